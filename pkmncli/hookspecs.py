@@ -1,0 +1,92 @@
+"""The hooks that a plugin can implement. The guide for plugin authors is docs/plugins.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from pkmncli.api import EpisodeSummary, Register, RunInfo
+
+PROJECT = "pkmn"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def pkmn_register_environments(register: Register) -> None:
+    """Register environments: ``target(settings) -> pkmncli.api.Environment``."""
+
+
+@hookspec
+def pkmn_register_games(register: Register) -> None:
+    """Register game profiles for the PyBoy environment: ``target`` is the folder, or ``"package:folder"``."""
+
+
+@hookspec
+def pkmn_register_algorithms(register: Register) -> None:
+    """Register learners: ``target`` builds a :class:`pkmncli.api.Algorithm`."""
+
+
+@hookspec
+def pkmn_register_llm_backends(register: Register) -> None:
+    """Register backends for language models."""
+
+
+@hookspec
+def pkmn_register_rewards(register: Register) -> None:
+    """Register parts of the reward: ``target(settings) -> pkmncli.api.Reward``."""
+
+
+@hookspec
+def pkmn_register_strategies(register: Register) -> None:
+    """Register strategies, which share the advised steps between language model and rules."""
+
+
+@hookspec
+def pkmn_register_pilots(register: Register) -> None:
+    """Register pilots: ``target(environment, settings) -> pkmncli.api.Pilot``."""
+
+
+@hookspec
+def pkmn_register_stores(register: Register) -> None:
+    """Register stores for the tables of a run: ``target(folder) -> pkmncli.api.Store``."""
+
+
+@hookspec
+def pkmn_register_analyzers(register: Register) -> None:
+    """Register analyzers of the decisions that a store keeps."""
+
+
+@hookspec
+def pkmn_register_commands(register: Register) -> None:
+    """Register subcommands of ``pkmn``: ``target`` is a function that Typer can run."""
+
+
+@hookspec
+def pkmn_run_started(run: RunInfo) -> None:
+    """A training begins or goes on."""
+
+
+@hookspec
+def pkmn_steps_logged(run: RunInfo, batch: Mapping[str, Any]) -> None:
+    """Some thousand steps were recorded: columns by name, as the table of decisions has them."""
+
+
+@hookspec
+def pkmn_episode_finished(run: RunInfo, episode: EpisodeSummary) -> None:
+    """An episode ended."""
+
+
+@hookspec
+def pkmn_checkpoint_saved(run: RunInfo, path: Path) -> None:
+    """A checkpoint is complete on disk."""
+
+
+@hookspec
+def pkmn_run_finished(run: RunInfo, summary: Mapping[str, Any]) -> None:
+    """A training ended, or was interrupted and saved."""

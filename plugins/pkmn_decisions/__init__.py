@@ -1,0 +1,1 @@
+"""The decision store and its analyzer, over DuckDB."""

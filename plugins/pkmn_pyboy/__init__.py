@@ -1,0 +1,1 @@
+"""The PyBoy environment: all that knows game memory."""
