@@ -1,0 +1,41 @@
+"""How problems are told on standard error: one line each, without secrets, with a traceback only when debugging."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+DEBUG_VARIABLE = "PKMN_DEBUG"
+SECRET_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+_SHORTEST_SECRET = 8  # a shorter value is a placeholder, and blanking it would garble ordinary words
+
+
+def debug_enabled() -> bool:
+    """Whether tracebacks are wanted: ``--debug``, or ``PKMN_DEBUG`` set to anything but 0."""
+    return os.environ.get(DEBUG_VARIABLE, "0") not in {"", "0"}
+
+
+def enable_debug() -> None:
+    """Turns tracebacks on, in this process and in those that it starts."""
+    os.environ[DEBUG_VARIABLE] = "1"
+
+
+def redact(text: str) -> str:
+    """The text with the values of API keys blanked out."""
+    for variable in SECRET_VARIABLES:
+        secret = os.environ.get(variable, "").strip()
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, f"<{variable}>")
+    return text
+
+
+def one_line(error: BaseException) -> str:
+    """An exception's kind and text on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def say(message: str) -> None:
+    """Writes a message to standard error, secrets blanked out. Says nothing where there is no standard error."""
+    if sys.stderr is not None:
+        sys.stderr.write(redact(message).rstrip("\n") + "\n")

@@ -1,0 +1,73 @@
+"""The plugin system: discovery by entry points, a registry of what plugins bring, and their runtime hooks."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pkmncli.diagnostics import debug_enabled, say
+from pkmncli.errors import PluginError
+from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration
+from pkmncli.plugins.registry import CORE_COMMANDS, DISABLE_VARIABLE, STRICT_VARIABLE, Registry
+
+__all__ = [
+    "CORE_COMMANDS",
+    "DISABLE_VARIABLE",
+    "HOOK_OF_KIND",
+    "SINGULAR",
+    "STRICT_VARIABLE",
+    "Plugin",
+    "Registration",
+    "Registry",
+    "get_registry",
+    "report_problems",
+    "set_registry",
+    "strict_plugins",
+]
+
+_registry: Registry | None = None
+
+
+def get_registry() -> Registry:
+    """The process's registry, made on first use. What is wrong with plugins is then told on standard error, once.
+
+    Raises:
+        PluginError: something is wrong with a plugin, and ``PKMN_STRICT_PLUGINS`` is 1.
+    """
+    global _registry  # noqa: PLW0603 - one registry for the process, as there is one set of installed plugins
+    if _registry is None:
+        registry = Registry.discover()
+        if strict_plugins() and registry.problems:
+            raise PluginError("\n".join(registry.problems))
+        if not _in_worker():
+            report_problems(registry)
+        _registry = registry
+    return _registry
+
+
+def set_registry(registry: Registry | None) -> Registry | None:
+    """Puts another registry in the place of the process's own, for tests. Returns the one that was there."""
+    global _registry
+    previous, _registry = _registry, registry
+    return previous
+
+
+def report_problems(registry: Registry) -> None:
+    """Tells what is wrong with plugins, one line each, with tracebacks when debugging."""
+    for problem in registry.problems:
+        say(problem)
+    if debug_enabled():
+        for plugin in registry.plugins:
+            if plugin.traceback:
+                say(plugin.traceback)
+
+
+def strict_plugins() -> bool:
+    """Whether a problem with any plugin is an error, as in continuous integration."""
+    return os.environ.get(STRICT_VARIABLE, "0") not in {"", "0"}
+
+
+def _in_worker() -> bool:
+    """Whether this is a child process of a training: its parent has already told what is wrong."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None

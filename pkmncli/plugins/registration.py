@@ -1,0 +1,213 @@
+"""One registered name: who brought it, and how its target is found when it is first used."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.api import API_VERSION
+from pkmncli.diagnostics import one_line
+from pkmncli.errors import PluginError
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+    from pydantic import BaseModel
+
+HOOK_OF_KIND = {
+    "environments": "pkmn_register_environments",
+    "games": "pkmn_register_games",
+    "algorithms": "pkmn_register_algorithms",
+    "llm_backends": "pkmn_register_llm_backends",
+    "rewards": "pkmn_register_rewards",
+    "strategies": "pkmn_register_strategies",
+    "pilots": "pkmn_register_pilots",
+    "stores": "pkmn_register_stores",
+    "analyzers": "pkmn_register_analyzers",
+    "commands": "pkmn_register_commands",
+}
+"""The kinds of things that plugins bring, each with the hook that registers them."""
+
+SINGULAR = {kind: "strategy" if kind == "strategies" else kind[:-1].replace("_", " ") for kind in HOOK_OF_KIND}
+"""How messages name one of a kind."""
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_OBJECT_TARGET = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
+_FOLDER_TARGET = re.compile(r"\w+(\.\w+)*:[\w.-]+(/[\w.-]+)*")
+
+
+@dataclass(eq=False)
+class Plugin:
+    """A plugin as it was found: an entry point of a distribution, or an object registered by hand."""
+
+    name: str
+    module: str
+    source: Distribution | None = None
+    state: str = "loaded"
+    """``loaded``, ``failed`` or ``disabled``."""
+    problem: str = ""
+    traceback: str = ""
+
+    @cached_property
+    def distribution(self) -> str:
+        """Name of the distribution that it came with. Read on demand: its metadata take milliseconds to parse."""
+        return str(self.source.metadata["Name"]) if self.source else "(registered by hand)"
+
+    @cached_property
+    def version(self) -> str:
+        """Version of that distribution, empty for an object registered by hand."""
+        return self.source.version if self.source else ""
+
+    @property
+    def label(self) -> str:
+        """Distribution and version, as messages name the plugin."""
+        return f"{self.distribution} {self.version}" if self.source else f"{self.name} {self.distribution}"
+
+
+@dataclass(frozen=True, eq=False)
+class Registration:
+    """A name of a kind, with what it stands for. Compare by identity."""
+
+    kind: str
+    name: str
+    target: str | Path | Callable[..., Any]
+    config: str | type | None
+    help: str
+    api: int
+    extra: str
+    plugin: Plugin = field(repr=False)
+
+    @property
+    def distribution(self) -> str:
+        """Name of the distribution that brought it."""
+        return self.plugin.distribution
+
+    @property
+    def version(self) -> str:
+        """Version of that distribution."""
+        return self.plugin.version
+
+    @property
+    def title(self) -> str:
+        """As messages name it: ``reward 'progress'``."""
+        return f"{SINGULAR[self.kind]} '{self.name}'"
+
+    def load(self) -> Any:
+        """What the name stands for: the target itself, or the folder of a game as a :class:`~pathlib.Path`.
+
+        Raises:
+            PluginError: the target cannot be imported; with the line that installs what it needs, if an extra does.
+        """
+        if self.kind == "games":
+            return self._folder()
+        return self._resolve(self.target) if isinstance(self.target, str) else self.target
+
+    def load_config(self) -> type[BaseModel] | None:
+        """The pydantic model of its settings, or None if it has none.
+
+        Raises:
+            PluginError: the model cannot be imported, or is no pydantic model.
+        """
+        if self.config is None:
+            return None
+        model = self._resolve(self.config) if isinstance(self.config, str) else self.config
+        from pydantic import BaseModel  # noqa: PLC0415 - takes 60 ms, and most commands need no settings
+
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            raise PluginError(f"{self.title} of {self.plugin.label}: its config {self.config!r} is no pydantic model")
+        return model
+
+    def _resolve(self, target: str) -> Any:
+        module_name, _, attributes = target.partition(":")
+        try:
+            value: Any = importlib.import_module(module_name)
+        except ImportError as error:
+            raise PluginError(self._import_problem(target, module_name, error)) from error
+        except Exception as error:
+            raise PluginError(
+                f"{self.title} of {self.plugin.label} cannot be imported from {target!r}: {one_line(error)}"
+            ) from error
+        for attribute in attributes.split("."):
+            try:
+                value = getattr(value, attribute)
+            except AttributeError as error:
+                raise PluginError(
+                    f"{self.title} of {self.plugin.label}: its target {target!r} does not exist"
+                ) from error
+        return value
+
+    def _import_problem(self, target: str, module_name: str, error: ImportError) -> str:
+        missing = error.name or ""
+        if isinstance(error, ModuleNotFoundError) and (module_name + ".").startswith(missing + "."):
+            return f"{self.title} of {self.plugin.label}: its target {target!r} does not exist (no module {missing})"
+        if self.extra:
+            needed = f"'{missing}'" if missing else f"the extra '{self.extra}'"
+            distribution = self.distribution if self.plugin.source else "pkmncli"
+            return (
+                f"{self.title} needs {needed}, which is not installed or too old; run: "
+                f"pip install '{distribution}[{self.extra}]'"
+            )
+        if isinstance(error, ModuleNotFoundError):
+            return f"{self.title} of {self.plugin.label} needs the module '{missing}', which is not installed"
+        return f"{self.title} of {self.plugin.label} cannot be imported from {target!r}: {one_line(error)}"
+
+    def _folder(self) -> Path:
+        if isinstance(self.target, Path):
+            folder = self.target
+        else:
+            package, _, inside = str(self.target).partition(":")
+            try:
+                spec = importlib.util.find_spec(package)
+            except ImportError:
+                spec = None
+            places = list(spec.submodule_search_locations or ()) if spec else []
+            if not places:
+                raise PluginError(f"{self.title} of {self.plugin.label}: there is no package {package!r}")
+            folder = next(
+                (place for place in (Path(p, inside) for p in places) if place.is_dir()), Path(places[0], inside)
+            )
+        if not folder.is_dir():
+            raise PluginError(f"{self.title} of {self.plugin.label}: there is no folder {folder}")
+        return folder
+
+
+def make_registration(
+    plugin: Plugin,
+    kind: str,
+    name: str,
+    target: str | Path | Callable[..., Any],
+    *,
+    config: str | type | None = None,
+    help: str = "",
+    api: int = API_VERSION,
+    extra: str = "",
+) -> Registration:
+    """Checks what a plugin asks to register.
+
+    Raises:
+        PluginError: the name or a target is malformed, or the plugin was written for a newer api.
+    """
+    one = SINGULAR[kind]
+    if not isinstance(api, int) or api < 1:
+        raise PluginError(f"{one} {name!r} asks for api {api!r}, which is no version")
+    if api > API_VERSION:
+        raise PluginError(f"{one} {name!r} asks for api {api}, and this pkmncli has api {API_VERSION}: upgrade pkmncli")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise PluginError(f"{one} {name!r}: a name is lower-case letters and digits, words joined by hyphens")
+    if kind == "games":
+        if not isinstance(target, Path) and not (isinstance(target, str) and _FOLDER_TARGET.fullmatch(target)):
+            raise PluginError(f"{one} {name!r}: its target {target!r} is no folder as 'package:folder' or Path")
+    elif isinstance(target, str):
+        if not _OBJECT_TARGET.fullmatch(target):
+            raise PluginError(f"{one} {name!r}: its target {target!r} is not written as 'package.module:Name'")
+    elif not callable(target):
+        raise PluginError(f"{one} {name!r}: its target {target!r} cannot be called")
+    if isinstance(config, str) and not _OBJECT_TARGET.fullmatch(config):
+        raise PluginError(f"{one} {name!r}: its config {config!r} is not written as 'package.module:Name'")
+    return Registration(kind, name, target, config, " ".join(help.split()), api, extra, plugin)

@@ -1,0 +1,269 @@
+"""The registry: loads plugins one by one, keeps what they register, and calls their runtime hooks."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import pluggy
+
+from pkmncli import hookspecs
+from pkmncli.diagnostics import debug_enabled, one_line, say
+from pkmncli.errors import PluginError
+from pkmncli.plugins.discovery import find_plugins, import_plugin
+from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration, make_registration
+
+DISABLE_VARIABLE = "PKMN_DISABLE_PLUGINS"
+STRICT_VARIABLE = "PKMN_STRICT_PLUGINS"
+CORE_COMMANDS = ("train", "eval", "replay", "bench", "plugins")
+
+_HOOK_NAMES = tuple(name for name in vars(hookspecs) if name.startswith("pkmn_"))
+
+
+class Registry:
+    """What plugins brought. A broken plugin leaves nothing behind but a :class:`Plugin` that says what is wrong."""
+
+    def __init__(self, reserved_commands: Collection[str] = CORE_COMMANDS) -> None:
+        self.plugins: list[Plugin] = []
+        self._reserved_commands = reserved_commands
+        self._manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self._manager.add_hookspecs(hookspecs)
+        self._objects: dict[Plugin, Any] = {}
+        self._registrations: dict[tuple[str, str], list[Registration]] = {}
+        self._silenced: set[Plugin] = set()
+
+    @classmethod
+    def discover(cls, environ: Mapping[str, str] = os.environ) -> Registry:
+        """A registry of every installed plugin, except those that ``PKMN_DISABLE_PLUGINS`` lists."""
+        registry = cls()
+        disabled = {name.strip() for name in environ.get(DISABLE_VARIABLE, "").split(",")} - {""}
+        for plugin in find_plugins(disabled):
+            registry.plugins.append(plugin)
+            if plugin.state != "disabled":
+                registry._load(plugin)
+        return registry
+
+    # What is there
+
+    def names(self, kind: str) -> list[str]:
+        """The registered names of a kind, in alphabetical order."""
+        return sorted({name for of_kind, name in self._registrations if of_kind == self._known(kind)})
+
+    def registrations(self, kind: str | None = None) -> list[Registration]:
+        """Everything registered (of a kind), by kind and name; a contested name appears once for each claimant."""
+        keys = sorted(self._registrations, key=lambda key: (list(HOOK_OF_KIND).index(key[0]), key[1]))
+        return [entry for key in keys if kind in (None, key[0]) for entry in self._registrations[key]]
+
+    def get(self, kind: str, name: str) -> Registration:
+        """What a name of a kind stands for.
+
+        Raises:
+            PluginError: nothing, or more than one plugin, has the name.
+        """
+        found = self._registrations.get((self._known(kind), name), [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise PluginError(contested(found))
+        raise PluginError(self._unknown(kind, name))
+
+    @property
+    def problems(self) -> list[str]:
+        """One line for each plugin that was left out and for each contested name."""
+        lines = [
+            f"plugin '{plugin.name}' of {plugin.label} was left out: {plugin.problem}"
+            for plugin in self.plugins
+            if plugin.state == "failed"
+        ]
+        return lines + [contested(found) for found in self._registrations.values() if len(found) > 1]
+
+    def settings_section(self, name: str) -> Registration:
+        """The registration whose settings stand under ``[name]``; underscores and hyphens count as the same.
+
+        Raises:
+            PluginError: no plugin, or more than one, keeps settings under that name.
+        """
+        sections = self._sections()
+        found = sections.get(name.replace("_", "-"), [])
+        if len({(entry.plugin, str(entry.config)) for entry in found}) > 1:
+            raise PluginError(contested(found))
+        if not found:
+            near = get_close_matches(name.replace("_", "-"), sections, n=1)
+            hint = f"; did you mean [{near[0]}]?" if near else ""
+            raise PluginError(f"no plugin has settings under [{name}]{hint} Known: {', '.join(sorted(sections))}")
+        return found[0]
+
+    def settings_sections(self) -> list[str]:
+        """Every name under which a plugin keeps settings."""
+        return sorted(self._sections())
+
+    # Plugins by hand
+
+    def register_plugin(self, plugin: Any, name: str) -> Plugin:
+        """Registers an object with hook implementations, as a test or a script does.
+
+        Raises:
+            PluginError: the plugin is broken; nothing of it stays.
+        """
+        entry = Plugin(name, getattr(plugin, "__name__", type(plugin).__name__))
+        self.plugins.append(entry)
+        self._register(entry, plugin)
+        if entry.state == "failed":
+            self.plugins.remove(entry)
+            raise PluginError(f"plugin '{name}': {entry.problem}")
+        return entry
+
+    def unregister_plugin(self, name: str) -> None:
+        """Takes back a plugin that :meth:`register_plugin` registered under this name."""
+        for entry in [entry for entry in self.plugins if entry.name == name and entry.source is None]:
+            self.plugins.remove(entry)
+            self._forget(entry)
+
+    # Runtime hooks
+
+    def call_runtime_hook(self, hook_name: str, **arguments: Any) -> None:
+        """Calls a hook of every plugin in turn. One that raises is told once, and left out for the rest of the run."""
+        if hook_name == "pkmn_run_started":
+            self._silenced.clear()
+        for plugin, result in self._call_each(hook_name, **arguments):
+            if isinstance(result, Exception):
+                self._silenced.add(plugin)
+                say(
+                    f"plugin '{plugin.name}' of {plugin.label} failed in {hook_name} and is left out for the rest of "
+                    f"the run: {one_line(result)}"
+                )
+                if debug_enabled():
+                    say(_traceback(result))
+
+    # Loading
+
+    def _load(self, plugin: Plugin) -> None:
+        try:
+            module = import_plugin(plugin)
+        except (Exception, SystemExit) as error:
+            _mark_failed(plugin, f"{plugin.module} cannot be imported: {one_line(error)}", error)
+        else:
+            self._register(plugin, module)
+
+    def _register(self, plugin: Plugin, implementation: Any) -> None:
+        """Takes in all that a plugin registers, or nothing."""
+        found: list[Registration] = []
+        try:
+            if self._manager.is_registered(implementation):
+                raise PluginError(f"{plugin.module} is registered already, by plugin '{self._owner(implementation)}'")
+            _check_hooks(self._manager, implementation)
+            self._manager.register(implementation, name=f"{plugin.name}@{id(plugin):x}")
+            self._objects[plugin] = implementation
+            for kind, hook_name in HOOK_OF_KIND.items():
+                caller = self._manager.subset_hook_caller(hook_name, self._others(implementation))
+                caller(register=self._register_function(plugin, kind, found))
+        except (Exception, SystemExit) as error:
+            self._forget(plugin)
+            text = str(error) if isinstance(error, PluginError) else one_line(error)
+            _mark_failed(plugin, text, error)
+        else:
+            for entry in found:
+                self._registrations.setdefault((entry.kind, entry.name), []).append(entry)
+
+    def _register_function(self, plugin: Plugin, kind: str, found: list[Registration]) -> Callable[..., None]:
+        def register(name: str, target: Any, **options: Any) -> None:
+            entry = make_registration(plugin, kind, name, target, **options)
+            if kind == "commands" and name in self._reserved_commands:
+                raise PluginError(f"command '{name}' is pkmncli's own: choose another name")
+            if any((other.kind, other.name) == (kind, name) for other in found):
+                raise PluginError(f"{entry.title} is registered twice")
+            found.append(entry)
+
+        return register
+
+    def _forget(self, plugin: Plugin) -> None:
+        implementation = self._objects.pop(plugin, None)
+        if implementation is not None:
+            self._manager.unregister(implementation)
+        for key, entries in list(self._registrations.items()):
+            entries[:] = [entry for entry in entries if entry.plugin is not plugin]
+            if not entries:
+                del self._registrations[key]
+
+    def _owner(self, implementation: Any) -> str:
+        return next(plugin.name for plugin, known in self._objects.items() if known is implementation)
+
+    def _others(self, implementation: Any) -> list[Any]:
+        return [other for other in self._manager.get_plugins() if other is not implementation]
+
+    def _call_each(self, hook_name: str, **arguments: Any) -> Iterator[tuple[Plugin, Any]]:
+        for plugin, implementation in list(self._objects.items()):
+            if plugin in self._silenced:
+                continue
+            try:
+                caller = self._manager.subset_hook_caller(hook_name, self._others(implementation))
+                yield plugin, caller(**arguments)
+            except Exception as error:
+                yield plugin, error
+
+    def _sections(self) -> dict[str, list[Registration]]:
+        sections: dict[str, list[Registration]] = {}
+        for entry in self.registrations():
+            if entry.config is not None:
+                sections.setdefault(entry.name, []).append(entry)
+        return sections
+
+    @staticmethod
+    def _known(kind: str) -> str:
+        if kind not in HOOK_OF_KIND:
+            raise PluginError(f"plugins bring no {kind!r}; they bring {', '.join(HOOK_OF_KIND)}")
+        return kind
+
+    def _unknown(self, kind: str, name: str) -> str:
+        names = self.names(kind)
+        near = get_close_matches(name, names, n=1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        known = f"Known: {', '.join(names)}." if names else "No plugin brings one."
+        return f"there is no {SINGULAR[kind]} '{name}'{hint} {known} See: pkmn plugins"
+
+
+def contested(found: list[Registration]) -> str:
+    """The line that names everyone who claims one name."""
+    claims = " and ".join(f"{entry.plugin.label} (plugin '{entry.plugin.name}')" for entry in found)
+    return f"{found[0].title} is claimed by {claims}; leave one out with {DISABLE_VARIABLE}={found[-1].plugin.name}"
+
+
+def _check_hooks(manager: pluggy.PluginManager, implementation: Any) -> None:
+    """Raises PluginError for a hook that does not exist, for arguments it has not, and for a forgotten decorator."""
+    for attribute in dir(implementation):
+        options = manager.parse_hookimpl_opts(implementation, attribute)
+        function = getattr(implementation, attribute, None) if attribute.startswith("pkmn_") or options else None
+        if options is None:
+            if attribute in _HOOK_NAMES and callable(function):
+                raise PluginError(f"{attribute} lacks the decorator @pkmncli.hookspecs.hookimpl")
+            continue
+        hook_name = options.get("specname") or attribute
+        if hook_name not in _HOOK_NAMES:
+            if options.get("optionalhook"):
+                continue
+            near = get_close_matches(hook_name, _HOOK_NAMES, n=1)
+            raise PluginError(f"there is no hook {hook_name}" + (f"; did you mean {near[0]}?" if near else ""))
+        caller = getattr(manager.hook, hook_name)
+        arguments = [
+            parameter.name
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.default is parameter.empty and parameter.name != "self"
+        ]
+        unknown = sorted(set(arguments) - set(caller.spec.argnames))
+        if unknown:
+            raise PluginError(f"{hook_name} has no argument {unknown[0]!r}; it has {', '.join(caller.spec.argnames)}")
+
+
+def _mark_failed(plugin: Plugin, problem: str, error: BaseException) -> None:
+    plugin.state = "failed"
+    plugin.problem = problem
+    plugin.traceback = _traceback(error)
+
+
+def _traceback(error: BaseException) -> str:
+    from traceback import format_exception  # noqa: PLC0415 - only where something failed
+
+    return "".join(format_exception(error))
