@@ -1,0 +1,52 @@
+"""Registers the PyBoy environment, its games, rewards and pilot. Names only: nothing is imported until it is used."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_environments(register: Register) -> None:
+    """The emulated Game Boy Color."""
+    register(
+        "pyboy",
+        "pkmn_pyboy.environment:PokemonEnvironment",
+        config="pkmn_pyboy.settings:EnvironmentSettings",
+        help="Pokemon games on an emulated Game Boy Color",
+    )
+
+
+@hookimpl
+def pkmn_register_games(register: Register) -> None:
+    """The profiles that come with the environment."""
+    register("quillwood", "pkmn_pyboy:games/quillwood", help="the bundled game, free to use")
+    register("crystal", "pkmn_pyboy:games/crystal", help="Pokemon Crystal (English); bring your own image")
+
+
+@hookimpl
+def pkmn_register_rewards(register: Register) -> None:
+    """The parts of a reward that come with the environment."""
+    register(
+        "progress",
+        "pkmn_pyboy.rewards.progress:ProgressReward",
+        config="pkmn_pyboy.rewards.progress:ProgressSettings",
+        help="first Pokemon, levels, milestones and badges",
+    )
+    register(
+        "exploration",
+        "pkmn_pyboy.rewards.exploration:ExplorationReward",
+        config="pkmn_pyboy.rewards.exploration:ExplorationSettings",
+        help="tiles and maps seen for the first time in an episode",
+    )
+
+
+@hookimpl
+def pkmn_register_pilots(register: Register) -> None:
+    """The player by rules."""
+    register(
+        "rules",
+        "pkmn_pyboy.pilot.pilot:RulesPilot",
+        config="pkmn_pyboy.pilot.settings:PilotSettings",
+        help="walks, talks, fights and uses menus by rules",
+    )
