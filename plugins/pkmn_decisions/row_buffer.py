@@ -1,0 +1,167 @@
+"""Rows of one table that are not on disk yet, kept as columns.
+
+Appending copies each batch into arrays allocated once; no Python code runs per row for numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmn_decisions.schema import REQUIRED, Column, Table
+from pkmncli.errors import DecisionValidationError
+
+
+class RowBuffer:
+    """Collects rows of a table and checks them against its columns."""
+
+    def __init__(self, table: Table, last_step: int = -1) -> None:
+        """Starts empty; ``last_step`` is the step of the latest row that the table already has, -1 without any."""
+        self.table = table
+        self.count = 0
+        self._last_step = last_step
+        self._capacity = table.rows_per_file
+        self._numbers: dict[str, NDArray[Any]] = {
+            column.name: np.empty(self._capacity, column.numpy) for column in table.columns if column.numpy
+        }
+        self._objects: dict[str, list[Any]] = {column.name: [] for column in table.columns if not column.numpy}
+
+    def append(self, columns: Mapping[str, Any]) -> None:
+        """Copies a batch of rows.
+
+        Args:
+            columns: for each column of the table an array or list of the batch's length; columns with a default
+                may be left out.
+
+        Raises:
+            DecisionValidationError: a column is unknown, missing, of another length or type than the others, or
+                steps go backwards in a table that has one row for each step. Nothing was appended.
+        """
+        table = self.table
+        if len(columns) != len(table.columns) or any(column.name not in columns for column in table.columns):
+            _check_names(table, columns)
+        length = _common_length(table, columns)
+        if length == 0:
+            return
+        if self.count + length > self._capacity:
+            self._grow(self.count + length)
+        start, end = self.count, self.count + length
+        texts: dict[str, Sequence[Any]] = {}
+        for column in table.columns:
+            values = columns.get(column.name, REQUIRED)
+            if column.numpy is None:
+                texts[column.name] = _objects(table, column, values, length)
+            elif values is REQUIRED:
+                self._numbers[column.name][start:end] = column.default
+            else:
+                self._numbers[column.name][start:end] = _numbers(table, column, values)
+        if "done" in self._numbers and "done" not in columns:
+            terminated, truncated = self._numbers["terminated"], self._numbers["truncated"]
+            np.logical_or(terminated[start:end], truncated[start:end], out=self._numbers["done"][start:end])
+        self._check_steps(self._numbers[table.step][start:end])
+        for name, items in texts.items():
+            self._objects[name].extend(items)
+        self.count = end
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The rows collected, as arrays that share the buffer's memory; text and bytes as objects."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for column in self.table.columns:
+            if column.numpy:
+                arrays[column.name] = self._numbers[column.name][: self.count]
+            else:
+                items = np.empty(self.count, dtype=object)
+                items[:] = _decoded(column, self._objects[column.name])
+                arrays[column.name] = items
+        return arrays
+
+    def clear(self) -> None:
+        """Forgets the rows, keeping the memory for the next ones."""
+        self.count = 0
+        for items in self._objects.values():
+            items.clear()
+
+    def _grow(self, rows: int) -> None:
+        self._capacity = max(rows, 2 * self._capacity)
+        for name, old in self._numbers.items():
+            grown = np.empty(self._capacity, old.dtype)
+            grown[: self.count] = old[: self.count]
+            self._numbers[name] = grown
+
+    def _check_steps(self, steps: NDArray[Any]) -> None:
+        if steps.min() < 0:
+            raise DecisionValidationError(f"Table {self.table.name}: {self.table.step} must not be negative.")
+        if self.table.one_row_per_step:
+            if steps[0] <= self._last_step or (steps[1:] <= steps[:-1]).any():
+                raise DecisionValidationError(
+                    f"Table {self.table.name}: {self.table.step} must rise from row to row, and step {steps[0]} does "
+                    f"not follow step {self._last_step}. A run that goes on from a checkpoint must first set aside "
+                    "what it recorded after it."
+                )
+            self._last_step = int(steps[-1])
+
+
+def _check_names(table: Table, columns: Mapping[str, Any]) -> None:
+    known = {column.name for column in table.columns}
+    unknown = [name for name in columns if name not in known]
+    if unknown:
+        raise DecisionValidationError(f"Table {table.name} has no column {', '.join(unknown)}.")
+    missing = [column.name for column in table.columns if column.default is REQUIRED and column.name not in columns]
+    if missing:
+        raise DecisionValidationError(f"Table {table.name}: column {', '.join(missing)} is missing.")
+
+
+def _common_length(table: Table, columns: Mapping[str, Any]) -> int:
+    lengths: dict[int, str] = {}
+    for name, values in columns.items():
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+            raise DecisionValidationError(f"Table {table.name}: column {name} must be an array or a list.")
+        lengths.setdefault(len(values), name)
+    if len(lengths) > 1:
+        shown = ", ".join(f"{name} has {length}" for length, name in lengths.items())
+        raise DecisionValidationError(f"Table {table.name}: columns differ in length ({shown}).")
+    return next(iter(lengths), 0)
+
+
+def _numbers(table: Table, column: Column, values: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype == column.numpy:
+        return array
+    target = np.dtype(column.numpy)
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or (array.dtype.kind == "f" and target.kind != "f"):
+        raise DecisionValidationError(
+            f"Table {table.name}: column {column.name} holds {column.sql} and cannot take {array.dtype}{array.shape}."
+        )
+    if target.kind in "iu":
+        limits = np.iinfo(target)
+        if int(array.min()) < limits.min or int(array.max()) > limits.max:
+            raise DecisionValidationError(
+                f"Table {table.name}: column {column.name} holds {limits.min} to {limits.max}, "
+                f"and was given {array.min()} to {array.max()}."
+            )
+    return array
+
+
+def _objects(table: Table, column: Column, values: Any, length: int) -> Sequence[Any]:
+    if values is REQUIRED:
+        return [column.default] * length
+    items: Sequence[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    kinds = set(map(type, items))
+    allowed: set[type] = {str, bytes} if column.sql == "VARCHAR" else {bytes}
+    if not kinds <= allowed:
+        strange = ", ".join(sorted(kind.__name__ for kind in kinds - allowed))
+        raise DecisionValidationError(
+            f"Table {table.name}: column {column.name} holds {column.sql} and cannot take {strange}."
+        )
+    return items
+
+
+def _decoded(column: Column, items: list[Any]) -> list[Any]:
+    if column.sql != "VARCHAR":
+        return items
+    # Few texts differ, so each is decoded once. One that was cut to a width may end inside a character.
+    known = {item: item.decode("utf-8", "ignore") if isinstance(item, bytes) else item for item in set(items)}
+    return [known[item] for item in items]

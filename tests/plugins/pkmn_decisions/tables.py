@@ -1,0 +1,49 @@
+"""Rows for tests: whole tables of plausible columns, of which a test sets those that it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pkmn_decisions.schema import DECISIONS, EPISODES, Table
+
+
+def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for column in table.columns:
+        if column.numpy:
+            columns[column.name] = np.zeros(rows, column.numpy)
+        else:
+            columns[column.name] = [b"" if column.sql == "BLOB" else ""] * rows
+    return columns | given
+
+
+def decisions(first: int, last: int, **given: Any) -> dict[str, Any]:
+    """Decisions of one environment's first episode at the steps ``first`` to ``last``, both included."""
+    steps = np.arange(first, last + 1)
+    base = {"global_step": steps, "step": steps.astype("u4"), "reason": [f"reason {step}" for step in steps]}
+    return _filled(DECISIONS, len(steps), base | given)
+
+
+def episodes(*last_steps: int, **given: Any) -> dict[str, Any]:
+    """One finished episode of environment 0 for each of the steps given."""
+    rows = len(last_steps)
+    base = {
+        "episode": np.arange(rows),
+        "last_step": list(last_steps),
+        "outcome": ["finished"] * rows,
+        "purpose": ["train"] * rows,
+        "milestones": ["{}"] * rows,
+    }
+    return _filled(EPISODES, rows, base | given)
+
+
+def metrics(*steps: int, name: str = "loss") -> dict[str, Any]:
+    """One metric at each of the steps given, its value the step."""
+    return {
+        "global_step": list(steps),
+        "time": [0.0] * len(steps),
+        "name": [name] * len(steps),
+        "value": [float(step) for step in steps],
+    }
