@@ -220,10 +220,11 @@ class Reward(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Transitions:
-    """One step of every environment, batch first: arrays of shape (num_envs, ...), owned by the receiver.
+    """One step of every environment, batch first: arrays of shape (num_envs, ...), to be copied by who keeps them.
 
     ``observations`` is what was acted on; ``next_observations`` what followed: where an episode ended, that is its
-    last observation, and the new episode's first one stands in ``reset_observations``. ``sources`` says who pressed.
+    last observation, and the new episode's first one is among the next step's ``observations``. ``sources`` says who
+    pressed.
     """
 
     observations: Mapping[str, NDArray[Any]]

@@ -1,0 +1,1 @@
+"""The hybrid: who decides a step, the learner or the advised side."""

@@ -1,0 +1,1 @@
+"""Training: the trainer, its workers and learner thread, checkpoints, recording and progress."""

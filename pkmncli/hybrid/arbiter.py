@@ -1,0 +1,100 @@
+"""The arbiter: for each environment and step, the learner's action or «let the pilot act»."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.api import PILOT_ACTS, Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class AgentMode(StrEnum):
+    """Which sides may decide."""
+
+    LLM_ONLY = "llm-only"
+    """The advised side alone: the pilot, carrying out advice where there is some."""
+    RL_ONLY = "rl-only"
+    ADAPTIVE = "adaptive"
+
+
+class Arbiter:
+    """Chooses between the learner and the advised side by their confidences.
+
+    In the adaptive mode the learner acts where its confidence exceeds ``trust`` times the pilot's. A learner that is
+    never let act could never show what it can, so a share of segments is the learner's to try whatever its confidence.
+
+    Args:
+        mode: which sides may decide.
+        num_envs: environments decided for at once.
+        seed: of the draws of trial segments.
+        trust: how much more weight the advised side's confidence has, 0..1.
+        trial_share: share of segments that the learner tries, 0..1.
+        segment_steps: length of a segment, in steps of one environment.
+    """
+
+    def __init__(
+        self,
+        mode: AgentMode,
+        num_envs: int,
+        seed: int,
+        *,
+        trust: float = 0.9,
+        trial_share: float = 0.1,
+        segment_steps: int = 20,
+    ) -> None:
+        self.mode = mode
+        self.trust = trust
+        self._trial_share = trial_share
+        self._segment_steps = segment_steps
+        self._random = np.random.default_rng(seed)
+        self._steps_left = np.zeros(num_envs, np.int64)
+        self._trial = np.zeros(num_envs, np.bool_)
+
+    def choose(
+        self,
+        actions: NDArray[np.int64],
+        confidences: NDArray[np.float32],
+        exploring: NDArray[np.bool_],
+        pilot_confidences: NDArray[np.float32],
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Actions to take, PILOT_ACTS where the pilot decides, and who decided; all of shape (num_envs,)."""
+        sources = np.where(exploring, Source.EXPLORE, Source.RL).astype(np.uint8)
+        if self.mode is AgentMode.RL_ONLY:
+            return actions, sources
+        if self.mode is AgentMode.LLM_ONLY:
+            return np.full_like(actions, PILOT_ACTS), np.full_like(sources, Source.RULE)
+        self._begin_segments()
+        learner_acts = self._trial | (confidences > self.trust * pilot_confidences)
+        return (
+            np.where(learner_acts, actions, PILOT_ACTS),
+            np.where(learner_acts, sources, np.uint8(Source.RULE)),
+        )
+
+    def _begin_segments(self) -> None:
+        self._steps_left -= 1
+        starting = self._steps_left < 0
+        if starting.any():
+            count = int(starting.sum())
+            self._trial[starting] = self._random.random(count) < self._trial_share
+            self._steps_left[starting] = self._segment_steps - 1
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values that the next choices depend on."""
+        return {
+            "random": self._random.bit_generator.state,
+            "steps_left": self._steps_left.tolist(),
+            "trial": self._trial.tolist(),
+            "trust": self.trust,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        self._random.bit_generator.state = state["random"]
+        self._steps_left = np.asarray(state["steps_left"], np.int64)
+        self._trial = np.asarray(state["trial"], np.bool_)
+        self.trust = state["trust"]

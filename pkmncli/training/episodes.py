@@ -1,0 +1,107 @@
+"""The episodes that are running: their presses, hashes and returns, until each ends and becomes a row of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.api import EpisodeSummary, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+OUTCOME_GOAL = "goal"
+OUTCOME_TIME_LIMIT = "time-limit"
+
+MEMORY_HASH_DTYPE = np.dtype([("step", "<u4"), ("hash", "<u8")])
+"""One element of an episode's ``memory_hashes``."""
+
+
+@dataclass
+class RunningEpisode:
+    """One environment's episode so far. ``first_step`` counts the steps of all environments before it began."""
+
+    number: int
+    seed: int
+    first_step: int
+    presses: bytearray = field(default_factory=bytearray)
+    fine_hashes: list[int] = field(default_factory=list)
+    memory_hashes: list[tuple[int, int]] = field(default_factory=list)
+    total_reward: float = 0.0
+    steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
+
+    def add(self, record: np.void) -> None:
+        """Takes in one step."""
+        self.presses.append(int(record["action"]))
+        self.fine_hashes.append(int(record["fine_hash"]))
+        if record["memory_hash"]:
+            self.memory_hashes.append((int(record["step"]), int(record["memory_hash"])))
+        self.total_reward += float(record["reward"])
+        self.steps_by_source[int(record["source"])] += 1
+
+    @property
+    def steps(self) -> int:
+        """Steps taken so far."""
+        return len(self.presses)
+
+    def share(self, source: Source) -> float:
+        """Share of the steps that ``source`` decided, 0..1."""
+        return self.steps_by_source[source] / max(self.steps, 1)
+
+    def summarize(self, environment: int, record: np.void, milestones: Mapping[str, int]) -> EpisodeSummary:
+        """How the episode ended, with its last step's record."""
+        terminated = bool(record["terminated"])
+        return EpisodeSummary(
+            environment=environment,
+            episode=self.number,
+            seed=self.seed,
+            steps=self.steps,
+            total_reward=self.total_reward,
+            terminated=terminated,
+            outcome=OUTCOME_GOAL if terminated else OUTCOME_TIME_LIMIT,
+            llm_share=self.share(Source.LLM),
+            milestone_steps=dict(milestones),
+            first_step=self.first_step,
+        )
+
+    def proof(self) -> dict[str, bytes]:
+        """What a replay presses and checks, as bytes: presses, fine hashes and memory hashes."""
+        return {
+            "presses": bytes(self.presses),
+            "fine_hashes": np.asarray(self.fine_hashes, "<u8").tobytes(),
+            "memory_hashes": np.asarray(self.memory_hashes, MEMORY_HASH_DTYPE).tobytes(),
+        }
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The episode for a checkpoint: plain values, and arrays."""
+        values: dict[str, Any] = {
+            "number": self.number,
+            "seed": self.seed,
+            "first_step": self.first_step,
+            "total_reward": self.total_reward,
+            "steps_by_source": self.steps_by_source,
+            "memory_hashes": [list(pair) for pair in self.memory_hashes],
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "presses": np.frombuffer(bytes(self.presses), np.uint8),
+            "fine_hashes": np.asarray(self.fine_hashes, np.uint64),
+        }
+        return values, arrays
+
+    @classmethod
+    def from_state(cls, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RunningEpisode:
+        """The episode that :meth:`state` described."""
+        return cls(
+            number=values["number"],
+            seed=values["seed"],
+            first_step=values["first_step"],
+            presses=bytearray(arrays["presses"].tobytes()),
+            fine_hashes=arrays["fine_hashes"].tolist(),
+            memory_hashes=[(step, digest) for step, digest in values["memory_hashes"]],
+            total_reward=values["total_reward"],
+            steps_by_source=list(values["steps_by_source"]),
+        )

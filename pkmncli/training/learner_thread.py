@@ -1,0 +1,56 @@
+"""The learner's own thread, which learns while the environments step, with a lag counted in steps and not in time.
+
+The weights of update k act from window k + 1 on, however long the update took: that keeps a training reproducible.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from pkmncli.api import Algorithm
+
+
+class LearnerThread:
+    """Runs one update at a time beside the trainer's thread."""
+
+    def __init__(self, learner: Algorithm) -> None:
+        self._learner = learner
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pkmn-learner")
+        self._running: Future[dict[str, float]] | None = None
+        self._unpublished = False
+
+    def next_window(self) -> dict[str, float]:
+        """Ends a window: waits for the running update, lets it act, and starts the next one.
+
+        Returns the metrics of the update that ended; nothing when there was none.
+        """
+        metrics = self.wait()
+        if self._unpublished:
+            self._learner.publish()
+            self._unpublished = False
+        drawn = self._learner.draw()
+        if drawn is not None:
+            self._running = self._executor.submit(self._learner.learn, drawn)
+        return metrics
+
+    def wait(self) -> dict[str, float]:
+        """Waits for the running update without letting it act yet, so that the learner may be saved."""
+        if self._running is None:
+            return {}
+        metrics = self._running.result()
+        self._running = None
+        self._unpublished = True
+        return metrics
+
+    def state_dict(self) -> dict[str, Any]:
+        """Whether an update is done that does not act yet. Call :meth:`wait` before."""
+        return {"unpublished": self._unpublished}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        self._unpublished = bool(state["unpublished"])
+
+    def close(self) -> None:
+        """Ends the thread, after the update that it is at."""
+        self._executor.shutdown(wait=True)

@@ -1,0 +1,27 @@
+"""Seeds derived from the run's one seed, so that each purpose and episode has its own and none depends on timing."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class Purpose(IntEnum):
+    """What a seed is for. Evaluation never sees a start that training used."""
+
+    TRAINING = 0
+    EVALUATION = 1
+    LEARNER = 2
+    ARBITER = 3
+    RANDOM_PLAY = 4
+
+
+def derive_seed(run_seed: int, purpose: Purpose, number: int = 0) -> int:
+    """A 32-bit seed for the ``number``-th use of ``purpose`` in a run."""
+    return int(np.random.SeedSequence([run_seed, int(purpose), number]).generate_state(1)[0])
+
+
+def episode_number(environment: int, episode: int, num_envs: int) -> int:
+    """Number of an environment's episode among those of all environments, which take turns."""
+    return environment + episode * num_envs

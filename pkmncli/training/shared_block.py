@@ -1,0 +1,128 @@
+"""The block of memory that a trainer and its workers share: observations and one step record per environment."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from multiprocessing import reduction
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from pkmncli.api import STEP_RECORD
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    import gymnasium
+    from numpy.typing import NDArray
+
+RECORD_DTYPE = np.dtype(list(STEP_RECORD), align=True)
+
+_ALIGNMENT = 64  # a cache line, so that two workers never write to the same one
+
+FRAME_SLOTS = 2
+"""Observations alternate between two slots: the one acted on stays whole while its successor is written."""
+
+TERMINAL_SLOT = FRAME_SLOTS
+"""Where the last observation of an episode goes, beside the first one of the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLayout:
+    """One array of the observation: shape and dtype of a single environment's."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one environment's array."""
+        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+
+
+def layout_of(space: gymnasium.spaces.Dict) -> tuple[FieldLayout, ...]:
+    """The layout of a dictionary observation space whose members are arrays."""
+    fields = []
+    for name, member in space.spaces.items():
+        if member.shape is None or member.dtype is None:
+            raise TypeError(f"observation {name!r} is no array; only Box, MultiBinary and the like can be shared")
+        fields.append(FieldLayout(name, tuple(member.shape), np.dtype(member.dtype).str))
+    return tuple(fields)
+
+
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
+
+
+class SharedBlock:
+    """Observations and records of ``num_envs`` environments in a nameless file that several processes map.
+
+    The parent makes it, and sends its handle to each worker, to those that replace a lost one too. It vanishes with
+    the last process that holds it, however that process ends.
+    """
+
+    def __init__(self, layout: tuple[FieldLayout, ...], num_envs: int, file: IO[bytes] | None = None) -> None:
+        self.layout = layout
+        self.num_envs = num_envs
+        per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _aligned(RECORD_DTYPE.itemsize)
+        if file is None:
+            in_memory = Path("/dev/shm")
+            file = cast(IO[bytes], tempfile.TemporaryFile(dir=in_memory if in_memory.is_dir() else None))  # noqa: SIM115
+            file.truncate(per_env * num_envs)
+        self._file = file
+        buffer = mmap.mmap(file.fileno(), per_env * num_envs)
+        offset = 0
+        slots: list[dict[str, NDArray[Any]]] = []
+        for _slot in range(FRAME_SLOTS + 1):
+            arrays = {}
+            for field in layout:
+                stride = _aligned(field.nbytes)
+                whole: NDArray[np.uint8] = np.frombuffer(buffer, np.uint8, stride * num_envs, offset)
+                rows = whole.reshape(num_envs, stride)[:, : field.nbytes]
+                arrays[field.name] = rows.view(field.dtype).reshape(num_envs, *field.shape)
+                if not np.shares_memory(arrays[field.name], whole):
+                    raise TypeError(f"observation {field.name!r} cannot be laid out in shared memory")
+                offset += stride * num_envs
+            slots.append(arrays)
+        self.slots: tuple[Mapping[str, NDArray[Any]], ...] = tuple(slots)
+        stride = _aligned(RECORD_DTYPE.itemsize)
+        whole = np.frombuffer(buffer, np.uint8, stride * num_envs, offset)
+        self.records: NDArray[Any] = np.ndarray((num_envs,), RECORD_DTYPE, buffer=whole, strides=(stride,))
+
+    def environment(self, slot: int, index: int) -> dict[str, NDArray[Any]]:
+        """Views of one environment's arrays in a slot, to be written to."""
+        return {name: array[index] for name, array in self.slots[slot].items()}
+
+    def send(self, connection: Connection, process_id: int) -> None:
+        """Sends the block's handle to the process at the other end of a pipe."""
+        reduction.send_handle(connection, _handle_of(self._file.fileno()), process_id)
+
+    @classmethod
+    def receive(cls, connection: Connection, layout: tuple[FieldLayout, ...], num_envs: int) -> SharedBlock:
+        """The block whose handle comes next through the pipe."""
+        return cls(layout, num_envs, _file_of(reduction.recv_handle(connection)))
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _handle_of(descriptor: int) -> int:
+        return msvcrt.get_osfhandle(descriptor)
+
+    def _file_of(handle: int) -> IO[bytes]:
+        return os.fdopen(msvcrt.open_osfhandle(handle, os.O_RDWR), "r+b")
+
+else:
+
+    def _handle_of(descriptor: int) -> int:
+        return descriptor
+
+    def _file_of(handle: int) -> IO[bytes]:
+        return os.fdopen(handle, "r+b")

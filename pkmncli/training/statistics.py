@@ -1,0 +1,91 @@
+"""What a training counts: episodes, returns, milestones, who decided; and the summary made of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import asdict, dataclass, field
+from statistics import fmean
+from typing import Any
+
+from pkmncli.api import EpisodeSummary, Source
+
+RECENT_EPISODES = 10
+"""Episodes that a «recent» average is taken over."""
+
+
+@dataclass
+class TrainingStatistics:
+    """Counters of a run, carried on when it is resumed."""
+
+    steps: int = 0
+    episodes: int = 0
+    updates: int = 0
+    best_reward: float | None = None
+    total_episode_steps: int = 0
+    total_llm_share: float = 0.0
+    elapsed_s: float = 0.0
+    workers_lost: int = 0
+    steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
+    recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
+    recent_lengths: deque[int] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
+    milestone_episodes: dict[str, int] = field(default_factory=dict)
+    milestone_first_step: dict[str, int] = field(default_factory=dict)
+
+    def add_episode(self, summary: EpisodeSummary, global_step: int) -> None:
+        """Counts an episode that ended when ``global_step`` steps had been taken."""
+        self.episodes += 1
+        self.total_episode_steps += summary.steps
+        self.total_llm_share += summary.llm_share
+        self.recent_rewards.append(summary.total_reward)
+        self.recent_lengths.append(summary.steps)
+        if self.best_reward is None or summary.total_reward > self.best_reward:
+            self.best_reward = summary.total_reward
+        for name in summary.milestone_steps:
+            self.milestone_episodes[name] = self.milestone_episodes.get(name, 0) + 1
+            self.milestone_first_step.setdefault(name, global_step)
+
+    @property
+    def average_reward(self) -> float | None:
+        """Mean return of the recent episodes; nothing before the first has ended."""
+        return fmean(self.recent_rewards) if self.recent_rewards else None
+
+    def source_shares(self) -> dict[str, float]:
+        """Share of all steps that each source decided, 0..1."""
+        total = max(sum(self.steps_by_source), 1)
+        return {source.name.lower(): self.steps_by_source[source] / total for source in Source}
+
+    def summary(self) -> dict[str, Any]:
+        """The training summary: what `summary.json` holds."""
+        episodes = max(self.episodes, 1)
+        return {
+            "total_episodes": self.episodes,
+            "total_steps": self.steps,
+            "best_reward": self.best_reward,
+            "final_avg_reward": self.average_reward,
+            "avg_episode_length": self.total_episode_steps / episodes,
+            "avg_llm_usage": self.total_llm_share / episodes,
+            "updates": self.updates,
+            "elapsed_s": round(self.elapsed_s, 1),
+            "steps_per_second": round(self.steps / self.elapsed_s, 1) if self.elapsed_s else None,
+            "source_shares": self.source_shares(),
+            "milestones": {
+                name: {"episodes": count, "first_step": self.milestone_first_step[name]}
+                for name, count in self.milestone_episodes.items()
+            },
+            "workers_lost": self.workers_lost,
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values for a checkpoint."""
+        state = asdict(self)
+        state["recent_rewards"] = list(self.recent_rewards)
+        state["recent_lengths"] = list(self.recent_lengths)
+        return state
+
+    @classmethod
+    def from_state_dict(cls, state: dict[str, Any]) -> TrainingStatistics:
+        """Goes on from :meth:`state_dict`."""
+        state = dict(state)
+        for name in ("recent_rewards", "recent_lengths"):
+            state[name] = deque(state[name], maxlen=RECENT_EPISODES)
+        return cls(**state)

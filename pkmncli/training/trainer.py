@@ -1,0 +1,330 @@
+"""The trainer: the loop in which environments step, the arbiter chooses, the learner learns and everything is kept."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
+from pkmncli.hybrid.arbiter import AgentMode, Arbiter
+from pkmncli.training.checkpoints import Checkpoint
+from pkmncli.training.episodes import RunningEpisode
+from pkmncli.training.learner_thread import LearnerThread
+from pkmncli.training.recorder import Recorder
+from pkmncli.training.seeds import Purpose, derive_seed, episode_number
+from pkmncli.training.statistics import TrainingStatistics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pkmncli.training.workers import StepResult, WorkerPool
+
+logger = logging.getLogger(__name__)
+
+METRICS_INTERVAL = 1000
+"""Environment steps between two rows of averaged metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerOptions:
+    """What the loop needs to know. One of the two budgets is set; steps are counted over all environments."""
+
+    mode: AgentMode
+    seed: int
+    total_steps: int | None
+    total_episodes: int | None
+    save_interval: int
+    """Steps between two checkpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where a training stands, for whoever shows it."""
+
+    statistics: TrainingStatistics
+    options: TrainerOptions
+    steps_per_second: float
+    seconds: Mapping[str, float]
+    """Time spent since the last status, by what it was spent on."""
+    metrics: Mapping[str, float]
+
+    @property
+    def fraction_done(self) -> float:
+        """Share of the budget that is used, 0..1."""
+        if self.options.total_steps is not None:
+            return min(self.statistics.steps / self.options.total_steps, 1.0)
+        assert self.options.total_episodes is not None
+        return min(self.statistics.episodes / self.options.total_episodes, 1.0)
+
+
+class Observer(Protocol):
+    """Told of what happens in a training. Called by the trainer's thread; must return soon."""
+
+    def on_status(self, status: Status) -> None:
+        """Some thousand steps have passed."""
+
+    def on_episode(self, status: Status) -> None:
+        """An episode has ended. Speed, times and metrics are those of the status before."""
+
+
+class Trainer:
+    """Trains one learner on a pool of environments.
+
+    Args:
+        pool: the environments, started.
+        learner: what learns.
+        store: where decisions, episodes and metrics go.
+        options: budgets, mode and intervals.
+        save: writes a checkpoint; called with its content and the learner's segments.
+        call_hook: calls a runtime hook of all plugins.
+        run: the run, as hooks see it.
+    """
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        learner: Algorithm,
+        store: Store,
+        options: TrainerOptions,
+        *,
+        run: RunInfo,
+        save: Callable[[Checkpoint, Callable[[], Any]], Any],
+        call_hook: Callable[..., None],
+        observer: Observer,
+    ) -> None:
+        self._pool = pool
+        self._learner = learner
+        self._options = options
+        self._run = run
+        self._save = save
+        self._call_hook = call_hook
+        self._observer = observer
+        self._thread = LearnerThread(learner)
+        self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
+        self._recorder = Recorder(store, pool.num_envs, self._on_batch)
+        self.statistics = TrainingStatistics()
+        self._episodes: list[RunningEpisode] = []
+        self._metric_sums: dict[str, float] = defaultdict(float)
+        self._metric_counts: dict[str, int] = defaultdict(int)
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._last_status = (0, time.perf_counter())
+        self._metrics: dict[str, float] = {}
+        self._saved_at = -1
+
+    # Begin ---------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Starts from the beginning."""
+        self._pool.reset()
+        self._episodes = [self._new_episode(index, 0) for index in range(self._pool.num_envs)]
+
+    def resume(self, checkpoint: Checkpoint, segments: Any) -> None:
+        """Goes on exactly where a checkpoint stands."""
+        self._learner.load_state_dict(checkpoint.learner)
+        self._learner.load_segments(segments)
+        trainer = checkpoint.trainer
+        self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
+        self._arbiter.load_state_dict(trainer["arbiter"])
+        self._recorder.load_state_dict(trainer["recorder"])
+        self._thread.load_state_dict(trainer["learner_thread"])
+        self._metric_sums.update(trainer["metric_sums"])
+        self._metric_counts.update(trainer["metric_counts"])
+        self._episodes = []
+        for index, values in enumerate(trainer["episodes"]):
+            prefix = f"episode.{index}."
+            arrays = {
+                name.removeprefix(prefix): array for name, array in checkpoint.arrays.items() if name.startswith(prefix)
+            }
+            self._episodes.append(RunningEpisode.from_state(values, arrays))
+        self._pool.load(checkpoint.workers, [bytes(episode.presses) for episode in self._episodes])
+        self._saved_at = checkpoint.step
+        self._last_status = (self.statistics.steps, time.perf_counter())
+
+    # The loop ------------------------------------------------------------------------------------------------------
+
+    def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
+        """Trains until the budget is used or ``interrupted`` says so, saves, and returns the summary."""
+        self._call_hook("pkmn_run_started", run=self._run)
+        try:
+            if self._saved_at < 0:
+                self.save_checkpoint()
+            while not self._budget_used() and not interrupted():
+                self._one_step()
+            if self._saved_at != self.statistics.steps:
+                self.save_checkpoint()
+            self._recorder.flush()
+        finally:
+            self._thread.close()
+        summary = self.statistics.summary()
+        self._call_hook("pkmn_run_finished", run=self._run, summary=summary)
+        return summary
+
+    def _budget_used(self) -> bool:
+        options = self._options
+        if options.total_steps is not None:
+            return self.statistics.steps >= options.total_steps
+        return self.statistics.episodes >= (options.total_episodes or 0)
+
+    def _one_step(self) -> None:
+        clock = time.perf_counter
+        began = clock()
+        steps_before = self.statistics.steps
+        actions, confidences, exploring = self._learner.act(self._pool.observations(), explore=True)
+        actions, sources = self._arbiter.choose(actions, confidences, exploring, self._pool.pilot_confidences())
+        acted = clock()
+        result = self._pool.step(actions, sources, confidences)
+        stepped = clock()
+        self._learner.observe(_transitions(result))
+        self._recorder.add_steps(steps_before, result.records)
+        self.statistics.steps = steps_before + self._pool.num_envs
+        for index, record in enumerate(result.records):
+            self._episodes[index].add(record)
+            self.statistics.steps_by_source[int(record["source"])] += 1
+        recorded = clock()
+        if _crossed(steps_before, self.statistics.steps, self._learner.update_interval):
+            self._take_metrics(self._thread.next_window())
+        learned = clock()
+        self._seconds["acting"] += acted - began
+        self._seconds["environment"] += stepped - acted
+        self._seconds["recording"] += recorded - stepped
+        self._seconds["waiting for the learner"] += learned - recorded
+        for index in np.flatnonzero(result.ended).tolist():
+            self._end_episode(index, result.records[index])
+        if _crossed(steps_before, self.statistics.steps, METRICS_INTERVAL):
+            self._log_metrics()
+        self._recorder.flush_if_due()
+        self.statistics.elapsed_s += clock() - began
+        if _crossed(steps_before, self.statistics.steps, self._options.save_interval):
+            self.save_checkpoint()
+
+    def _take_metrics(self, metrics: Mapping[str, float]) -> None:
+        if metrics:
+            self.statistics.updates += 1
+        for name, value in metrics.items():
+            self._metric_sums[name] += value
+            self._metric_counts[name] += 1
+
+    def _log_metrics(self) -> None:
+        metrics = {f"learner/{name}": total / self._metric_counts[name] for name, total in self._metric_sums.items()}
+        self._metric_sums.clear()
+        self._metric_counts.clear()
+        if self.statistics.average_reward is not None:
+            metrics["episode/average_reward"] = self.statistics.average_reward
+        for name, share in self.statistics.source_shares().items():
+            metrics[f"share/{name}"] = share
+        self._metrics = metrics
+        status = self.status()
+        seconds = sum(status.seconds.values()) or 1.0
+        measured = {f"time/{name}": spent / seconds for name, spent in status.seconds.items()}
+        measured["time/steps_per_second"] = status.steps_per_second
+        self._recorder.add_metrics(self.statistics.steps, {**metrics, **measured})
+        self._observer.on_status(status)
+
+    def status(self) -> Status:
+        """Where the training stands; starts a new span for speed and times."""
+        steps, since = self._last_status
+        now = time.perf_counter()
+        status = Status(
+            statistics=self.statistics,
+            options=self._options,
+            steps_per_second=(self.statistics.steps - steps) / max(now - since, 1e-9),
+            seconds=dict(self._seconds),
+            metrics=self._metrics,
+        )
+        self._seconds.clear()
+        self._last_status = (self.statistics.steps, now)
+        return status
+
+    # Episodes --------------------------------------------------------------------------------------------------------
+
+    def _new_episode(self, index: int, number: int) -> RunningEpisode:
+        seed = derive_seed(self._options.seed, Purpose.TRAINING, episode_number(index, number, self._pool.num_envs))
+        return RunningEpisode(number, seed, self.statistics.steps)
+
+    def _end_episode(self, index: int, record: np.void) -> None:
+        episode = self._episodes[index]
+        summary = episode.summarize(index, record, self._pool.milestones_of_ended(index))
+        self.statistics.add_episode(summary, self.statistics.steps)
+        self._recorder.add_episode(episode, summary, int(record["frames"]), "train")
+        self._recorder.add_metrics(
+            self.statistics.steps,
+            {
+                "episode/reward": summary.total_reward,
+                "episode/length": summary.steps,
+                "episode/milestones": len(summary.milestone_steps),
+                "episode/llm_share": summary.llm_share,
+            },
+        )
+        self._episodes[index] = self._new_episode(index, episode.number + 1)
+        logger.info(
+            "environment %d, episode %d: %d steps, reward %.2f, %s, reached %s",
+            index,
+            summary.episode,
+            summary.steps,
+            summary.total_reward,
+            summary.outcome,
+            ", ".join(summary.milestone_steps) or "nothing",
+        )
+        self._call_hook("pkmn_episode_finished", run=self._run, episode=summary)
+        self._observer.on_episode(Status(self.statistics, self._options, 0.0, {}, self._metrics))
+
+    def _on_batch(self, batch: Mapping[str, Any]) -> None:
+        self._call_hook("pkmn_steps_logged", run=self._run, batch=batch)
+
+    # Checkpoints -----------------------------------------------------------------------------------------------------
+
+    def save_checkpoint(self) -> None:
+        """Writes a checkpoint of this very moment. What was recorded before it is on disk before it."""
+        self._take_metrics(self._thread.wait())
+        self._recorder.flush()
+        episodes, arrays = [], {}
+        for index, episode in enumerate(self._episodes):
+            values, own = episode.state()
+            episodes.append(values)
+            arrays.update({f"episode.{index}.{name}": array for name, array in own.items()})
+        checkpoint = Checkpoint(
+            step=self.statistics.steps,
+            learner=self._learner.state_dict(),
+            trainer={
+                "statistics": self.statistics.state_dict(),
+                "arbiter": self._arbiter.state_dict(),
+                "recorder": self._recorder.state_dict(),
+                "learner_thread": self._thread.state_dict(),
+                "metric_sums": dict(self._metric_sums),
+                "metric_counts": dict(self._metric_counts),
+                "episodes": episodes,
+            },
+            arrays=arrays,
+            workers=tuple(self._pool.save()),
+            milestone_names=tuple(self._pool.milestone_names),
+        )
+        path = self._save(checkpoint, self._segments)
+        self._saved_at = self.statistics.steps
+        self._call_hook("pkmn_checkpoint_saved", run=self._run, path=path)
+
+    def _segments(self) -> list[Segment]:
+        return list(self._learner.segments())
+
+
+def _crossed(before: int, after: int, interval: int) -> bool:
+    """Whether a multiple of ``interval`` lies in (before, after]: intervals mean the same however many environments."""
+    return before // interval != after // interval
+
+
+def _transitions(result: StepResult) -> Transitions:
+    records: NDArray[Any] = result.records
+    return Transitions(
+        observations=result.observations,
+        actions=records["action"].astype(np.int64),
+        rewards=records["reward"].astype(np.float32),
+        terminated=records["terminated"].copy(),
+        truncated=records["truncated"].copy(),
+        next_observations=result.next_observations,
+        sources=records["source"].copy(),
+    )

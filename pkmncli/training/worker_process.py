@@ -1,0 +1,298 @@
+"""A worker process: one environment and its pilot, and no other Python thread beside the emulator.
+
+The parent sends a message, the worker answers; both formats stand here. A step is a fixed handful of bytes, since it
+is what a training consists of; everything else is a call by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pickle
+import signal
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
+from pkmncli.errors import PkmnError
+from pkmncli.training.seeds import Purpose, derive_seed, episode_number
+from pkmncli.training.shared_block import TERMINAL_SLOT, FieldLayout, SharedBlock
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+STEP = b"s"
+CALL = b"c"
+ATTACH = b"a"
+QUIT = b"q"
+DONE = b"."
+RESULT = b"r"
+USER_ERROR = b"u"
+CRASH = b"e"
+
+STEP_MESSAGE = struct.Struct("<cbBBf")
+"""Opcode, action or PILOT_ACTS, slot to write the next observation to, a Source, a confidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartSpec:
+    """How to build an environment or a pilot: import targets rather than names, so that a worker finds whatever the
+    parent found, plugins of third parties included, without looking for plugins itself.
+    """
+
+    target: str
+    config_target: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(self, *positional: Any) -> Any:
+        """Builds the part: its positional arguments, then its settings."""
+        factory = import_target(self.target)
+        if self.config_target is None:
+            return factory(*positional)
+        return factory(*positional, import_target(self.config_target)(**self.settings))
+
+
+def import_target(target: str) -> Any:
+    """The object that ``"package.module:Name"`` names."""
+    module, _, attribute = target.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in attribute.split("."):
+        found = getattr(found, part)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSpec:
+    """What all the workers of a run have in common."""
+
+    environment: PartSpec
+    pilot: PartSpec | None
+    seed: int
+    purpose: Purpose
+    num_envs: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """All that a worker needs to go on exactly: plain values and the environment's own saved state."""
+
+    episode: int
+    step: int
+    environment: bytes
+    pilot: Mapping[str, Any] | None
+
+
+class Worker:
+    """The environment's side of the conversation."""
+
+    def __init__(self, index: int, spec: WorkerSpec, environment: Environment, pilot: Pilot | None) -> None:
+        self.index = index
+        self.spec = spec
+        self.environment = environment
+        self.pilot = pilot
+        self.block: SharedBlock | None = None
+        self.episode = 0
+        self.step_in_episode = 0
+        self.advice: Advice | None = None
+        self.proposal = Decision(0, "", 0.0)
+        self.ended_milestones: list[int] = []
+        self.write_observation = getattr(environment, "write_observation", None)
+
+    # Calls, by name ---------------------------------------------------------------------------------------------
+
+    def reset(self, episode: int, slot: int) -> None:
+        """Begins the given episode of this environment."""
+        self.episode = episode
+        self._begin(slot)
+
+    def save(self) -> WorkerState:
+        """The worker's state."""
+        pilot = None if self.pilot is None else {"memory": self.pilot.save_state(), "proposal": list(self.proposal)}
+        return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot)
+
+    def load(self, state: WorkerState, slot: int) -> None:
+        """Goes on from a saved state."""
+        observation, _info = self.environment.load_state(state.environment)
+        self.episode, self.step_in_episode = state.episode, state.step
+        if self.pilot is not None and state.pilot is not None:
+            self.pilot.load_state(state.pilot["memory"])
+            self.proposal = Decision(*state.pilot["proposal"])
+        self._publish(observation, slot)
+
+    def replay(self, episode: int, presses: bytes, slot: int) -> None:
+        """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
+        self.reset(episode, slot)
+        observation = None
+        for action in presses:
+            observation, *_ = self.environment.step(action)
+        self.step_in_episode = len(presses)
+        if observation is not None:
+            self._propose()
+            self._publish(observation, slot)
+
+    def context(self) -> Any:
+        """The state in words."""
+        return self.environment.context()
+
+    def milestones(self) -> list[int]:
+        """Steps at which the milestones of the running episode were reached, -1 for those that were not."""
+        return self.environment.milestone_steps()
+
+    def milestones_of_ended(self) -> list[int]:
+        """The same for the episode that ended last."""
+        return self.ended_milestones
+
+    def advise(self, advice: Advice | None) -> None:
+        """Takes new advice for the pilot, or withdraws the old."""
+        self.advice = advice
+
+    def time_steps(self, count: int) -> float:
+        """Seconds that one step takes here and now. Leaves the environment as it was."""
+        state = self.environment.save_state()
+        began = time.perf_counter()
+        for _ in range(count):
+            self.environment.step(self.environment.action_space.n.item() - 1)
+        elapsed = time.perf_counter() - began
+        self.environment.load_state(state)
+        return elapsed / count
+
+    # Steps -------------------------------------------------------------------------------------------------------
+
+    def step(self, action: int, slot: int, source: int, confidence: float) -> None:
+        """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block."""
+        assert self.block is not None
+        record = self.block.records[self.index]
+        environment = self.environment
+        reason = b""
+        if action == PILOT_ACTS:
+            action, reason_text, confidence = self.proposal
+            reason = reason_text.encode()[:REASON_BYTES]
+            source = Source.RULE
+        before = environment.facts()
+        observation, reward, terminated, truncated, _info = environment.step(action)
+        self.step_in_episode += 1
+        after = environment.facts()
+        ended = terminated or truncated
+        hashed = ended or self.step_in_episode % MEMORY_HASH_INTERVAL == 0
+        record[...] = (
+            self.episode,
+            self.step_in_episode,
+            action,
+            source,
+            confidence,
+            reward,
+            terminated,
+            truncated,
+            before.map_id,
+            before.x,
+            before.y,
+            before.phase,
+            before.battle,
+            before.opponent,
+            before.health,
+            after.milestones,
+            after.frames,
+            before.coarse_hash,
+            after.fine_hash,
+            environment.memory_hash() if hashed else 0,
+            reason,
+            0.0,
+        )
+        if ended:
+            self.ended_milestones = environment.milestone_steps()
+            self._write(observation, TERMINAL_SLOT)
+            self.episode += 1
+            self._begin(slot)
+        else:
+            self._propose()
+            self._publish(observation, slot)
+
+    def _begin(self, slot: int) -> None:
+        number = episode_number(self.index, self.episode, self.spec.num_envs)
+        seed = derive_seed(self.spec.seed, self.spec.purpose, number)
+        observation, _info = self.environment.reset(seed=seed)
+        self.step_in_episode = 0
+        self.advice = None
+        if self.pilot is not None:
+            self.pilot.reset(seed)
+            self._propose()
+        self._publish(observation, slot)
+
+    def _propose(self) -> None:
+        if self.pilot is not None:
+            self.proposal = self.pilot.act(self.advice)
+
+    def _publish(self, observation: Mapping[str, Any], slot: int) -> None:
+        self._write(observation, slot)
+        if self.block is not None:
+            self.block.records[self.index]["pilot_confidence"] = self.proposal.confidence
+
+    def _write(self, observation: Mapping[str, Any], slot: int) -> None:
+        if self.block is None:
+            return
+        target = self.block.environment(slot, self.index)
+        for name, array in target.items():
+            array[...] = observation[name]
+
+
+def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
+    """The main function of a worker process: builds the environment, then answers until told to quit.
+
+    It ends by itself when the parent is gone, however that ended.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle, after which it tells us
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    environment: Environment | None = None
+    try:
+        environment = spec.environment.build()
+        pilot = None if spec.pilot is None else spec.pilot.build(environment)
+        worker = Worker(index, spec, environment, pilot)
+        description = {
+            "observation_space": environment.observation_space,
+            "action_space": environment.action_space,
+            "phase_names": list(environment.phase_names),
+            "milestone_names": list(environment.milestone_names),
+        }
+        connection.send_bytes(RESULT + pickle.dumps(description))
+        _answer(connection, worker)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+    except PkmnError as error:
+        _last_words(connection, USER_ERROR + pickle.dumps((type(error), str(error))))
+    except Exception:
+        _last_words(connection, CRASH + traceback.format_exc().encode())
+    finally:
+        if environment is not None:
+            environment.close()
+        sys.stdout.flush()
+
+
+def _last_words(connection: Connection, message: bytes) -> None:
+    with contextlib.suppress(OSError):  # nobody may be left to hear it
+        connection.send_bytes(message)
+
+
+def _answer(connection: Connection, worker: Worker) -> None:
+    while True:
+        message = connection.recv_bytes()
+        opcode = message[:1]
+        if opcode == STEP:
+            _opcode, action, slot, source, confidence = STEP_MESSAGE.unpack(message)
+            worker.step(action, slot, source, confidence)
+            connection.send_bytes(DONE)
+        elif opcode == ATTACH:
+            layout: tuple[FieldLayout, ...] = pickle.loads(message[1:])
+            connection.send_bytes(DONE)  # only then the handle comes, which may not be mixed with other messages
+            worker.block = SharedBlock.receive(connection, layout, worker.spec.num_envs)
+            connection.send_bytes(DONE)
+        elif opcode == CALL:
+            name, arguments = pickle.loads(message[1:])
+            connection.send_bytes(RESULT + pickle.dumps(getattr(worker, name)(*arguments)))
+        else:
+            return

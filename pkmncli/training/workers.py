@@ -1,0 +1,318 @@
+"""The parent's side of the workers: one spawned process per environment, each with an emulator of its own.
+
+Emulators never share a process with another Python thread: beside a busy thread, a step takes a hundred times as long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.errors import TrainingError
+from pkmncli.training.shared_block import FRAME_SLOTS, TERMINAL_SLOT, SharedBlock, layout_of
+from pkmncli.training.worker_process import (
+    ATTACH,
+    CALL,
+    CRASH,
+    QUIT,
+    STEP,
+    STEP_MESSAGE,
+    USER_ERROR,
+    WorkerSpec,
+    WorkerState,
+    run_worker,
+)
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+    import gymnasium
+    from numpy.typing import NDArray
+
+    from pkmncli.api import Advice, Context
+
+SECONDS_TO_START = 120.0
+SECONDS_TO_QUIT = 5.0
+
+
+class WorkerLostError(Exception):
+    """A worker died or stopped answering. ``details`` is its own traceback, where it could send one."""
+
+    def __init__(self, index: int, details: str) -> None:
+        super().__init__(f"worker {index} was lost: {details.strip().splitlines()[-1]}")
+        self.index = index
+        self.details = details
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What one step of every environment left in shared memory. Views: valid until the step after the next.
+
+    ``observations`` is what was acted on, ``next_observations`` what followed (of an ended episode: its last), and
+    ``records`` a copy of the step records, shape (num_envs,).
+    """
+
+    observations: Mapping[str, NDArray[Any]]
+    next_observations: Mapping[str, NDArray[Any]]
+    records: NDArray[Any]
+
+    @property
+    def ended(self) -> NDArray[np.bool_]:
+        """Which environments' episodes ended with this step, shape (num_envs,)."""
+        ended: NDArray[np.bool_] = self.records["terminated"] | self.records["truncated"]
+        return ended
+
+
+class _Link:
+    """One worker process and the pipe to it."""
+
+    def __init__(self, index: int, spec: WorkerSpec) -> None:
+        context = get_context("spawn")
+        self.index = index
+        self.connection, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(
+            target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
+        )
+        self.process.start()
+        theirs.close()
+
+    def receive(self, timeout_s: float) -> bytes:
+        """The next message. Raises WorkerLostError, or the user's error that stopped the worker."""
+        try:
+            if not self.connection.poll(timeout_s):
+                raise WorkerLostError(self.index, f"no answer for {timeout_s:.0f} s")
+            message = self.connection.recv_bytes()
+        except (EOFError, OSError):
+            self.process.join(SECONDS_TO_QUIT)
+            raise WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}") from None
+        if message[:1] == USER_ERROR:
+            kind, text = pickle.loads(message[1:])
+            raise kind(text)
+        if message[:1] == CRASH:
+            raise WorkerLostError(self.index, message[1:].decode())
+        return message
+
+    def send(self, message: bytes) -> None:
+        try:
+            self.connection.send_bytes(message)
+        except OSError:
+            # its last words may still be in the pipe; reading them says more than that it is gone
+            self.receive(0)
+            raise WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}") from None
+
+    def end(self) -> None:
+        with contextlib.suppress(OSError):  # it may be gone already
+            self.connection.send_bytes(QUIT)
+        self.process.join(SECONDS_TO_QUIT)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.connection.close()
+
+
+class WorkerPool:
+    """All the environments of a run. Every call here is made by the same thread.
+
+    Args:
+        spec: how to build the environments.
+        timeout_s: how long a worker may take to answer before it counts as hung.
+        on_loss: told of a worker that was lost and replaced.
+    """
+
+    def __init__(
+        self,
+        spec: WorkerSpec,
+        *,
+        timeout_s: float = 60.0,
+        on_loss: Callable[[WorkerLostError], None] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.num_envs = spec.num_envs
+        self._timeout_s = timeout_s
+        self._on_loss = on_loss or (lambda loss: None)
+        self._links: list[_Link] = []
+        self._slot = 0
+        self._presses = [bytearray() for _ in range(spec.num_envs)]
+        self._episodes = [0] * spec.num_envs
+        try:
+            self._links = [_Link(index, spec) for index in range(spec.num_envs)]
+            descriptions = [self._first_words(link) for link in self._links]
+            self.observation_space: gymnasium.spaces.Dict = descriptions[0]["observation_space"]
+            self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
+            self.phase_names: list[str] = descriptions[0]["phase_names"]
+            self.milestone_names: list[str] = descriptions[0]["milestone_names"]
+            self._block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
+            for link in self._links:
+                self._attach(link)
+        except BaseException:
+            self.close()
+            raise
+
+    @staticmethod
+    def _first_words(link: _Link) -> dict[str, Any]:
+        try:
+            description: dict[str, Any] = pickle.loads(link.receive(SECONDS_TO_START)[1:])
+        except WorkerLostError as loss:
+            raise TrainingError(f"environment {link.index} could not be started:\n{loss.details}") from None
+        return description
+
+    def _attach(self, link: _Link) -> None:
+        link.send(ATTACH + pickle.dumps(self._block.layout))
+        link.receive(self._timeout_s)
+        assert link.process.pid is not None
+        self._block.send(link.connection, link.process.pid)
+        link.receive(self._timeout_s)
+
+    # Steps -------------------------------------------------------------------------------------------------------
+
+    def observations(self) -> Mapping[str, NDArray[Any]]:
+        """What each environment shows now: views of shape (num_envs, ...), valid until the step after the next."""
+        return self._block.slots[self._slot]
+
+    def pilot_confidences(self) -> NDArray[np.float32]:
+        """How sure each environment's pilot is of what it would press now, shape (num_envs,)."""
+        confidences: NDArray[np.float32] = self._block.records["pilot_confidence"].copy()
+        return confidences
+
+    def reset(self) -> None:
+        """Begins the first episode of every environment."""
+        self._episodes = [0] * self.num_envs
+        self._presses = [bytearray() for _ in range(self.num_envs)]
+        self._slot = 0
+        self.call_all("reset", [(0, 0)] * self.num_envs)
+
+    def step(
+        self, actions: NDArray[np.int64], sources: NDArray[np.uint8], confidences: NDArray[np.float32]
+    ) -> StepResult:
+        """One step of every environment.
+
+        Args:
+            actions: (num_envs,), PILOT_ACTS where the pilot decides.
+            sources: (num_envs,), who decided, where it was not the pilot.
+            confidences: (num_envs,), how sure that one was.
+        """
+        before = self._slot
+        self._slot = (before + 1) % FRAME_SLOTS
+        messages = [
+            STEP_MESSAGE.pack(STEP, action, self._slot, source, confidence)
+            for action, source, confidence in zip(actions.tolist(), sources.tolist(), confidences.tolist(), strict=True)
+        ]
+        lost: list[tuple[int, WorkerLostError]] = []
+        for link, message in zip(self._links, messages, strict=True):
+            try:
+                link.send(message)
+            except WorkerLostError as loss:
+                lost.append((link.index, loss))
+        gone = {index for index, _loss in lost}
+        for link in self._links:
+            if link.index not in gone:
+                try:
+                    link.receive(self._timeout_s)
+                except WorkerLostError as loss:
+                    lost.append((link.index, loss))
+        for index, cause in lost:
+            self._replace(index, cause, before)
+            try:
+                self._links[index].send(messages[index])
+                self._links[index].receive(self._timeout_s)
+            except WorkerLostError as again:
+                raise TrainingError(
+                    f"environment {index} was lost twice at the same step; the second time it said:\n{again.details}"
+                ) from None
+        return self._result(before)
+
+    def _result(self, before: int) -> StepResult:
+        records = self._block.records.copy()
+        after: Mapping[str, NDArray[Any]] = self._block.slots[self._slot]
+        ended = np.flatnonzero(records["terminated"] | records["truncated"])
+        if ended.size:
+            terminal = self._block.slots[TERMINAL_SLOT]
+            after = {name: array.copy() for name, array in after.items()}
+            for name, array in after.items():
+                array[ended] = terminal[name][ended]
+        for index, (action, over) in enumerate(
+            zip(records["action"].tolist(), (records["terminated"] | records["truncated"]).tolist(), strict=True)
+        ):
+            if over:
+                self._presses[index].clear()
+                self._episodes[index] += 1
+            else:
+                self._presses[index].append(action)
+        return StepResult(self._block.slots[before], after, records)
+
+    def _replace(self, index: int, loss: WorkerLostError, slot: int) -> None:
+        """Builds a lost worker anew and plays its episode again, which leads to the same state."""
+        self._on_loss(loss)
+        old = self._links[index]
+        old.process.kill()
+        old.process.join()
+        old.connection.close()
+        link = _Link(index, self.spec)
+        self._links[index] = link
+        self._first_words(link)
+        self._attach(link)
+        self._call(link, "replay", (self._episodes[index], bytes(self._presses[index]), slot))
+
+    # Calls -------------------------------------------------------------------------------------------------------
+
+    def _call(self, link: _Link, name: str, arguments: tuple[Any, ...]) -> Any:
+        link.send(CALL + pickle.dumps((name, arguments)))
+        return pickle.loads(link.receive(max(self._timeout_s, SECONDS_TO_START))[1:])
+
+    def call(self, index: int, name: str, *arguments: Any) -> Any:
+        """Calls a method of one worker."""
+        return self._call(self._links[index], name, arguments)
+
+    def call_all(self, name: str, arguments: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """Calls a method of every worker, all at the same time."""
+        each = arguments if arguments is not None else [()] * self.num_envs
+        for link, own in zip(self._links, each, strict=True):
+            link.send(CALL + pickle.dumps((name, own)))
+        return [pickle.loads(link.receive(max(self._timeout_s, SECONDS_TO_START))[1:]) for link in self._links]
+
+    def context(self, index: int) -> Context:
+        """The state of one environment in words."""
+        context: Context = self.call(index, "context")
+        return context
+
+    def advise(self, index: int, advice: Advice | None) -> None:
+        """Gives one environment's pilot new advice, or withdraws the old."""
+        self.call(index, "advise", advice)
+
+    def milestones_of_ended(self, index: int) -> dict[str, int]:
+        """For the episode of an environment that ended last: the step at which each milestone was reached."""
+        steps = self.call(index, "milestones_of_ended")
+        return {name: step for name, step in zip(self.milestone_names, steps, strict=True) if step >= 0}
+
+    def save(self) -> list[WorkerState]:
+        """The state of every worker."""
+        return self.call_all("save")
+
+    def load(self, states: Sequence[WorkerState], presses: Sequence[bytes]) -> None:
+        """Goes on from saved states; ``presses`` are those of each running episode so far."""
+        self._slot = 0
+        self.call_all("load", [(state, 0) for state in states])
+        self._episodes = [state.episode for state in states]
+        self._presses = [bytearray(own) for own in presses]
+
+    def presses(self) -> list[bytes]:
+        """What was pressed so far in each running episode, one byte a step."""
+        return [bytes(own) for own in self._presses]
+
+    def close(self) -> None:
+        """Ends all workers. May be called twice."""
+        for link in self._links:
+            link.end()
+        self._links = []
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
