@@ -92,7 +92,7 @@ class Registry:
             raise PluginError(contested(found))
         if not found:
             near = get_close_matches(name.replace("_", "-"), sections, n=1)
-            hint = f"; did you mean [{near[0]}]?" if near else ""
+            hint = f"; did you mean [{near[0]}]?" if near else "."
             raise PluginError(f"no plugin has settings under [{name}]{hint} Known: {', '.join(sorted(sections))}")
         return found[0]
 
@@ -220,7 +220,7 @@ class Registry:
     def _unknown(self, kind: str, name: str) -> str:
         names = self.names(kind)
         near = get_close_matches(name, names, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
+        hint = f"; did you mean '{near[0]}'?" if near else "."
         known = f"Known: {', '.join(names)}." if names else "No plugin brings one."
         return f"there is no {SINGULAR[kind]} '{name}'{hint} {known} See: pkmn plugins"
 
@@ -235,9 +235,9 @@ def _check_hooks(manager: pluggy.PluginManager, implementation: Any) -> None:
     """Raises PluginError for a hook that does not exist, for arguments it has not, and for a forgotten decorator."""
     for attribute in dir(implementation):
         options = manager.parse_hookimpl_opts(implementation, attribute)
-        function = getattr(implementation, attribute, None) if attribute.startswith("pkmn_") or options else None
+        function: Any = getattr(implementation, attribute, None) if options or attribute in _HOOK_NAMES else None
         if options is None:
-            if attribute in _HOOK_NAMES and callable(function):
+            if callable(function):
                 raise PluginError(f"{attribute} lacks the decorator @pkmncli.hookspecs.hookimpl")
             continue
         hook_name = options.get("specname") or attribute

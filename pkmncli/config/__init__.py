@@ -1,0 +1,10 @@
+"""Settings: the core's model, where values come from, and how they are checked, written and read back.
+
+Importing this package imports pydantic, so only commands that need settings import it.
+"""
+
+from pkmncli.config.resolved import ResolvedSettings, load_run_settings, resolve_settings
+from pkmncli.config.run_file import CONFIG_FILE
+from pkmncli.config.train_settings import NONE, TrainSettings
+
+__all__ = ["CONFIG_FILE", "NONE", "ResolvedSettings", "TrainSettings", "load_run_settings", "resolve_settings"]

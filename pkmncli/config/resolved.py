@@ -1,0 +1,195 @@
+"""Settings put together from all their sources, with the origin of every value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
+from pkmncli.config.sources import CORE, Given, from_command_line, from_environment, from_file, from_set_options
+from pkmncli.config.train_settings import TrainSettings
+from pkmncli.config.validation import validate
+from pkmncli.errors import ConfigurationError, PluginError
+from pkmncli.plugins import Registry
+
+DEFAULT = "default"
+
+_GivenBySection = dict[str, dict[str, Given]]
+
+
+class ResolvedSettings:
+    """The core's settings, those of plugins on demand, and where each value came from."""
+
+    def __init__(self, given: _GivenBySection, registry: Registry) -> None:
+        self._given = given
+        self._registry = registry
+        self._plugins: dict[str, BaseModel] = {}
+        self.train = validate(TrainSettings, CORE, given.get(CORE, {}))
+
+    @classmethod
+    def from_run(cls, folder: Path, registry: Registry) -> ResolvedSettings:
+        """The settings that a run was started with, origins included, from the ``config.toml`` in its folder.
+
+        Raises:
+            RunError: the file is missing or damaged.
+            ConfigurationError: it was written by a version with other settings.
+        """
+        return cls(_by_section(read_run_file(folder)), registry)
+
+    def plugin(self, name: str) -> BaseModel:
+        """The settings of a plugin, by the name that it registered: an instance of the plugin's own model.
+
+        Raises:
+            ConfigurationError: no plugin has settings under the name, or a value is wrong.
+        """
+        entry = self._registry.settings_section(name)
+        if entry.name not in self._plugins:
+            model = entry.load_config()
+            assert model is not None  # settings_section() finds only what has a model
+            if entry.name in TrainSettings.model_fields:
+                raise PluginError(f"{entry.title} of {entry.plugin.label} has the name of a setting of the core")
+            self._plugins[entry.name] = validate(model, entry.name, self._given.get(entry.name, {}))
+        return self._plugins[entry.name]
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each value came from, by ``key`` or ``section.key``."""
+        return {
+            f"{section}.{key}" if section else key: self._origin(section, key)
+            for section, values in self.values().items()
+            for key in values
+        }
+
+    def values(self) -> dict[str, dict[str, Any]]:
+        """Every value as plain data, by section and key: the core's section is ``""``, then plugins in use."""
+        self._load_plugins_in_use()
+        models: dict[str, BaseModel] = {CORE: self.train, **dict(sorted(self._plugins.items()))}
+        return {section: model.model_dump() for section, model in models.items()}
+
+    def to_toml(self) -> str:
+        """The text of ``config.toml``: every value in use, with a comment that says where it came from."""
+        return toml_text(self.values(), self._origin)
+
+    def changed(
+        self,
+        cli: Mapping[str, Any],
+        *,
+        may_change: Collection[str],
+        sets: Iterable[str] = (),
+        option_names: Mapping[str, str] | None = None,
+    ) -> ResolvedSettings:
+        """These settings with some values replaced, as when a run is resumed with a larger budget.
+
+        Args:
+            cli: options that were given, as for :func:`resolve_settings`.
+            may_change: keys (or ``section.key``) that may differ from the run's own.
+            sets: ``--set`` options.
+            option_names: options that are not named after their setting.
+
+        Raises:
+            ConfigurationError: an option would change anything else.
+        """
+        given = {section: dict(values) for section, values in self._given.items()}
+        for entry in [*from_set_options(sets), *from_command_line(cli, option_names)]:
+            section = _section_name(self._registry, entry)
+            given.setdefault(section, {})[entry.key] = entry
+        new = ResolvedSettings(given, self._registry)
+        new.check_all()
+        old_values, new_values = self.values(), new.values()
+        for section, values in new_values.items():
+            for key, value in values.items():
+                name = f"{section}.{key}" if section else key
+                old = old_values.get(section, {}).get(key)
+                if value != old and name not in may_change:
+                    raise ConfigurationError(
+                        f"setting '{name}' ({new._origin(section, key)}) cannot change in a run that goes on: it has "
+                        f"{name} = {old}; start a new run, or change only {', '.join(sorted(may_change))}"
+                    )
+        return new
+
+    def check_all(self) -> None:
+        """Validates every section that a user wrote, also of plugins that are not in use."""
+        for section in self._given:
+            if section:
+                self.plugin(section)
+
+    def _load_plugins_in_use(self) -> None:
+        sections = set(self._registry.settings_sections())
+        for _, name in self.train.plugins_in_use():
+            if name in sections:
+                self.plugin(name)
+
+    def _origin(self, section: str, key: str) -> str:
+        entry = self._given.get(section, {}).get(key)
+        return entry.origin if entry else DEFAULT
+
+
+def resolve_settings(
+    cli: Mapping[str, Any],
+    *,
+    registry: Registry,
+    config_path: Path | None = None,
+    sets: Iterable[str] = (),
+    environ: Mapping[str, str] = os.environ,
+    option_names: Mapping[str, str] | None = None,
+) -> ResolvedSettings:
+    """Puts settings together: options, then ``--set``, the environment, the file, and defaults for the rest.
+
+    Args:
+        cli: options by their setting's name; None stands for an option that was not given.
+        registry: the plugins, whose settings stand in sections of their own.
+        config_path: a TOML or JSON file.
+        sets: ``--set`` options, as ``section.key=value``.
+        environ: the environment variables.
+        option_names: options that are not named after their setting, such as ``{"steps": "--actions"}``.
+
+    Raises:
+        ConfigurationError: a line for each key that is unknown and each value that is wrong, with its origin.
+    """
+    found = [
+        *(from_file(config_path) if config_path else ()),
+        *from_environment(environ),
+        *from_set_options(sets),
+        *from_command_line(cli, option_names),
+    ]
+    given: _GivenBySection = {}
+    for entry in found:
+        given.setdefault(_section_name(registry, entry), {})[entry.key] = entry
+    settings = ResolvedSettings(given, registry)
+    settings.check_all()
+    return settings
+
+
+def load_run_settings(folder: Path, registry: Registry) -> ResolvedSettings:
+    """The settings of an existing run; see :meth:`ResolvedSettings.from_run`."""
+    return ResolvedSettings.from_run(folder, registry)
+
+
+def _by_section(found: Iterable[Given]) -> _GivenBySection:
+    given: _GivenBySection = {}
+    for entry in found:
+        given.setdefault(entry.section, {})[entry.key] = entry
+    return given
+
+
+def _section_name(registry: Registry, entry: Given) -> str:
+    """The name that a section's plugin registered, which may be written with underscores for hyphens."""
+    if entry.section == CORE:
+        return CORE
+    sections = registry.settings_sections()
+    name = entry.section.replace("_", "-")
+    if name in sections:
+        return name
+    if entry.section in TrainSettings.model_fields:
+        raise ConfigurationError(f"setting '{entry.section}' ({entry.origin}) is one value, not a table")
+    near = get_close_matches(name, sections, n=1)
+    hint = f"did you mean [{near[0]}]?" if near else f"known: {', '.join(sections) or 'none'}"
+    raise ConfigurationError(f"no plugin has settings under [{entry.section}] ({entry.origin}): {hint}")
+
+
+__all__ = ["CONFIG_FILE", "DEFAULT", "ResolvedSettings", "load_run_settings", "resolve_settings"]

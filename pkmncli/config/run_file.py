@@ -1,0 +1,84 @@
+"""The ``config.toml`` of a run: written with the origin of every value, and read back to the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.container import OutOfOrderTableProxy
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Item, Table
+
+from pkmncli.config.sources import CORE, Given
+from pkmncli.errors import RunError
+
+CONFIG_FILE = "config.toml"
+
+
+def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, str], str]) -> str:
+    """TOML with a comment on each line that says where the value came from; unset ones stand as comments.
+
+    Args:
+        values: plain values by section and key.
+        origin: where the value of a section's key came from.
+    """
+    document = tomlkit.document()
+    document.add(tomlkit.comment("Settings of this run, and where each came from."))
+    document.add(tomlkit.nl())
+    for section, content in values.items():
+        table: Any = document if section == CORE else tomlkit.table()
+        for key, value in content.items():
+            if value is None:
+                table.add(tomlkit.comment(f"{key} is not set"))
+                continue
+            item = tomlkit.item(plain(value))
+            item.comment(" ".join(origin(section, key).split()))
+            table.add(key, item)
+        if section != CORE:
+            document.add(tomlkit.nl())
+            document.add(section, table)
+    return tomlkit.dumps(document)
+
+
+def read_run_file(folder: Path) -> list[Given]:
+    """The values of a run, with the origins that its comments name.
+
+    Raises:
+        RunError: the file is missing or damaged.
+    """
+    path = folder / CONFIG_FILE
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(f"{folder} is no run folder: it has no {CONFIG_FILE}") from None
+    except (TOMLKitError, UnicodeDecodeError) as error:
+        raise RunError(f"{path} is damaged: {error}") from None
+    given = []
+    for name in document:
+        item = document.item(name)  # indexing would give a bare bool, without its comment
+        if isinstance(item, Table):
+            given += [_given(name, key, item.value.item(key)) for key in item]
+        else:
+            given.append(_given(CORE, name, item))
+    return given
+
+
+def plain(value: Any) -> Any:
+    """A setting's value as TOML can hold it."""
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(inner) for inner in value]
+    return value
+
+
+def _given(section: str, key: str, item: Item | OutOfOrderTableProxy) -> Given:
+    comment = item.trivia.comment if isinstance(item, Item) else ""
+    return Given(section, key, item.unwrap(), comment.removeprefix("#").strip())

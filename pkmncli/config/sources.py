@@ -1,0 +1,147 @@
+"""Reads settings where users write them: the command line, the environment and configuration files."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pkmncli.diagnostics import DEBUG_VARIABLE
+from pkmncli.errors import ConfigurationError
+from pkmncli.plugins import DISABLE_VARIABLE, STRICT_VARIABLE
+
+CORE = ""
+"""The section of the core's own settings, which stand at the top of a file."""
+
+PREFIX = "PKMN_"
+NO_SETTINGS = frozenset({DEBUG_VARIABLE, DISABLE_VARIABLE, STRICT_VARIABLE})
+"""Variables that begin like settings and are none. Those that begin with PKMN_TEST_ are left to test suites."""
+
+OPTION_NAMES = {"rom_path": "--rom"}
+"""Options that are not named after their setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that a user gave, and where."""
+
+    section: str
+    key: str
+    value: Any
+    origin: str
+    is_text: bool = False
+    """Whether the value is text that still has to be read as what the setting holds."""
+
+
+def from_command_line(values: Mapping[str, Any], option_names: Mapping[str, str] | None = None) -> list[Given]:
+    """Options that were given; None stands for one that was not. A plugin's setting has the key ``section.key``."""
+    names = {**OPTION_NAMES, **(option_names or {})}
+    given = []
+    for name, value in values.items():
+        if value is not None:
+            section, key = _split_name(name)
+            given.append(Given(section, key, value, f"option {names.get(name, '--' + name.replace('_', '-'))}"))
+    return given
+
+
+def from_set_options(options: Iterable[str]) -> list[Given]:
+    """What ``--set key=value`` and ``--set section.key=value`` give.
+
+    Raises:
+        ConfigurationError: an option has no ``=``.
+    """
+    given = []
+    for option in options:
+        name, separator, text = option.partition("=")
+        if not separator or not name.strip():
+            raise ConfigurationError(f"option --set {option}: write it as --set section.key=value")
+        section, key = _split_name(name.strip())
+        given.append(Given(section, key, text.strip(), f"option --set {name.strip()}", is_text=True))
+    return given
+
+
+def from_environment(environ: Mapping[str, str]) -> list[Given]:
+    """What ``PKMN_KEY`` and ``PKMN_SECTION__KEY`` give. An empty variable counts as not set."""
+    given = []
+    for variable, text in sorted(environ.items()):
+        if not variable.startswith(PREFIX) or variable in NO_SETTINGS or variable.startswith("PKMN_TEST_") or not text:
+            continue
+        section, separator, key = variable.removeprefix(PREFIX).lower().partition("__")
+        if not separator:
+            section, key = CORE, section
+        given.append(Given(section, key, text, f"environment variable {variable}", is_text=True))
+    return given
+
+
+def from_file(path: Path) -> list[Given]:
+    """What a TOML or JSON file gives. JSON is told by the file's name, or by its opening brace.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or its syntax is wrong.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ConfigurationError(f"there is no configuration file {path}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path} is no configuration file: it is not UTF-8 text") from None
+    except OSError as error:
+        raise ConfigurationError(f"the configuration file {path} cannot be read: {error.strerror}") from None
+    content = _parse(path, text)
+    given = []
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            given += [
+                Given(name, key, inner, f"{path}{_line(text, key, section=name)}")
+                for key, inner in value.items()
+                if inner is not None
+            ]
+        elif value is not None:
+            given.append(Given(CORE, name, value, f"{path}{_line(text, name)}"))
+    return given
+
+
+def parse_text(text: str) -> Any:
+    """Text as a TOML value, or as it stands if it is none."""
+    try:
+        content = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return content["value"] if len(content) == 1 else text
+
+
+def _parse(path: Path, text: str) -> Mapping[str, Any]:
+    try:
+        if path.suffix.lower() == ".json" or text.lstrip().startswith("{"):
+            content = json.loads(text)
+        else:
+            content = tomllib.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"{path}:{error.lineno}: not valid JSON: {error.msg} (column {error.colno})") from None
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).partition(" (at ")
+        found = re.search(r"line (\d+), column (\d+)", place)
+        line, column = found.groups() if found else (str(text.count("\n") + 1), "end")
+        raise ConfigurationError(f"{path}:{line}: not valid TOML: {message} (column {column})") from None
+    if not isinstance(content, dict):
+        raise ConfigurationError(f"{path}:1: a configuration is keys with values, not a {type(content).__name__}")
+    return content
+
+
+def _line(text: str, key: str, section: str = CORE) -> str:
+    """Where a key stands in a file, as ``:line``, or nothing if it is not found at the start of a line."""
+    start = 0
+    if section:
+        header = re.search(rf'^\s*(\[\s*"?{re.escape(section)}"?\s*\]|"{re.escape(section)}"\s*:)', text, re.MULTILINE)
+        start = header.end() if header else 0
+    found = re.compile(rf'^[\s{{]*"?{re.escape(key)}"?\s*[=:]', re.MULTILINE).search(text, start)
+    return f":{text.count(chr(10), 0, found.end()) + 1}" if found else ""
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    section, separator, key = name.partition(".")
+    return (section, key) if separator else (CORE, name)

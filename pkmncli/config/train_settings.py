@@ -1,0 +1,118 @@
+"""The core's own settings of a training. Plugins bring theirs as models of their own, set under ``[name]``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+NONE = "none"
+"""Given as a plugin's name, switches that part off."""
+
+
+def _absolute(path: Path) -> Path:
+    return path.expanduser().absolute()
+
+
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _split(value: Any) -> Any:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+def _check_reward(text: str) -> str:
+    _, separator, weight = text.partition("=")
+    if separator and not _is_finite_number(weight):
+        raise ValueError(f"{text!r} is no reward: write a name, or name=weight with a number as weight")
+    return text
+
+
+def _is_finite_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
+"""A path made absolute from the current folder when it is read, so that a run can be resumed from anywhere."""
+
+
+class TrainSettings(BaseModel):
+    """What ``pkmn train`` does. Every field is a key of a configuration file and an option of the command."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    game: str | None = Field(None, description="game profile; by default the one that the ROM is of, else quillwood")
+    rom_path: AbsolutePath | None = Field(None, description="cartridge image; by default the bundled game's")
+    init_state: AbsolutePath | None = Field(None, description="saved emulator state in which every episode begins")
+    goal: str | None = Field(None, description="milestone at which an episode ends")
+
+    env: str = Field("pyboy", description="environment")
+    pilot: str = Field("rules", description="rule-based player beside the learner, or none")
+    reward: Annotated[list[Annotated[str, AfterValidator(_check_reward)]], BeforeValidator(_split)] = Field(
+        ["progress", "exploration=0.5"], min_length=1, description="parts of the reward, each a name or name=weight"
+    )
+    rl: str = Field("dqn", description="learning algorithm, or none")
+    mode: Literal["adaptive", "llm-only", "rl-only"] = Field("adaptive", description="who may decide")
+
+    llm: str = Field(NONE, description="language model backend, or none")
+    llm_model: str | None = Field(None, description="language model; by default the backend chooses")
+    llm_interval: int = Field(30, ge=1, description="steps between two requests for advice")
+    llm_wait: bool = Field(False, description="wait for each answer instead of playing on")
+    llm_optional: bool = Field(False, description="go on without a language model that cannot be reached")
+    max_context_length: int = Field(8000, ge=256, description="longest prompt, in tokens")
+    initial_strategy: Literal["llm_heavy", "balanced", "rule_heavy"] = Field(
+        "llm_heavy", description="share of language model against rules at the start: 80/20, 50/50 or 20/80"
+    )
+
+    envs: int = Field(1, ge=1, le=256, description="environments, each a process of its own")
+    steps: int | None = Field(None, ge=1, description="steps to take, counted over all environments")
+    episodes: int | None = Field(None, ge=1, description="episodes to play; whichever of steps and episodes ends first")
+    max_steps_per_episode: int = Field(10_000, ge=1, description="steps after which an episode is cut off")
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of everything random; the same seed gives the same run")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where the learner computes")
+    torch_threads: int | None = Field(None, ge=1, description="threads of torch; results differ between numbers")
+    observation_type: Literal["multi_modal", "screen", "state"] = Field(
+        "multi_modal", description="what the learner sees: screen and state variables, or one of them"
+    )
+    headless: bool = Field(True, description="run without a window")
+
+    save_dir: AbsolutePath = Field(Path("runs"), description="folder in which run folders are made")
+    run_name: str | None = Field(
+        None, min_length=1, description="name of the run folder; by default date, game and learner"
+    )
+    decision_db_path: AbsolutePath | None = Field(None, description="where decisions go; by default the run folder")
+    save_interval: int = Field(10_000, ge=1, description="steps between two checkpoints, over all environments")
+    keep_checkpoints: int = Field(3, ge=1, description="newest checkpoints kept, beside the best and the milestones")
+    disk_limit_gb: float = Field(10.0, gt=0, allow_inf_nan=False, description="most that a run may write, in GB")
+
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = Field(
+        "INFO", description="least severe messages that log.txt keeps"
+    )
+    quiet: bool = Field(False, description="show no progress")
+    web_port: int = Field(8080, ge=1, le=65535, description="port of the live page")
+
+    @property
+    def reward_weights(self) -> dict[str, float]:
+        """Weight of each part of the reward, by name; 1 where none was written."""
+        weights = {}
+        for text in self.reward:
+            name, separator, weight = text.partition("=")
+            weights[name.strip()] = float(weight) if separator else 1.0
+        return weights
+
+    def plugins_in_use(self) -> list[tuple[str, str]]:
+        """Kind and name of each plugin that these settings choose by name, the game aside."""
+        chosen = [
+            ("environments", self.env),
+            ("pilots", self.pilot),
+            ("algorithms", self.rl),
+            ("llm_backends", self.llm),
+            *(("rewards", name) for name in self.reward_weights),
+        ]
+        return [(kind, name) for kind, name in chosen if name != NONE]

@@ -1,0 +1,131 @@
+"""Holds given values against a settings model, and says in one line each what is wrong with them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from pkmncli.config.sources import CORE, Given, parse_text
+from pkmncli.errors import ConfigurationError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_NUMBER = {
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a table of keys and values",
+    "path_type": "a path",
+    "finite_number": "a finite number",
+}
+_BOUND = {
+    "greater_than": ("gt", "greater than"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"),
+    "less_than_equal": ("le", "at most"),
+    "too_short": ("min_length", "of a length of at least"),
+    "too_long": ("max_length", "of a length of at most"),
+    "string_too_short": ("min_length", "of a length of at least"),
+}
+
+
+def validate(model: type[Model], section: str, given: Mapping[str, Given]) -> Model:
+    """The model with the given values, and defaults for the rest.
+
+    Args:
+        model: a settings model of the core or of a plugin.
+        section: its section; empty for the core's.
+        given: values by the model's field names.
+
+    Raises:
+        ConfigurationError: one line for each value that is wrong or has no place in the model.
+    """
+    unknown = [unknown_key(model, section, entry) for key, entry in given.items() if key not in model.model_fields]
+    if unknown:
+        raise ConfigurationError("\n".join(unknown))
+    values = {key: _read(model, entry) for key, entry in given.items()}
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        lines = [_describe(section, given, details) for details in error.errors(include_url=False)]
+        raise ConfigurationError("\n".join(dict.fromkeys(lines))) from None
+
+
+def unknown_key(model: type[BaseModel], section: str, entry: Given) -> str:
+    """The line for a key that the model does not have, with the nearest that it has."""
+    known = list(model.model_fields)
+    near = get_close_matches(entry.key, known, n=1)
+    where = f"[{section}]" if section else "the core"
+    hint = f"did you mean '{_name(section, near[0])}'?" if near else f"{where} has {', '.join(known)}"
+    return f"unknown setting '{_name(section, entry.key)}' ({entry.origin}): {hint}"
+
+
+def accepts_only_text(annotation: Any) -> bool:
+    """Whether a setting of this type can hold nothing but text, so that ``007`` stays what it is."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return accepts_only_text(get_args(annotation)[0])
+    if origin is Literal:
+        return all(isinstance(choice, str) for choice in get_args(annotation))
+    if origin in (Union, types.UnionType):
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        return all(accepts_only_text(member) for member in members)
+    return isinstance(annotation, type) and issubclass(annotation, str | Path | Enum)
+
+
+def _read(model: type[BaseModel], entry: Given) -> Any:
+    if not entry.is_text:
+        return entry.value
+    quoted = entry.value[:1] in {'"', "'"}
+    if accepts_only_text(model.model_fields[entry.key].annotation) and not quoted:
+        return entry.value
+    return parse_text(entry.value)
+
+
+def _describe(section: str, given: Mapping[str, Given], details: Mapping[str, Any]) -> str:
+    location = tuple(details["loc"])
+    key = str(location[0]) if location else ""
+    allowed = _allowed(details)
+    if key not in given:
+        origins = ", ".join(dict.fromkeys(entry.origin for entry in given.values())) or "default"
+        return f"settings {f'[{section}]' if section else 'of the core'} ({origins}): {_name(section, key)} {allowed}"
+    entry = given[key]
+    inner = "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
+    return f"setting '{_name(section, key)}{inner}' = {details['input']!r} ({entry.origin}): {allowed}"
+
+
+def _allowed(details: Mapping[str, Any]) -> str:
+    kind, context = details["type"], details.get("ctx", {})
+    if kind in _NUMBER:
+        return f"must be {_NUMBER[kind]}"
+    if kind in _BOUND:
+        name, words = _BOUND[kind]
+        return f"must be {words} {context[name]}"
+    if kind in {"literal_error", "enum"}:
+        near = get_close_matches(str(details["input"]), _quoted(context["expected"]), n=1)
+        return f"must be {context['expected']}" + (f"; did you mean '{near[0]}'?" if near else "")
+    if kind == "missing":
+        return "is needed"
+    message = str(details["msg"]).removeprefix("Value error, ")
+    return " ".join(message.split())
+
+
+def _quoted(expected: str) -> Iterable[str]:
+    return [part for part in expected.split("'")[1::2] if part]
+
+
+def _name(section: str, key: str) -> str:
+    return f"{section}.{key}" if section != CORE else key
