@@ -1,0 +1,257 @@
+"""The DQN learner, as the trainer sees it: acting, experience, and updates that may run in another thread.
+
+Which thread touches what: ``learn`` uses the networks of :class:`pkmn_dqn.q_learning.QLearning` and what it was given
+by ``draw``; everything else belongs to the trainer's thread. They meet in ``publish``, which the trainer calls when no
+``learn`` is running. So results depend on the sequence of calls alone, never on how fast a thread is.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pkmn_dqn.observations import MASK, layout_of
+from pkmn_dqn.q_learning import Batch, QLearning, dump_network, restore_network
+from pkmn_dqn.random_state import dump_generator, generator, restore_generator
+from pkmn_dqn.replay_buffer import ReplayBuffer
+from pkmn_dqn.settings import DQNSettings
+from pkmn_dqn.track_record import TrackRecord
+from pkmncli.api import Segment, Transitions
+from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
+
+_STATE_VERSION = 1
+_ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What one ``learn`` learns from, and what was true when it was drawn."""
+
+    batches: tuple[Batch, ...]
+    metrics: Mapping[str, float]
+
+
+class DQN:
+    """A :class:`pkmncli.api.Algorithm`: double, dueling deep Q-learning with n-step returns and action masks."""
+
+    def __init__(  # noqa: PLR0917
+        self,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+        num_envs: int,
+        seed: int,
+        settings: DQNSettings,
+        device: str = "cpu",
+        total_steps: int = 1_000_000,
+    ) -> None:
+        """Builds an untrained learner.
+
+        Args:
+            observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are.
+            action_space: Discrete, from 0.
+            num_envs: environments that every :meth:`observe` brings a step of.
+            seed: of weights, exploration and sampling.
+            settings: the user's.
+            device: of the networks, in torch's words.
+            total_steps: environment steps of the whole run, over all environments.
+
+        Raises:
+            ConfigurationError: the spaces or settings do not fit the learner.
+        """
+        if settings.buffer_size <= settings.n_step * num_envs:
+            raise ConfigurationError(
+                f"dqn.buffer_size = {settings.buffer_size} is too small for {num_envs} environments and "
+                f"dqn.n_step = {settings.n_step}: set it above {settings.n_step * num_envs}."
+            )
+        self.update_interval = settings.train_freq
+        self.steps = 0
+        self._settings = settings
+        self._num_envs = num_envs
+        self._device = torch.device(device)
+        self._layout = layout_of(observation_space, action_space)
+        self._learning = QLearning(self._layout, settings, seed, self._device)
+        self._acting = copy.deepcopy(self._learning.online).requires_grad_(False)
+        self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
+        self._record = TrackRecord(
+            num_envs,
+            self._layout.num_actions,
+            settings.gamma,
+            settings.confidence_horizon,
+            settings.confidence_memory,
+        )
+        self._act_rng = generator(seed, _ACT_STREAM)
+        self._draw_rng = generator(seed, _DRAW_STREAM)
+        # Kept in checkpoints: a run resumed with a larger budget does not start to explore again.
+        self._exploration_steps = max(1, round(settings.exploration_fraction * total_steps))
+
+    @property
+    def epsilon(self) -> float:
+        """Share of exploring actions now: falls in a straight line, by the learner's own count of steps."""
+        initial, final = self._settings.exploration_initial, self._settings.exploration_final
+        progress = min(1.0, self.steps / self._exploration_steps)
+        return initial + progress * (final - initial)
+
+    @property
+    def reliability(self) -> float:
+        """How far predicted values agreed with what came, 0..1; the larger part of confidence."""
+        return self._record.reliability
+
+    def act(
+        self, observations: Mapping[str, NDArray[Any]], explore: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
+        """Chooses actions; with ``explore``, at random for a share of :attr:`epsilon`.
+
+        Args:
+            observations: arrays (n, ...); n is the number of environments when exploring, any number otherwise.
+            explore: off for greedy actions that leave no trace.
+
+        Returns:
+            Actions (n,), confidences (n,) of the greedy choice, and which of the actions are exploration (n,).
+
+        Raises:
+            TrainingError: an observation's mask allows no action.
+        """
+        columns = self._layout.encode(observations)
+        values = self._values(columns)
+        allowed = columns[MASK] != 0
+        if not allowed.any(axis=1).all():
+            environment = int(np.flatnonzero(~allowed.any(axis=1))[0])
+            raise TrainingError(
+                f"Environment {environment} allows no action: its action_mask is all 0. "
+                "An environment must allow at least one."
+            )
+        ranked = np.where(allowed, values, -np.inf)
+        greedy = ranked.argmax(axis=1)
+        gaps = _gaps(ranked)
+        confidences = self._record.confidences(gaps)
+        if not explore:
+            return greedy, confidences, np.zeros(len(greedy), bool)
+        self._record.note_choices(values, greedy, gaps)
+        # Both numbers are drawn for every environment, so that the sequence does not depend on what comes out.
+        dice, picks = self._act_rng.random((2, len(greedy)))
+        exploring = dice < self.epsilon
+        counts = allowed.sum(axis=1)
+        nth = np.minimum((picks * counts).astype(np.int64), counts - 1)
+        random_actions = (allowed.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
+        return np.where(exploring, random_actions, greedy), confidences, exploring
+
+    def observe(self, transitions: Transitions) -> None:
+        """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
+        if not np.isfinite(transitions.rewards).all():
+            environment = int(np.flatnonzero(~np.isfinite(transitions.rewards))[0])
+            raise TrainingError(
+                f"Environment {environment} gave the reward {transitions.rewards[environment]} after "
+                f"{self.steps:,} steps: look into the rewards in use."
+            )
+        self._replay.append(
+            self._layout.encode(transitions.observations),
+            transitions,
+            self._layout.encode(transitions.next_observations),
+        )
+        self._record.note_outcomes(
+            transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
+        )
+        self.steps += self._num_envs
+
+    def draw(self) -> Drawn | None:
+        """Batches for the next :meth:`learn`; None while there is too little experience."""
+        settings = self._settings
+        enough = len(self._replay) >= min(settings.learning_starts, settings.buffer_size)
+        if not enough or not self._replay.sampleable(settings.n_step):
+            return None
+        batches = tuple(
+            Batch.of(
+                self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng), self._device
+            )
+            for _ in range(settings.gradient_steps)
+        )
+        metrics = {"epsilon": self.epsilon, "reliability": self.reliability, "buffer_steps": float(len(self._replay))}
+        return Drawn(batches, metrics)
+
+    def learn(self, drawn: object) -> dict[str, float]:
+        """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
+        if not isinstance(drawn, Drawn):
+            raise TypeError("learn() takes what draw() returned")
+        updates = [self._learning.update(batch) for batch in drawn.batches]
+        means = {name: sum(update[name] for update in updates) / len(updates) for name in updates[0]}
+        return means | {"updates": float(self._learning.updates)} | dict(drawn.metrics)
+
+    def publish(self) -> None:
+        """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
+        with torch.no_grad():
+            for acting, online in zip(self._acting.parameters(), self._learning.online.parameters(), strict=True):
+                acting.copy_(online)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that decides what comes next, but for the segments. Not to be called while :meth:`learn` runs."""
+        state: dict[str, Any] = {
+            "version": _STATE_VERSION,
+            "steps": self.steps,
+            "num_envs": self._num_envs,
+            "exploration_steps": self._exploration_steps,
+            "random.act": dump_generator(self._act_rng),
+            "random.draw": dump_generator(self._draw_rng),
+        }
+        state |= {f"learning.{name}": value for name, value in self._learning.state_dict().items()}
+        state |= dump_network("acting", self._acting)
+        state |= {f"replay.{name}": value for name, value in self._replay.state_dict().items()}
+        state |= {f"record.{name}": value for name, value in self._record.state_dict().items()}
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`. Without the segments, learning waits until ``learning_starts`` are new.
+
+        Raises:
+            CheckpointError: the state is of another version, network or number of environments.
+        """
+        if state.get("version") != _STATE_VERSION:
+            raise CheckpointError(
+                f"The checkpoint's dqn state is of version {state.get('version')}, this program's is "
+                f"{_STATE_VERSION}: use the version of pkmncli that wrote it."
+            )
+        if state["num_envs"] != self._num_envs:
+            raise CheckpointError(
+                f"The checkpoint is of {state['num_envs']} environments, not {self._num_envs}: resume with as many."
+            )
+        self._learning.load_state_dict(_under("learning", state))
+        restore_network("acting", self._acting, state)
+        self._replay.load_state_dict(_under("replay", state))
+        self._record.load_state_dict(_under("record", state))
+        restore_generator(self._act_rng, state["random.act"])
+        restore_generator(self._draw_rng, state["random.draw"])
+        self._exploration_steps = int(state["exploration_steps"])
+        self.steps = int(state["steps"])
+
+    def segments(self) -> Iterable[Segment]:
+        """The experience kept, oldest first, in segments of 4,096 steps. Sealed ones never change."""
+        return self._replay.segments()
+
+    def load_segments(self, segments: Iterable[Segment]) -> None:
+        """Takes up experience that :meth:`segments` gave. Raises CheckpointError when it does not fit."""
+        self._replay.load_segments(segments)
+
+    @torch.inference_mode()
+    def _values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        tensors = {name: torch.tensor(array, device=self._device) for name, array in columns.items() if name != MASK}
+        values: NDArray[np.float32] = self._acting(tensors).cpu().numpy()
+        return values
+
+
+def _gaps(ranked: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How far the best action stands above the second, (n,); infinite where only one is allowed."""
+    if ranked.shape[1] == 1:
+        return np.full(len(ranked), np.inf, np.float32)
+    top = np.partition(ranked, -2, axis=1)[:, -2:]
+    return np.asarray(top[:, 1] - top[:, 0], np.float32)
+
+
+def _under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
+    start = prefix + "."
+    return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}

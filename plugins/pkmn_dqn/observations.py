@@ -1,0 +1,117 @@
+"""How observations are kept: which columns an observation space gives, and the conversion of a batch into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmncli.errors import ConfigurationError
+
+SCREEN = "screen"
+VECTOR = "vector"
+MASK = "action_mask"
+
+Columns = Mapping[str, NDArray[Any]]
+"""A batch of kept observations, each array (n, ...): ``screen`` uint8 packed, ``vector`` float32 (n, d),
+``action_mask`` uint8 (n, num_actions), 1 = allowed."""
+
+
+def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Packs colour screens into half-size grey ones of 4 bits a pixel.
+
+    Args:
+        rgb: (..., height, width, 3) uint8; height even, width a multiple of four.
+
+    Returns:
+        (..., height / 2, width / 4) uint8: two pixels a byte, the left one in the high four bits.
+    """
+    weights = np.array([77, 150, 29], np.uint16)  # luma of ITU-R BT.601, in 256ths
+    luma = ((rgb[..., ::2, ::2, :] * weights).sum(axis=-1, dtype=np.uint16) >> 12).astype(np.uint8)
+    return np.asarray((luma[..., 0::2] << 4) | luma[..., 1::2], np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationLayout:
+    """The columns kept of an observation space: shapes without the batch, empty where there is no such column."""
+
+    screen_shape: tuple[int, ...]
+    """Of the packed screen: (height, bytes) or (frames, height, bytes)."""
+    screen_is_rgb: bool
+    vector_keys: tuple[str, ...]
+    vector_size: int
+    has_mask: bool
+    num_actions: int
+
+    @property
+    def columns(self) -> dict[str, tuple[tuple[int, ...], type[np.generic]]]:
+        """Shape and type of each column kept."""
+        kept: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {}
+        if self.screen_shape:
+            kept[SCREEN] = (self.screen_shape, np.uint8)
+        if self.vector_size:
+            kept[VECTOR] = ((self.vector_size,), np.float32)
+        kept[MASK] = ((self.num_actions,), np.uint8)
+        return kept
+
+    def encode(self, observations: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Converts a batch of observations, arrays (n, ...), into columns. Arrays are shared where they can be."""
+        columns: dict[str, NDArray[Any]] = {}
+        size = 0
+        if self.screen_shape:
+            screen = np.asarray(observations[SCREEN])
+            columns[SCREEN] = pack_screen(screen) if self.screen_is_rgb else screen
+            size = len(screen)
+        if self.vector_size:
+            parts = [np.asarray(observations[key], np.float32) for key in self.vector_keys]
+            columns[VECTOR] = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+            size = len(parts[0])
+        if self.has_mask:
+            columns[MASK] = np.asarray(observations[MASK]).astype(np.uint8, copy=False)
+        else:
+            columns[MASK] = np.ones((size, self.num_actions), np.uint8)
+        return columns
+
+
+def layout_of(observation_space: gymnasium.Space[Any], action_space: gymnasium.Space[Any]) -> ObservationLayout:
+    """Works out what to keep of an environment's observations.
+
+    Raises:
+        ConfigurationError: the learner has no use for a part of the space, or the actions are not numbered from 0.
+    """
+    if not isinstance(action_space, gymnasium.spaces.Discrete) or action_space.start != 0:
+        raise ConfigurationError(f"dqn needs a Discrete action space from 0, not {action_space}.")
+    if not isinstance(observation_space, gymnasium.spaces.Dict):
+        raise ConfigurationError(f"dqn needs a Dict observation space, not {observation_space}.")
+    num_actions = int(action_space.n)
+    screen_shape: tuple[int, ...] = ()
+    screen_is_rgb = False
+    vector_keys: list[str] = []
+    vector_size = 0
+    for key, space in observation_space.spaces.items():
+        shape = space.shape or ()
+        if key == MASK and shape == (num_actions,):
+            continue
+        if key == SCREEN and space.dtype == np.uint8 and len(shape) == 3 and shape[2] == 3:
+            if shape[0] % 2 or shape[1] % 4:
+                raise ConfigurationError(f"dqn needs a screen of even height and a width of fours, not {shape}.")
+            screen_shape, screen_is_rgb = (shape[0] // 2, shape[1] // 4), True
+        elif key == SCREEN and space.dtype == np.uint8 and len(shape) in (2, 3):
+            screen_shape = shape
+        elif isinstance(space, gymnasium.spaces.Box) and len(shape) == 1:
+            vector_keys.append(key)
+            vector_size += shape[0]
+        else:
+            raise ConfigurationError(
+                f"dqn cannot learn from the observation {key!r} of {space}: it takes 'screen' (packed uint8, or RGB), "
+                f"'action_mask' of {num_actions} and vectors."
+            )
+    if not screen_shape and not vector_size:
+        raise ConfigurationError("dqn needs an observation with a screen or a vector; this environment gives neither.")
+    return ObservationLayout(
+        screen_shape, screen_is_rgb, tuple(vector_keys), vector_size, MASK in observation_space.spaces, num_actions
+    )

@@ -1,0 +1,17 @@
+"""Registers the DQN learner with pkmncli."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_algorithms(register: Register) -> None:
+    """Registers the algorithm ``dqn``."""
+    register(
+        "dqn",
+        "pkmn_dqn.learner:DQN",
+        config="pkmn_dqn.settings:DQNSettings",
+        help="Deep Q-learning: double, dueling, n-step; learns from everything that is pressed",
+    )

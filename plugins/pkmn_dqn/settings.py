@@ -1,0 +1,76 @@
+"""Settings of the DQN learner, each with its unit and where its default comes from.
+
+Sources named in the descriptions: [preset] the project's own DQN preset; [nature] Mnih et al. 2015, "Human-level
+control through deep reinforcement learning"; [rainbow] Hessel et al. 2018; [efficient] van Hasselt et al. 2019,
+"When to use parametric models in reinforcement learning?"; [own] measured or chosen here.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+
+
+class DQNSettings(BaseModel):
+    """What a user may set under ``[dqn]``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # Optimisation
+    learning_rate: float = Field(1e-4, gt=0, description="Step size of Adam [preset]")
+    adam_epsilon: float = Field(1.5e-4, gt=0, description="Term that keeps Adam's division stable [rainbow]")
+    batch_size: PositiveInt = Field(32, description="Steps learned from in one update [preset, nature]")
+    train_freq: PositiveInt = Field(
+        4, description="Environment steps, counted over all environments, between two rounds of updates [preset]"
+    )
+    gradient_steps: PositiveInt = Field(1, description="Updates in one round [nature]")
+    max_grad_norm: float = Field(10.0, gt=0, description="Gradients are scaled down to this Euclidean norm [rainbow]")
+    huber_delta: float = Field(
+        1.0, gt=0, description="Error, in units of return, from which the loss grows linearly [nature]"
+    )
+
+    # Targets
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
+    n_step: PositiveInt = Field(3, description="Rewards summed, in steps, before the target network's value [rainbow]")
+    double: bool = Field(True, description="The learned network picks the next action, the target network values it")
+    target_update_interval: PositiveInt = Field(
+        500, description="Updates between two copies to the target network; 500 are 2,000 steps [efficient]"
+    )
+    tau: float = Field(1.0, gt=0, le=1, description="Share of the learned weights in such a copy; 1 replaces [nature]")
+
+    # Experience
+    buffer_size: PositiveInt = Field(100_000, description="Latest environment steps to sample from [preset]")
+    learning_starts: PositiveInt = Field(
+        1_000, description="Steps collected before the first update [own: the preset's 10,000 outlast a first try]"
+    )
+
+    # Exploration
+    exploration_initial: float = Field(1.0, ge=0, le=1, description="Share of random actions at the start [nature]")
+    exploration_final: float = Field(0.05, ge=0, le=1, description="Share of random actions at the end [own]")
+    exploration_fraction: float = Field(
+        0.2, ge=0, le=1, description="Share of the run's steps over which random actions get fewer [own]"
+    )
+
+    # Confidence
+    confidence_horizon: PositiveInt = Field(
+        100, description="Steps of reward that a choice is judged by [own: 1 / (1 - gamma)]"
+    )
+    confidence_memory: PositiveInt = Field(
+        2_000, description="Latest choices that decide how far the learner is trusted [own]"
+    )
+
+    # Network
+    dueling: bool = Field(True, description="Separate streams for state value and action advantages [rainbow]")
+    screen_channels: tuple[PositiveInt, PositiveInt, PositiveInt] = Field(
+        (16, 32, 32), description="Channels of the three convolutions on the screen [own: 8 ms an update on one core]"
+    )
+    screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own]")
+    vector_features: PositiveInt = Field(64, description="Numbers that describe the state variables [own]")
+    head_features: PositiveInt = Field(128, description="Hidden units of each output stream [own]")
+
+    @model_validator(mode="after")
+    def _exploration_falls(self) -> Self:
+        if self.exploration_final > self.exploration_initial:
+            raise ValueError("exploration_final must not be above exploration_initial")
+        return self

@@ -1,0 +1,151 @@
+"""How the learner's choices turned out: the evidence behind its confidence.
+
+Confidence is a product of two numbers in 0..1.
+
+*Reliability* is the correlation between the value that the learner gave to a press and the reward that followed it
+within some hundred steps, over the latest presses that were its own choice, whoever made them; times the share of
+evidence that is in. It is 0 at the start, about 0 for a network that knows nothing, and 0 while there is no reward.
+
+*Decidedness* is 1 - exp(-gap / usual gap), where the gap is what the best allowed action is worth above the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MOMENTS = ("choices", "value_mean", "return_mean", "value_variance", "return_variance", "covariance")
+_GAP_MEMORY = 1_000  # decisions
+
+
+class TrackRecord:
+    """A running comparison of values that were predicted and rewards that came."""
+
+    def __init__(self, num_envs: int, num_actions: int, gamma: float, horizon: int, memory: int) -> None:
+        """Makes an empty record.
+
+        Args:
+            num_envs: environments that are judged side by side.
+            num_actions: actions that values are given for.
+            gamma: discount of the reward one step later.
+            horizon: steps of reward that a choice is judged by.
+            memory: latest choices that count.
+        """
+        self._memory = memory
+        self._moments = dict.fromkeys(_MOMENTS, 0.0)
+        self._usual_gap = 0.0
+        self._gaps_seen = 0
+        # The value of every action where the next step is decided, and the choice; -1 where none was made.
+        self._values = np.zeros((num_envs, num_actions), np.float32)
+        self._choices = np.full(num_envs, -1, np.int64)
+        # Steps whose reward is still coming in, of each environment, the latest one last.
+        self._predicted = np.zeros((num_envs, horizon), np.float32)
+        self._own = np.zeros((num_envs, horizon), bool)
+        self._rewards = np.zeros((num_envs, horizon), np.float32)
+        self._open = np.zeros(num_envs, np.int64)
+        exponents = np.arange(horizon)[None, :] - np.arange(horizon)[:, None]
+        self._discounts = np.where(exponents >= 0, float(gamma) ** np.maximum(exponents, 0), 0.0)
+
+    @property
+    def reliability(self) -> float:
+        """How far values agreed with what came, 0..1."""
+        moments = self._moments
+        spread = (moments["value_variance"] * moments["return_variance"]) ** 0.5
+        if spread <= 0:
+            return 0.0
+        evidence = 1 - (1 - 1 / self._memory) ** moments["choices"]
+        return float(evidence * min(1.0, max(0.0, moments["covariance"] / spread)))
+
+    def confidences(self, gaps: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Confidences (n,) in 0..1 of choices that are worth ``gaps`` (n,) more than the second best."""
+        reliability = self.reliability
+        if reliability == 0 or self._usual_gap == 0:
+            return np.zeros(len(gaps), np.float32)
+        return np.asarray(reliability * -np.expm1(-gaps / self._usual_gap), np.float32)
+
+    def note_choices(self, values: NDArray[np.float32], choices: NDArray[np.int64], gaps: NDArray[np.float32]) -> None:
+        """Takes down what is predicted for the next step.
+
+        Args:
+            values: (num_envs, num_actions), of every action.
+            choices: (num_envs,), the best allowed action.
+            gaps: (num_envs,), what it is worth above the second best; infinite where it is the only one.
+        """
+        self._values[:] = values
+        self._choices[:] = choices
+        real = gaps[np.isfinite(gaps)]
+        if len(real):
+            self._gaps_seen += 1
+            weight = max(1 / _GAP_MEMORY, 1 / self._gaps_seen)
+            self._usual_gap += weight * (float(real.mean()) - self._usual_gap)
+
+    def note_outcomes(self, actions: NDArray[np.int64], rewards: NDArray[np.float32], ended: NDArray[np.bool_]) -> None:
+        """Takes down a step of every environment: what was pressed, its reward, and whether the episode ended."""
+        for window in (self._predicted, self._own, self._rewards):
+            window[:, :-1] = window[:, 1:]
+        self._predicted[:, -1] = self._values[np.arange(len(actions)), actions]
+        self._own[:, -1] = actions == self._choices
+        self._rewards[:, -1] = rewards
+        self._choices[:] = -1
+        horizon = self._rewards.shape[1]
+        self._open = np.minimum(self._open + 1, horizon)
+        for environment in range(len(actions)):
+            if ended[environment]:
+                self._judge(environment, horizon - int(self._open[environment]), horizon)
+                self._open[environment] = 0
+            elif self._open[environment] == horizon:
+                self._judge(environment, 0, 1)
+                self._open[environment] = horizon - 1
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything, as arrays and plain values."""
+        return {
+            "moments": dict(self._moments),
+            "usual_gap": self._usual_gap,
+            "gaps_seen": self._gaps_seen,
+            "values": self._values.copy(),
+            "choices": self._choices.copy(),
+            "predicted": self._predicted.copy(),
+            "own": self._own.astype(np.uint8),
+            "rewards": self._rewards.copy(),
+            "open": self._open.copy(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        self._moments = {name: float(state["moments"][name]) for name in _MOMENTS}
+        self._usual_gap = float(state["usual_gap"])
+        self._gaps_seen = int(state["gaps_seen"])
+        self._values[:] = state["values"]
+        self._choices[:] = state["choices"]
+        self._predicted[:] = state["predicted"]
+        self._own[:] = state["own"]
+        self._rewards[:] = state["rewards"]
+        self._open[:] = state["open"]
+
+    def _judge(self, environment: int, first: int, stop: int) -> None:
+        columns = first + np.flatnonzero(self._own[environment, first:stop])
+        if not len(columns):
+            return
+        returns = self._discounts[columns] @ self._rewards[environment]
+        for value, outcome in zip(self._predicted[environment, columns].tolist(), returns.tolist(), strict=True):
+            self._compare(value, outcome)
+
+    def _compare(self, value: float, outcome: float) -> None:
+        moments = self._moments
+        moments["choices"] += 1
+        # Until the memory is full every choice weighs the same, so that the means do not start from zero.
+        weight = max(1 / self._memory, 1 / moments["choices"])
+        value_error = value - moments["value_mean"]
+        return_error = outcome - moments["return_mean"]
+        moments["value_mean"] += weight * value_error
+        moments["return_mean"] += weight * return_error
+        for name, product in (
+            ("value_variance", value_error * value_error),
+            ("return_variance", return_error * return_error),
+            ("covariance", value_error * return_error),
+        ):
+            moments[name] = (1 - weight) * (moments[name] + weight * product)
