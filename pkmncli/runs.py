@@ -1,0 +1,275 @@
+"""The run folder: its names and layout, how a run is made and found, and the lock that only one training holds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import re
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pkmncli.atomic_files import disk_full_explained, write_atomic, write_json
+from pkmncli.checkpoint_index import Checkpoints
+from pkmncli.diagnostics import redact
+from pkmncli.errors import RunError
+
+LAYOUT_VERSION = 1
+"""Changes when files of a run folder change their name or meaning."""
+
+RECORDED_PACKAGES = ("pkmncli", "torch", "pyboy", "numpy", "duckdb", "gymnasium", "safetensors")
+
+_NAME = re.compile(r"[\w][\w.+-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run folder. Its properties are where things stand, whether or not they exist yet."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return self.folder.name
+
+    @property
+    def config_file(self) -> Path:
+        """Settings with their origins."""
+        return self.folder / "config.toml"
+
+    @property
+    def command_file(self) -> Path:
+        """The command that made the run, and each one that went on with it."""
+        return self.folder / "command.txt"
+
+    @property
+    def versions_file(self) -> Path:
+        """Layout version, and versions of what the run depends on."""
+        return self.folder / "versions.json"
+
+    @property
+    def summary_file(self) -> Path:
+        """Results, also while running."""
+        return self.folder / "summary.json"
+
+    @property
+    def log_file(self) -> Path:
+        """Messages."""
+        return self.folder / "log.txt"
+
+    @property
+    def lock_file(self) -> Path:
+        """Held, with its process id inside, by the training that runs."""
+        return self.folder / "run.lock"
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """The checkpoints and their index."""
+        return Checkpoints(self.folder / "checkpoints")
+
+    @property
+    def starts_folder(self) -> Path:
+        """Start states of episodes, named by their hash."""
+        return self.folder / "starts"
+
+    @property
+    def tensorboard_folder(self) -> Path:
+        """Event files for TensorBoard."""
+        return self.folder / "tensorboard"
+
+    def table_folder(self, table: str) -> Path:
+        """Where a table's files stand: ``decisions``, ``episodes``, ``metrics`` or ``advice``."""
+        return self.folder / table
+
+    def write_command(self, arguments: Sequence[str]) -> None:
+        """Adds a command line to ``command.txt``, with the time and the folder that it was given in."""
+        earlier = self.command_file.read_text(encoding="utf-8") if self.command_file.exists() else ""
+        when = time.strftime("%Y-%m-%d %H:%M:%S%z")
+        line = redact(shlex.join(arguments))
+        write_atomic(self.command_file, f"{earlier}# {when} in {Path.cwd()}\n{line}\n")
+
+    def read_versions(self) -> dict[str, Any]:
+        """What ``versions.json`` says.
+
+        Raises:
+            RunError: it is missing or damaged, so that this is no run folder.
+        """
+        try:
+            content = json.loads(self.versions_file.read_text(encoding="utf-8"))
+            return {**content, "layout": int(content["layout"]), "created": float(content["created"])}
+        except FileNotFoundError:
+            raise RunError(f"{self.folder} is no run folder: it has no {self.versions_file.name}") from None
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{self.versions_file} is damaged") from None
+
+    def check_layout(self) -> None:
+        """Makes sure that this version can read the folder.
+
+        Raises:
+            RunError: it cannot; with the version that wrote it.
+        """
+        versions = self.read_versions()
+        if versions["layout"] != LAYOUT_VERSION:
+            raise RunError(
+                f"run {self.folder} has layout {versions['layout']}, and this pkmncli reads layout {LAYOUT_VERSION}; "
+                f"use the version that wrote it: pip install 'pkmncli=={versions.get('pkmncli', '?')}'"
+            )
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Replaces ``summary.json``. Called often while running, so it does not wait for the disk."""
+        write_json(self.summary_file, summary, durable=False)
+
+    def read_summary(self) -> dict[str, Any]:
+        """What ``summary.json`` says; empty before the first one was written.
+
+        Raises:
+            RunError: it is damaged.
+        """
+        try:
+            content = json.loads(self.summary_file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            raise RunError(f"{self.summary_file} is damaged") from None
+        return dict(content)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Holds the run for this process. The operating system frees it when the process ends, however it ends.
+
+        Raises:
+            RunError: another training holds it; with its process id.
+        """
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - imports asyncio, which only a training can afford
+
+        holder = self._holder()
+        lock = FileLock(self.lock_file)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            who = f"process {holder}" if holder else "another process"
+            raise RunError(
+                f"run {self.folder} is in use by {who}: wait until it ends, stop it, or start a new run"
+            ) from None
+        try:
+            with contextlib.suppress(OSError), self.lock_file.open("w", encoding="utf-8") as file:
+                file.write(f"{os.getpid()}\n")
+            yield
+        finally:
+            lock.release()
+
+    def _holder(self) -> int | None:
+        try:
+            return int(self.lock_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+
+def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = None) -> Run:
+    """Makes a new run folder with its ``versions.json``.
+
+    Args:
+        save_dir: the folder for run folders; made if it is missing.
+        game: name of the game, for the folder's name.
+        algorithm: name of the learner, for the folder's name.
+        name: the folder's name; by default ``20261127-2214-quillwood-dqn``, with ``-2`` and so on if that is taken.
+
+    Raises:
+        RunError: the name is taken or unfit, or the folder cannot be made.
+    """
+    if name is not None and not _NAME.fullmatch(name):
+        raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
+    stem = name or f"{time.strftime('%Y%m%d-%H%M')}-{game}-{algorithm}"
+    with disk_full_explained(save_dir):
+        folder = _make_folder(save_dir, stem, unique=name is None)
+        run = Run(folder)
+        write_json(run.versions_file, {"layout": LAYOUT_VERSION, "created": time.time(), **installed_versions()})
+    return run
+
+
+def open_run(which: str | Path | None, save_dir: Path) -> Run:
+    """Finds an existing run.
+
+    Args:
+        which: the run's folder, its name under ``save_dir``, or None for the latest.
+        save_dir: the folder for run folders.
+
+    Raises:
+        RunError: there is no such run, or this version cannot read it.
+    """
+    if which is None:
+        run = _latest(save_dir)
+    else:
+        named = save_dir / which
+        folder = Path(which) if Path(which).is_dir() else named
+        if not folder.is_dir():
+            raise RunError(_no_such_run(str(which), save_dir))
+        run = Run(folder.absolute())
+    run.check_layout()
+    return run
+
+
+def list_runs(save_dir: Path) -> list[Run]:
+    """The runs under a folder, oldest first. Folders that are no runs, or damaged ones, are passed over."""
+    found = []
+    for folder in save_dir.iterdir() if save_dir.is_dir() else ():
+        run = Run(folder.absolute())
+        with contextlib.suppress(RunError, OSError):
+            found.append((run.read_versions()["created"], run.name, run))
+    return [run for _, _, run in sorted(found, key=lambda item: item[:2])]
+
+
+def installed_versions() -> dict[str, str]:
+    """Versions of what a run's course depends on, read from installed metadata without importing anything."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - 20 ms
+
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in RECORDED_PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
+
+
+def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
+    number = 1
+    while True:
+        folder = (save_dir / (stem if number == 1 else f"{stem}-{number}")).absolute()
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if not unique:
+                raise RunError(f"run {folder} exists already: choose another name, or go on with that run") from None
+            number += 1
+        except OSError as error:
+            if (
+                error.errno is not None
+                and error.strerror
+                and not isinstance(error, PermissionError | NotADirectoryError)
+            ):
+                raise
+            raise RunError(f"run folder {folder} cannot be made: {error.strerror}; choose another save_dir") from None
+        else:
+            return folder
+
+
+def _latest(save_dir: Path) -> Run:
+    runs = list_runs(save_dir)
+    if not runs:
+        raise RunError(f"no run yet in {save_dir.absolute()}: make one with 'pkmn train', or name a run's folder")
+    return runs[-1]
+
+
+def _no_such_run(which: str, save_dir: Path) -> str:
+    names = [run.name for run in list_runs(save_dir)]
+    near = get_close_matches(which, names, n=1)
+    if near:
+        return f"no run '{which}' here or in {save_dir.absolute()}; did you mean '{near[0]}'?"
+    latest = f"; the latest is '{names[-1]}'" if names else ": it has no run yet; make one with 'pkmn train'"
+    return f"no run '{which}' here or in {save_dir.absolute()}{latest}"
