@@ -55,9 +55,7 @@ def disk_full_explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise RunError(
-                f"the disk is full: {path} could not be written; free some space, then go on with the run"
-            ) from error
+            raise RunError(f"the disk is full: {path} could not be written; free some space, then go on") from error
         raise
 
 

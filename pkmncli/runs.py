@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pkmncli.atomic_files import disk_full_explained, write_atomic, write_json
+from pkmncli.atomic_files import write_atomic, write_json
 from pkmncli.checkpoint_index import Checkpoints
 from pkmncli.diagnostics import redact
 from pkmncli.errors import RunError
@@ -187,10 +187,8 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
     if name is not None and not _NAME.fullmatch(name):
         raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
     stem = name or f"{time.strftime('%Y%m%d-%H%M')}-{game}-{algorithm}"
-    with disk_full_explained(save_dir):
-        folder = _make_folder(save_dir, stem, unique=name is None)
-        run = Run(folder)
-        write_json(run.versions_file, {"layout": LAYOUT_VERSION, "created": time.time(), **installed_versions()})
+    run = Run(_make_folder(save_dir, stem, unique=name is None))
+    write_json(run.versions_file, {"layout": LAYOUT_VERSION, "created": time.time(), **installed_versions()})
     return run
 
 
@@ -248,12 +246,6 @@ def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
                 raise RunError(f"run {folder} exists already: choose another name, or go on with that run") from None
             number += 1
         except OSError as error:
-            if (
-                error.errno is not None
-                and error.strerror
-                and not isinstance(error, PermissionError | NotADirectoryError)
-            ):
-                raise
             raise RunError(f"run folder {folder} cannot be made: {error.strerror}; choose another save_dir") from None
         else:
             return folder
