@@ -11,8 +11,8 @@ from pkmn_dqn.observations import SCREEN, VECTOR, ObservationLayout
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.errors import ConfigurationError
 
-_KERNELS_AND_STRIDES = ((8, 4), (4, 2), (3, 1))
-"""Of the three convolutions; on a half-size screen the first stride is one tile of the Game Boy."""
+_KERNELS_AND_STRIDES = ((8, 8), (3, 2))
+"""Of the two convolutions. On a half-size screen the first sees one step of the player's grid at a time."""
 
 
 def unpack_screen(packed: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ def _screen_branch(packed_shape: tuple[int, ...], settings: DQNSettings) -> nn.M
         channels, height, width = out_channels, (height - kernel) // stride + 1, (width - kernel) // stride + 1
     if height < 1 or width < 1:
         raise ConfigurationError(
-            f"dqn needs a screen of at least 36 x 36 pixels; this one is packed as {packed_shape}."
+            f"dqn needs a screen of at least 24 x 24 pixels; this one is packed as {packed_shape}."
         )
     layers += [nn.Flatten(), nn.Linear(channels * height * width, settings.screen_features), nn.ReLU()]
     return nn.Sequential(*layers)

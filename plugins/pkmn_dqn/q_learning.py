@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -125,9 +126,8 @@ class QLearning:
         adam: dict[int, dict[str, Tensor]] = {}
         for index, (name, parameter) in enumerate(self.online.named_parameters()):
             if f"optimizer.{_ADAM_STATE[0]}.{name}" in state:
-                # Moments are moved by hand: loading would share them with the checkpoint's own tensors.
-                parts = {part: torch.as_tensor(state[f"optimizer.{part}.{name}"]).clone() for part in _ADAM_STATE}
-                adam[index] = {part: tensor.to(parameter.device) for part, tensor in parts.items()}
+                adam[index] = {part: _copied(state[f"optimizer.{part}.{name}"], parameter) for part in _ADAM_STATE}
+                adam[index]["step"] = adam[index]["step"].reshape(())  # file formats may make it one-dimensional
         groups = self._optimizer.state_dict()["param_groups"]
         self._optimizer.load_state_dict({"state": adam, "param_groups": groups})
         self.updates = int(state["updates"])
@@ -154,7 +154,7 @@ def dump_network(prefix: str, network: nn.Module) -> dict[str, Tensor]:
 def restore_network(prefix: str, network: nn.Module, state: Mapping[str, Any]) -> None:
     """Puts weights into a network. Raises CheckpointError when names or shapes are not its own."""
     weights = {
-        name.removeprefix(prefix + "."): torch.as_tensor(tensor)
+        name.removeprefix(prefix + "."): torch.tensor(np.asarray(tensor))
         for name, tensor in state.items()
         if name.startswith(prefix + ".")
     }
@@ -165,3 +165,7 @@ def restore_network(prefix: str, network: nn.Module, state: Mapping[str, Any]) -
             "resume with the run's own environment and [dqn] settings."
         )
     network.load_state_dict(weights)
+
+
+def _copied(array: Any, like: Tensor) -> Tensor:
+    return torch.tensor(np.asarray(array), device=like.device)

@@ -62,8 +62,8 @@ class DQNSettings(BaseModel):
 
     # Network
     dueling: bool = Field(True, description="Separate streams for state value and action advantages [rainbow]")
-    screen_channels: tuple[PositiveInt, PositiveInt, PositiveInt] = Field(
-        (16, 32, 32), description="Channels of the three convolutions on the screen [own: 8 ms an update on one core]"
+    screen_channels: tuple[PositiveInt, PositiveInt] = Field(
+        (32, 64), description="Channels of the two convolutions on the screen [own: speed on one core]"
     )
     screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own]")
     vector_features: PositiveInt = Field(64, description="Numbers that describe the state variables [own]")
