@@ -8,10 +8,9 @@ import sys
 from pkmncli.diagnostics import debug_enabled, say
 from pkmncli.errors import PluginError
 from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration
-from pkmncli.plugins.registry import CORE_COMMANDS, DISABLE_VARIABLE, STRICT_VARIABLE, Registry
+from pkmncli.plugins.registry import DISABLE_VARIABLE, STRICT_VARIABLE, Registry
 
 __all__ = [
-    "CORE_COMMANDS",
     "DISABLE_VARIABLE",
     "HOOK_OF_KIND",
     "SINGULAR",

@@ -11,6 +11,7 @@ from typing import Any
 import pluggy
 
 from pkmncli import hookspecs
+from pkmncli.commands import CORE_COMMANDS
 from pkmncli.diagnostics import debug_enabled, one_line, say
 from pkmncli.errors import PluginError
 from pkmncli.plugins.discovery import find_plugins, import_plugin
@@ -18,7 +19,6 @@ from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registr
 
 DISABLE_VARIABLE = "PKMN_DISABLE_PLUGINS"
 STRICT_VARIABLE = "PKMN_STRICT_PLUGINS"
-CORE_COMMANDS = ("train", "eval", "replay", "bench", "plugins")
 
 _HOOK_NAMES = tuple(name for name in vars(hookspecs) if name.startswith("pkmn_"))
 

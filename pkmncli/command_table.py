@@ -1,0 +1,123 @@
+"""The lazy table of commands: names and help lines are known from the start, a module is loaded when it is chosen."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+import typer.main
+from typer.core import TyperCommand, TyperGroup
+
+from pkmncli.commands import CORE_COMMANDS
+from pkmncli.diagnostics import one_line
+from pkmncli.errors import PluginError
+from pkmncli.version import __version__
+
+
+class CommandTable(TyperGroup):
+    """A group whose entries are stubs: enough for help, suggestions and completion, replaced when one is chosen.
+
+    Plugins are looked for only where they matter: for the list of all commands, or a name that the core has not.
+    """
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self._plugin_commands_added = False
+        for name, help_line in CORE_COMMANDS.items():
+            self.add_command(_stub(name, help_line))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The core's commands in their own order, then those of plugins."""
+        self._add_plugin_commands()
+        return list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The stub of a command, or None."""
+        if cmd_name not in self.commands:
+            self._add_plugin_commands()
+        return self.commands.get(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The chosen command itself, loaded now."""
+        name, stub, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name is not None and stub is not None else None, rest
+
+    def _add_plugin_commands(self) -> None:
+        if self._plugin_commands_added:
+            return
+        self._plugin_commands_added = True
+        from pkmncli.plugins import get_registry  # noqa: PLC0415 - core commands run without looking for plugins
+
+        for entry in get_registry().registrations("commands"):
+            self.add_command(_stub(entry.name, entry.help))
+
+
+def build_command() -> Any:
+    """The ``pkmn`` command, ready for its ``main(args=...)``."""
+    app = typer.Typer(
+        cls=CommandTable,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+        epilog="pkmn COMMAND --help says more about a command.",
+    )
+    app.callback()(pkmn)
+    return typer.main.get_command(app)
+
+
+def load_command(name: str) -> Any:
+    """Imports what a command runs, and makes it a command of Typer.
+
+    Raises:
+        PluginError: it cannot be imported.
+    """
+    if name in CORE_COMMANDS:
+        return as_command(name, _load_core(name))
+    from pkmncli.plugins import get_registry  # noqa: PLC0415
+
+    return as_command(name, get_registry().get("commands", name).load())
+
+
+def as_command(name: str, target: Callable[..., Any] | typer.Typer) -> Any:
+    """A function, or a Typer application with commands of its own, as a command with this name."""
+    if isinstance(target, typer.Typer):
+        command = typer.main.get_command(target)
+    else:
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        app.command(name)(target)
+        command = typer.main.get_command(app)
+    command.name = name
+    return command
+
+
+def pkmn(
+    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks. Works anywhere on the line, and as PKMN_DEBUG=1.")
+    ] = False,
+) -> None:
+    """Train agents that play Pokemon: rules, a language model and reinforcement learning together."""
+    if version:
+        print(f"pkmn {__version__}")
+        raise typer.Exit
+
+
+def _stub(name: str, help_line: str) -> TyperCommand:
+    return TyperCommand(name, help=help_line, short_help=help_line, rich_markup_mode=None)
+
+
+def _load_core(name: str) -> Any:
+    module_name = f"pkmncli.commands.{name}"
+    try:
+        return getattr(importlib.import_module(module_name), name)
+    except ModuleNotFoundError as error:
+        if error.name == module_name:
+            raise PluginError(f"this installation of pkmncli {__version__} has no command '{name}'") from error
+        raise PluginError(
+            f"'pkmn {name}' needs the module '{error.name}', which is not installed; run: pip install pkmncli"
+        ) from error
+    except ImportError as error:
+        raise PluginError(f"'pkmn {name}' cannot be loaded: {one_line(error)}") from error
