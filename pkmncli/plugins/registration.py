@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import API_VERSION
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import PluginError
+from pkmncli.version import API_VERSION
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -48,26 +48,33 @@ class Plugin:
 
     name: str
     module: str
-    source: Distribution | None = None
+    source: Path | Distribution | None = field(default=None, repr=False)
+    """Where the distribution's metadata are; None for an object registered by hand."""
     state: str = "loaded"
     """``loaded``, ``failed`` or ``disabled``."""
     problem: str = ""
-    traceback: str = ""
+    traceback: str = field(default="", repr=False)
 
     @cached_property
     def distribution(self) -> str:
         """Name of the distribution that it came with. Read on demand: its metadata take milliseconds to parse."""
-        return str(self.source.metadata["Name"]) if self.source else "(registered by hand)"
+        return self._metadata("Name") if self.source else "(registered by hand)"
 
     @cached_property
     def version(self) -> str:
         """Version of that distribution, empty for an object registered by hand."""
-        return self.source.version if self.source else ""
+        return self._metadata("Version") if self.source else ""
 
     @property
     def label(self) -> str:
         """Distribution and version, as messages name the plugin."""
-        return f"{self.distribution} {self.version}" if self.source else f"{self.name} {self.distribution}"
+        return f"{self.distribution} {self.version}".strip()
+
+    def _metadata(self, key: str) -> str:
+        from importlib.metadata import PathDistribution  # noqa: PLC0415 - see pkmncli.plugins.discovery
+
+        source = PathDistribution(self.source) if isinstance(self.source, Path) else self.source
+        return str(source.metadata[key] or "unknown") if source else ""
 
 
 @dataclass(frozen=True, eq=False)
