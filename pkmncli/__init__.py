@@ -1,0 +1,1 @@
+"""Train agents that play Pokemon Crystal: rules, a language model and reinforcement learning together."""

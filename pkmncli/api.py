@@ -12,12 +12,14 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from pkmncli import version
+
 if TYPE_CHECKING:
     import gymnasium
     import numpy as np
     from numpy.typing import NDArray
 
-API_VERSION = 1
+API_VERSION = version.API_VERSION
 """Version of these contracts. A plugin that asks for a newer one is reported and left out."""
 
 
@@ -152,12 +154,18 @@ class Environment(Protocol):
     action_space: gymnasium.spaces.Discrete
     phase_names: Sequence[str]
     milestone_names: Sequence[str]
+    names: Mapping[str, Any]
+    """Names of the game's numbers, for people: ``game`` a text; ``maps``, ``species`` and the like, by number."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]: ...
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Begins an episode; the same seed begins the same one. Returns (observation, info)."""
+        ...
 
-    def step(self, action: int) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]: ...
+    def step(self, action: int) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
+        """Takes one action. Returns (observation, reward, terminated, truncated, info)."""
+        ...
 
     def facts(self) -> Facts:
         """The state after the latest reset or step."""
@@ -171,15 +179,21 @@ class Environment(Protocol):
         """For each milestone the step of this episode at which it was reached, 0 at its start, -1 if not yet."""
         ...
 
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """The state in words."""
+        ...
 
-    def save_state(self) -> bytes: ...
+    def save_state(self) -> bytes:
+        """The whole state: the emulator's, the episode's and the rewards'."""
+        ...
 
     def load_state(self, state: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Goes on from a saved state; returns what :meth:`reset` returns. Raises EmulatorError if it does not fit."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Ends the emulator, without writing anything."""
+        ...
 
 
 class Decision(NamedTuple):
@@ -197,25 +211,41 @@ class Pilot(Protocol):
     What it remembers goes through ``save_state`` as plain values (JSON), so that a resumed run goes on exactly.
     """
 
-    def reset(self, seed: int) -> None: ...
+    def reset(self, seed: int) -> None:
+        """An episode has begun. Whatever is drawn at random is drawn from ``seed``."""
+        ...
 
-    def act(self, advice: Advice | None) -> Decision: ...
+    def act(self, advice: Advice | None) -> Decision:
+        """What to press now. Called once a step, whether the step before was the pilot's or not."""
+        ...
 
-    def save_state(self) -> dict[str, Any]: ...
+    def save_state(self) -> dict[str, Any]:
+        """What it remembers, as plain values."""
+        ...
 
-    def load_state(self, state: Mapping[str, Any]) -> None: ...
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`save_state`."""
+        ...
 
 
 class Reward(Protocol):
     """A part of the reward. ``state`` is the environment's own typed state; parts are named and added up."""
 
-    def reset(self, state: Any) -> None: ...
+    def reset(self, state: Any) -> None:
+        """An episode has begun in ``state``."""
+        ...
 
-    def score(self, previous: Any, action: int, state: Any) -> Mapping[str, float]: ...
+    def score(self, previous: Any, action: int, state: Any) -> Mapping[str, float]:
+        """What the step from ``previous`` to ``state`` is worth, by part."""
+        ...
 
-    def save_state(self) -> dict[str, Any]: ...
+    def save_state(self) -> dict[str, Any]:
+        """What it remembers, as plain values (JSON)."""
+        ...
 
-    def load_state(self, state: Mapping[str, Any]) -> None: ...
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`save_state`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,19 +308,25 @@ class Algorithm(Protocol):
         """One update. Returns metrics, by name."""
         ...
 
-    def publish(self) -> None: ...
+    def publish(self) -> None:
+        """From now on, acting uses what :meth:`learn` has changed."""
+        ...
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next, except the segments: tensors, arrays and plain values, by dotted name."""
         ...
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None: ...
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`; tensors come back as arrays."""
+        ...
 
     def segments(self) -> Iterable[Segment]:
         """The experience kept, oldest first. Nothing for a learner that keeps none."""
         ...
 
-    def load_segments(self, segments: Iterable[Segment]) -> None: ...
+    def load_segments(self, segments: Iterable[Segment]) -> None:
+        """Takes back the experience that :meth:`segments` gave."""
+        ...
 
 
 class Store(Protocol):
@@ -300,29 +336,43 @@ class Store(Protocol):
     processes at any time; rows that were not are lost when the process is killed.
     """
 
-    def append(self, table: str, columns: Mapping[str, Any]) -> None: ...
+    def append(self, table: str, columns: Mapping[str, Any]) -> None:
+        """Adds rows to a table: columns by name, all of one length."""
+        ...
 
-    def flush(self) -> None: ...
+    def flush(self) -> None:
+        """Puts all rows on disk, where nothing but a damaged disk can take them back."""
+        ...
 
     def read(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Rows as dictionaries, in the order in which they were written; ``where`` is an SQL condition."""
         ...
 
-    def size_bytes(self) -> int: ...
+    def size_bytes(self) -> int:
+        """Disk space that the tables take."""
+        ...
 
     def supersede(self, after_step: int) -> int:
         """Sets aside the rows of steps after ``after_step``, when a run resumes there. Returns how many."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Flushes, and lets go of everything."""
+        ...
 
 
 class Register(Protocol):
     """Given to each ``pkmn_register_*`` hook. ``target`` and ``config`` are resolved on first use."""
 
     def __call__(
-        self, name: str, target: str | type | Callable[..., Any], *, config: str | type | None = None,
-        help: str = "", api: int = API_VERSION, extra: str = "",
+        self,
+        name: str,
+        target: str | type | Callable[..., Any],
+        *,
+        config: str | type | None = None,
+        help: str = "",
+        api: int = API_VERSION,
+        extra: str = "",
     ) -> None:
         """Registers ``name``.
 

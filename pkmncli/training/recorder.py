@@ -72,8 +72,10 @@ class Recorder:
         self._codes[records["terminated"] | records["truncated"]] = 0
         self.seconds += time.perf_counter() - began
 
-    def add_episode(self, episode: RunningEpisode, summary: EpisodeSummary, frames: int, purpose: str) -> None:
-        """Takes in an episode that ended."""
+    def add_episode(
+        self, episode: RunningEpisode, summary: EpisodeSummary, frames: int, purpose: str, checkpoint: str = ""
+    ) -> None:
+        """Takes in an episode that ended. ``checkpoint`` names the one that played it, in an evaluation."""
         row: dict[str, Any] = {
             "environment": summary.environment,
             "episode": summary.episode,
@@ -89,7 +91,7 @@ class Recorder:
             "milestones": json.dumps(dict(summary.milestone_steps)),
             "frames": frames,
             "purpose": purpose,
-            "checkpoint": "",
+            "checkpoint": checkpoint,
             **episode.proof(),
         }
         self._store.append("episodes", {name: [value] for name, value in row.items()})

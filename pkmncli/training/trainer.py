@@ -33,14 +33,24 @@ METRICS_INTERVAL = 1000
 
 @dataclass(frozen=True, slots=True)
 class TrainerOptions:
-    """What the loop needs to know. One of the two budgets is set; steps are counted over all environments."""
+    """What the loop needs to know. At least one budget is set, and the first one used up ends the training."""
 
     mode: AgentMode
     seed: int
     total_steps: int | None
+    """Counted over all environments, as every interval is."""
     total_episodes: int | None
     save_interval: int
     """Steps between two checkpoints."""
+    schedule_steps: int
+    """What the learner's schedules end at; a run that goes on keeps its first."""
+
+    def fraction_used(self, statistics: TrainingStatistics) -> float:
+        """Share of the budget that is used: 1 and more ends the training."""
+        return max(
+            statistics.steps / self.total_steps if self.total_steps is not None else 0.0,
+            statistics.episodes / self.total_episodes if self.total_episodes is not None else 0.0,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +67,7 @@ class Status:
     @property
     def fraction_done(self) -> float:
         """Share of the budget that is used, 0..1."""
-        if self.options.total_steps is not None:
-            return min(self.statistics.steps / self.options.total_steps, 1.0)
-        assert self.options.total_episodes is not None
-        return min(self.statistics.episodes / self.options.total_episodes, 1.0)
+        return min(self.options.fraction_used(self.statistics), 1.0)
 
 
 class Observer(Protocol):
@@ -154,7 +161,7 @@ class Trainer:
         try:
             if self._saved_at < 0:
                 self.save_checkpoint()
-            while not self._budget_used() and not interrupted():
+            while self._options.fraction_used(self.statistics) < 1 and not interrupted():
                 self._one_step()
             if self._saved_at != self.statistics.steps:
                 self.save_checkpoint()
@@ -164,12 +171,6 @@ class Trainer:
         summary = self.statistics.summary()
         self._call_hook("pkmn_run_finished", run=self._run, summary=summary)
         return summary
-
-    def _budget_used(self) -> bool:
-        options = self._options
-        if options.total_steps is not None:
-            return self.statistics.steps >= options.total_steps
-        return self.statistics.episodes >= (options.total_episodes or 0)
 
     def _one_step(self) -> None:
         clock = time.perf_counter
@@ -292,6 +293,7 @@ class Trainer:
             step=self.statistics.steps,
             learner=self._learner.state_dict(),
             trainer={
+                "schedule_steps": self._options.schedule_steps,
                 "statistics": self.statistics.state_dict(),
                 "arbiter": self._arbiter.state_dict(),
                 "recorder": self._recorder.state_dict(),

@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
@@ -76,6 +76,14 @@ class WorkerSpec:
     seed: int
     purpose: Purpose
     num_envs: int
+    window: bool = False
+    """Whether the first environment shows a window; only one of many ever does."""
+
+    def environment_of(self, index: int) -> PartSpec:
+        """How to build the environment of one worker."""
+        if self.window and index == 0:
+            return replace(self.environment, settings={**self.environment.settings, "headless": False})
+        return self.environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +258,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     environment: Environment | None = None
     try:
-        environment = spec.environment.build()
+        environment = spec.environment_of(index).build()
         pilot = None if spec.pilot is None else spec.pilot.build(environment)
         worker = Worker(index, spec, environment, pilot)
         description = {
@@ -258,6 +266,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "action_space": environment.action_space,
             "phase_names": list(environment.phase_names),
             "milestone_names": list(environment.milestone_names),
+            "names": dict(environment.names),
         }
         connection.send_bytes(RESULT + pickle.dumps(description))
         _answer(connection, worker)

@@ -147,6 +147,7 @@ class WorkerPool:
             self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
             self.phase_names: list[str] = descriptions[0]["phase_names"]
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
+            self.names: dict[str, Any] = descriptions[0]["names"]
             self._block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
             for link in self._links:
                 self._attach(link)

@@ -1,0 +1,164 @@
+"""`pkmn eval`: how good a trained agent is, on seeded episodes that training never saw."""
+
+from __future__ import annotations
+
+import json
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from pkmncli.atomic_files import write_json
+from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.errors import ConfigurationError
+from pkmncli.evaluation import AgentPolicy, EvaluatedEpisode, Policy, RandomPolicy, evaluate, report
+from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.runs import Run, open_run
+from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.recorder import Recorder
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.workers import WorkerPool
+
+
+class EvaluationMode(StrEnum):
+    """Who plays."""
+
+    RL_ONLY = "rl-only"
+    ADAPTIVE = "adaptive"
+    LLM_ONLY = "llm-only"
+    RANDOM = "random"
+
+
+def eval(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
+    *,
+    checkpoint: Annotated[str, typer.Option(help="latest, best, a milestone, or a number of steps.")] = "latest",
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.")] = 10,
+    mode: Annotated[
+        EvaluationMode, typer.Option(help="Who plays: the learner alone, with the pilot, the pilot alone, or chance.")
+    ] = EvaluationMode.RL_ONLY,
+    envs: Annotated[int, typer.Option(min=1, help="Environments side by side; the result is the same.")] = 2,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the starts. [default: the run's]")] = None,
+    max_steps_per_episode: Annotated[
+        int | None, typer.Option(min=1, help="Steps after which an episode is cut off. [default: the run's]")
+    ] = None,
+    goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the run's]")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    save_dir: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
+) -> None:
+    """Evaluate a trained agent: greedy episodes from seeded starts, without learning."""
+    registry = get_registry()
+    found = open_run(run, save_dir)
+    changes: dict[str, Any] = {"max_steps_per_episode": max_steps_per_episode, "goal": goal}
+    if mode is not EvaluationMode.RANDOM:
+        changes["mode"] = mode.value
+    settings = ResolvedSettings.from_run(found.folder, registry).changed(changes, may_change=tuple(changes))
+    if mode is EvaluationMode.RL_ONLY and settings.train.rl == NONE:
+        raise ConfigurationError(f"{found.name} was trained without a learner: evaluate it with --mode llm-only")
+    folder = found.checkpoints.resolve(checkpoint)
+    seed = settings.train.seed if seed is None else seed
+    envs = min(envs, episodes)
+    where = f"{found.name}, {folder.name}, {mode}"
+    if not as_json:
+        typer.echo(
+            f"Evaluating {where}: {episodes} episodes of at most {settings.train.max_steps_per_episode:,} steps each."
+        )
+    played, milestones, interrupted = _play(settings, registry, folder, mode, envs, episodes, seed, show=not as_json)
+    if not played:
+        raise typer.Exit(130)
+    result = {
+        "run": found.name,
+        "checkpoint": folder.name,
+        "mode": mode.value,
+        "seed": seed,
+        **report(played, milestones),
+    }
+    _keep(found, registry, result, played)
+    typer.echo(json.dumps(result, indent=2)) if as_json else _show(result)
+    if interrupted:
+        raise typer.Exit(130)
+
+
+def _play(
+    settings: ResolvedSettings,
+    registry: Registry,
+    checkpoint: Path,
+    mode: EvaluationMode,
+    envs: int,
+    episodes: int,
+    seed: int,
+    *,
+    show: bool,
+) -> tuple[list[EvaluatedEpisode], list[str], bool]:
+    spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=envs, seed=seed)
+    progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
+    with InterruptFlag() as interrupted, WorkerPool(spec) as pool, progress:
+        task = progress.add_task("playing", total=episodes)
+        played = evaluate(
+            pool,
+            _policy(settings, registry, checkpoint, mode, pool, seed),
+            episodes,
+            seed=seed,
+            on_episode=lambda done: progress.update(task, completed=done),
+            interrupted=lambda: bool(interrupted),
+        )
+        return played, pool.milestone_names, bool(interrupted)
+
+
+def _policy(
+    settings: ResolvedSettings,
+    registry: Registry,
+    checkpoint: Path,
+    mode: EvaluationMode,
+    pool: WorkerPool,
+    seed: int,
+) -> Policy:
+    if mode is EvaluationMode.RANDOM:
+        return RandomPolicy(seed)
+    content = read_checkpoint(checkpoint)
+    learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
+    learner.load_state_dict(content.learner)
+    return AgentPolicy(learner, AgentMode(mode.value), pool.num_envs, content.trainer["arbiter"]["trust"])
+
+
+def _keep(run: Run, registry: Registry, result: dict[str, Any], played: list[EvaluatedEpisode]) -> None:
+    """Keeps the result, and the episodes so that they can be replayed, in a folder of their own in the run."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    folder = run.folder / "evaluations" / f"{stamp}-{result['checkpoint']}-{result['mode']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "result.json", result)
+    store = open_store(registry, folder)
+    recorder = Recorder(store, 1)
+    for one in played:
+        recorder.add_episode(one.episode, one.summary, one.frames, "eval", result["checkpoint"])
+    recorder.flush()
+    store.close()
+
+
+def _show(result: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    console.print(
+        f"{result['episodes']} episodes: reward {result['avg_reward']:.2f} on average "
+        f"(standard deviation {result['std_reward']:.2f}), {result['avg_length']:.0f} steps long, "
+        f"goal reached in {result['goal_share']:.0%}."
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (("milestone", "left"), ("episodes", "right"), ("95% interval", "right"), ("step", "right")):
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    for name, reached in result["milestones"].items():
+        if reached["episodes"]:
+            table.add_row(
+                name,
+                f"{reached['share']:.0%}",
+                f"{reached['low']:.0%} to {reached['high']:.0%}",
+                str(reached["median_step"]),
+            )
+    console.print(table if table.rows else "No milestone was reached.")

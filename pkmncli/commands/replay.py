@@ -1,0 +1,112 @@
+"""`pkmn replay`: plays a recorded episode again, checks that it agrees, and shows or films it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pkmncli.api import Action, Environment
+from pkmncli.config import ResolvedSettings
+from pkmncli.errors import RunError
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.replay import Agreement, RecordedEpisode, choose_episode
+from pkmncli.replay import replay as play_again
+from pkmncli.runs import Run, open_run
+from pkmncli.training.assembly import environment_spec, open_store
+from pkmncli.video import TerminalScreen, open_video
+
+STEPS_PER_SECOND = 60 / 24
+"""A step lasts 24 frames of a Game Boy, which draws 60 a second."""
+
+
+def replay(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
+    *,
+    episode: Annotated[
+        str, typer.Option(help="best, last, a number in order of ending, or E.N: episode N of environment E.")
+    ] = "best",
+    video: Annotated[Path | None, typer.Option(help="Film it to this file, .mp4 or .gif.")] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play it in the terminal.")] = False,
+    speed: Annotated[float, typer.Option(min=0.1, max=100.0, help="Times the speed of the real console.")] = 4.0,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Only check that the replay agrees; exit 5 if it does not.")
+    ] = False,
+    evaluation: Annotated[
+        bool, typer.Option("--evaluation", help="An episode of the latest evaluation instead of the training.")
+    ] = False,
+    save_dir: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
+) -> None:
+    """Replay an episode. Without --video or --terminal it is only checked against what was recorded."""
+    registry = get_registry()
+    found = open_run(run, save_dir)
+    recorded = choose_episode(_episodes(found, registry, evaluation), episode)
+    typer.echo(
+        f"{found.name}, {recorded.title}: {len(recorded.presses):,} steps, reward {recorded.total_reward:.2f}, "
+        f"{recorded.outcome}."
+    )
+    settings = ResolvedSettings.from_run(found.folder, registry)
+    environment: Environment = environment_spec(settings, registry, screen="rgb").build()
+    try:
+        if video is not None and not verify:
+            agreement = _film(environment, recorded, video, speed)
+            typer.echo(f"Wrote {video}.")
+        elif terminal and not verify:
+            agreement = _show_in_terminal(environment, recorded, speed)
+        else:
+            agreement = play_again(environment, recorded)
+    finally:
+        environment.close()
+    _report(agreement, recorded)
+
+
+def _episodes(run: Run, registry: Registry, evaluation: bool) -> list[dict[str, Any]]:
+    folder = run.folder
+    if evaluation:
+        evaluations = sorted((folder / "evaluations").glob("*/"))
+        if not evaluations:
+            raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
+        folder = evaluations[-1]
+    store = open_store(registry, folder)
+    try:
+        return store.read("episodes")
+    finally:
+        store.close()
+
+
+def _film(environment: Environment, recorded: RecordedEpisode, path: Path, speed: float) -> Agreement:
+    with open_video(path, STEPS_PER_SECOND * speed) as writer:
+        return play_again(environment, recorded, lambda *_step: writer.add(_screen(environment)))
+
+
+def _show_in_terminal(environment: Environment, recorded: RecordedEpisode, speed: float) -> Agreement:
+    total = 0.0
+    with TerminalScreen() as screen:
+        due = time.monotonic()
+
+        def show(step: int, action: Action, reward: float) -> None:
+            nonlocal due, total
+            total += reward
+            screen.show(_screen(environment), f"step {step:,}  {action.name.lower():6}  reward {total:.2f}")
+            due += 1 / (STEPS_PER_SECOND * speed)
+            time.sleep(max(due - time.monotonic(), 0))
+
+        return play_again(environment, recorded, show)
+
+
+def _screen(environment: Any) -> Any:
+    return environment.render()
+
+
+def _report(agreement: Agreement, recorded: RecordedEpisode) -> None:
+    if not agreement.equal:
+        raise RunError(
+            f"the replay differs from the record at step {agreement.first_difference:,}: {agreement.difference}; "
+            "it was probably recorded with another image, game profile or version of PyBoy (see versions.json)"
+        )
+    typer.echo(
+        f"The replay agrees: equal state after each of {agreement.steps:,} steps, equal work RAM at "
+        f"{agreement.memory_checks} checks."
+    )

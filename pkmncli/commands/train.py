@@ -1,0 +1,177 @@
+"""`pkmn train`: trains an agent, or goes on with a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pkmncli.config import NONE, ResolvedSettings, resolve_settings
+from pkmncli.errors import ConfigurationError
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.runs import open_run
+from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.estimate import duration
+from pkmncli.training.session import Outcome, TrainingSession
+
+MAY_CHANGE = (
+    "steps",
+    "episodes",
+    "save_interval",
+    "keep_checkpoints",
+    "disk_limit_gb",
+    "log_level",
+    "headless",
+    "quiet",
+    "web_port",
+)
+"""Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
+
+OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward"}
+
+
+def train(
+    run: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="With --resume: the run to go on with; by default the latest.")
+    ] = None,
+    *,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run exactly where it was saved.")] = False,
+    rom: Annotated[Path | None, typer.Option(help="Cartridge image. [default: the bundled game]")] = None,
+    game: Annotated[str | None, typer.Option(help="Game profile. [default: told by the image]")] = None,
+    rl: Annotated[str | None, typer.Option(help="Learning algorithm, or none. [default: dqn]")] = None,
+    no_rl: Annotated[bool, typer.Option("--no-rl", "--no-dqn", help="No learner: the pilot plays alone.")] = False,
+    llm: Annotated[str | None, typer.Option(help="Language model backend, or none. [default: none]")] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="Who decides: adaptive, rl-only or llm-only. [default: adaptive]")
+    ] = None,
+    pilot: Annotated[str | None, typer.Option(help="Player by rules, or none. [default: rules]")] = None,
+    envs: Annotated[int | None, typer.Option(help="Environments, each in a process of its own. [default: 1]")] = None,
+    steps: Annotated[
+        int | None, typer.Option("--steps", "--actions", help="Steps over all environments. [default: 60,000]")
+    ] = None,
+    episodes: Annotated[int | None, typer.Option(help="Episodes; the first budget used up ends the training.")] = None,
+    max_steps_per_episode: Annotated[int | None, typer.Option(help="Steps after which an episode is cut off.")] = None,
+    goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the game's last]")] = None,
+    init_state: Annotated[Path | None, typer.Option(help="Saved state in which every episode begins.")] = None,
+    reward: Annotated[
+        list[str] | None, typer.Option(help="Part of the reward as NAME or NAME=WEIGHT; may be repeated.")
+    ] = None,
+    observation_type: Annotated[
+        str | None, typer.Option(help="multi_modal, screen or state. [default: multi_modal]")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random. [default: 0]")] = None,
+    device: Annotated[str | None, typer.Option(help="Where the learner computes: auto, cpu, cuda or mps.")] = None,
+    torch_threads: Annotated[
+        int | None, typer.Option(help="Threads of the learner; results differ between numbers. [default: 1]")
+    ] = None,
+    save_dir: Annotated[Path | None, typer.Option(help="Folder for run folders. [default: runs]")] = None,
+    run_name: Annotated[str | None, typer.Option(help="Name of the run folder.")] = None,
+    save_interval: Annotated[int | None, typer.Option(help="Steps between checkpoints. [default: 10,000]")] = None,
+    keep_checkpoints: Annotated[int | None, typer.Option(help="Newest checkpoints kept. [default: 3]")] = None,
+    disk_limit_gb: Annotated[float | None, typer.Option(help="Most that the run may write, in GB.")] = None,
+    log_level: Annotated[str | None, typer.Option(help="DEBUG, INFO, WARNING or ERROR, for log.txt.")] = None,
+    headless: Annotated[
+        bool | None, typer.Option("--headless/--no-headless", help="Without a window, or with one.", show_default=False)
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show only errors and the result.")] = False,
+    config: Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A plugin's setting, as dqn.learning_rate=1e-4; repeatable.")
+    ] = None,
+) -> None:
+    """Train an agent. Without options: DQN and the pilot on the bundled game, a few minutes."""
+    options = {
+        "rom_path": rom,
+        "game": game,
+        "rl": NONE if no_rl else rl,
+        "llm": llm,
+        "mode": "llm-only" if no_rl and mode is None else mode,
+        "pilot": pilot,
+        "envs": envs,
+        "steps": steps,
+        "episodes": episodes,
+        "max_steps_per_episode": max_steps_per_episode,
+        "goal": goal,
+        "init_state": init_state,
+        "reward": reward or None,
+        "observation_type": observation_type,
+        "seed": seed,
+        "device": device,
+        "torch_threads": torch_threads,
+        "save_dir": save_dir,
+        "run_name": run_name,
+        "save_interval": save_interval,
+        "keep_checkpoints": keep_checkpoints,
+        "disk_limit_gb": disk_limit_gb,
+        "log_level": log_level,
+        "headless": headless,
+        "quiet": quiet or None,
+    }
+    registry = get_registry()
+    if not resume:
+        if run is not None:
+            raise ConfigurationError(f"to go on with a run, write: pkmn train --resume {run}")
+        settings = resolve_settings(
+            options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
+        )
+        _check_parts(settings)
+        progress = ConsoleProgress(quiet=settings.train.quiet)
+        outcome = TrainingSession(settings, registry, sys.argv, progress).start()
+    else:
+        if config is not None:
+            raise ConfigurationError("a run that goes on keeps its own settings: leave out --config")
+        outcome = _resume(run, save_dir, options, set_ or [], registry)
+    _show(outcome)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
+
+
+def _resume(
+    which: str | None, save_dir: Path | None, options: Mapping[str, Any], sets: list[str], registry: Registry
+) -> Outcome:
+    run = open_run(which, save_dir or Path("runs"))
+    own = ResolvedSettings.from_run(run.folder, registry)
+    options = {name: value for name, value in options.items() if name != "save_dir"}
+    settings = own.changed(options, may_change=MAY_CHANGE, sets=sets, option_names=OPTION_NAMES)
+    progress = ConsoleProgress(quiet=settings.train.quiet)
+    return TrainingSession(settings, registry, sys.argv, progress).go_on(run)
+
+
+def _check_parts(settings: ResolvedSettings) -> None:
+    """Refuses combinations in which nobody could decide a step."""
+    train = settings.train
+    if train.rl == NONE and train.mode != "llm-only":
+        raise ConfigurationError(f"mode {train.mode} needs a learner: leave out --rl none, or use --mode llm-only")
+    if train.pilot == NONE and train.mode != "rl-only":
+        raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
+
+
+def _show(outcome: Outcome) -> None:
+    summary = outcome.summary
+    average = summary["final_avg_reward"]
+    lines = [
+        f"{summary['total_steps']:,} steps in {summary['total_episodes']:,} episodes, "
+        f"{duration(summary['elapsed_s'])} at {summary['steps_per_second'] or 0:.0f} steps/s.",
+    ]
+    if average is not None:
+        lines.append(f"Reward: {average:.1f} on average over the last episodes, {summary['best_reward']:.1f} at best.")
+    shares = [f"{name} {share:.0%}" for name, share in summary["source_shares"].items() if share]
+    lines.append(f"Decided by: {', '.join(shares)}.")
+    for name, reached in summary["milestones"].items():
+        lines.append(f"  {name}: in {reached['episodes']} episodes, first by step {reached['first_step']:,}")
+    folder = outcome.run.folder
+    if outcome.exit_code:
+        lines += ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {folder}"]
+    else:
+        lines += [
+            "",
+            f"The run is in {folder}. Next:",
+            "  pkmn eval                 how good the agent is alone",
+            "  pkmn replay --video best.mp4   its best episode as a film",
+            "  pkmn analyze-patterns     what it does where, and what that brings",
+            "  pkmn train --resume --steps N  train on, to N steps in all",
+        ]
+    typer.echo("\n".join(lines))

@@ -1,0 +1,121 @@
+"""Replay: plays a recorded episode again from its start and presses, and checks that it agrees step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.api import Action
+from pkmncli.errors import RunError
+from pkmncli.training.episodes import MEMORY_HASH_DTYPE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pkmncli.api import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEpisode:
+    """An episode as the table of episodes holds it.
+
+    ``fine_hashes`` (steps,) uint64 is the state after each step; ``memory_hashes`` the steps at which all of work RAM
+    was hashed, with the hash.
+    """
+
+    environment: int
+    episode: int
+    seed: int
+    presses: bytes
+    fine_hashes: NDArray[np.uint64]
+    memory_hashes: Mapping[int, int]
+    total_reward: float
+    outcome: str
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> RecordedEpisode:
+        """The episode of a row of the store."""
+        hashes = np.frombuffer(row["memory_hashes"], MEMORY_HASH_DTYPE)
+        return cls(
+            environment=row["environment"],
+            episode=row["episode"],
+            seed=row["seed"],
+            presses=bytes(row["presses"]),
+            fine_hashes=np.frombuffer(row["fine_hashes"], "<u8"),
+            memory_hashes=dict(zip(hashes["step"].tolist(), hashes["hash"].tolist(), strict=True)),
+            total_reward=row["total_reward"],
+            outcome=row["outcome"],
+        )
+
+    @property
+    def title(self) -> str:
+        """How a person refers to it."""
+        return f"episode {self.episode} of environment {self.environment}"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How a replay compared with the record. ``first_difference`` is the step where they part, 0 if they never do."""
+
+    steps: int
+    memory_checks: int
+    first_difference: int = 0
+    difference: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether every check passed."""
+        return self.first_difference == 0
+
+
+def choose_episode(rows: Sequence[Mapping[str, Any]], which: str) -> RecordedEpisode:
+    """The episode that ``which`` names: ``best``, ``last``, a number counted from 0 in order of ending, or ``E.N``,
+    episode N of environment E. Raises RunError where there is none.
+    """
+    if not rows:
+        raise RunError("the run has no finished episode yet; replay works as soon as one has ended")
+    if which == "best":
+        return RecordedEpisode.from_row(max(rows, key=lambda row: float(row["total_reward"])))
+    if which == "last":
+        return RecordedEpisode.from_row(rows[-1])
+    environment, dot, number = which.partition(".")
+    if dot and environment.isdigit() and number.isdigit():
+        for row in rows:
+            if (row["environment"], row["episode"]) == (int(environment), int(number)):
+                return RecordedEpisode.from_row(row)
+        raise RunError(f"environment {environment} has no finished episode {number}")
+    if not which.isdigit() or int(which) >= len(rows):
+        raise RunError(
+            f"there is no episode {which!r}: give best, last, a number from 0 to {len(rows) - 1}, or 0.3 for "
+            "episode 3 of environment 0"
+        )
+    return RecordedEpisode.from_row(rows[int(which)])
+
+
+def replay(
+    environment: Environment,
+    episode: RecordedEpisode,
+    on_step: Callable[[int, Action, float], None] = lambda step, action, reward: None,
+) -> Agreement:
+    """Plays an episode again. Stops at the first step that differs from the record.
+
+    Args:
+        environment: built as the one that recorded it.
+        episode: what was recorded.
+        on_step: told of each step with its number from 1, after it.
+    """
+    environment.reset(seed=episode.seed)
+    checks = 0
+    for step, (action, expected) in enumerate(zip(episode.presses, episode.fine_hashes.tolist(), strict=True), start=1):
+        _observation, reward, *_ = environment.step(action)
+        on_step(step, Action(action), float(reward))
+        if environment.facts().fine_hash != expected:
+            return Agreement(step, checks, step, "the game's state is another")
+        if step in episode.memory_hashes:
+            checks += 1
+            if environment.memory_hash() != episode.memory_hashes[step]:
+                return Agreement(step, checks, step, "the state is the same, but work RAM is not")
+    return Agreement(len(episode.presses), checks)

@@ -1,0 +1,153 @@
+"""Puts a training's parts together from settings: how workers build their environment, the learner, the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.api import Algorithm, Store
+from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.errors import ConfigurationError
+from pkmncli.training.no_learner import NoLearner
+from pkmncli.training.seeds import Purpose, derive_seed
+from pkmncli.training.worker_process import PartSpec, WorkerSpec
+
+if TYPE_CHECKING:
+    from pkmncli.plugins import Registration, Registry
+    from pkmncli.training.workers import WorkerPool
+
+DEFAULT_STORE = "duckdb"
+
+# Settings of the core that an environment takes over, where its own settings have a field of that name.
+_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom")
+
+
+def environment_spec(settings: ResolvedSettings, registry: Registry, *, screen: str, headless: bool = True) -> PartSpec:
+    """How to build the environment that the settings choose.
+
+    Args:
+        settings: the training's settings.
+        registry: where names are looked up.
+        screen: how screens are observed, ``packed`` for learners and ``rgb`` for people.
+        headless: without a window.
+    """
+    train = settings.train
+    registration = registry.get("environments", train.env)
+    model = registration.load_config()
+    if model is None:
+        return PartSpec(_target(registration))
+    values = settings.plugin(train.env).model_dump(exclude_unset=True)
+    offered: dict[str, Any] = {name: getattr(train, name) for name in _PASSED_ON if hasattr(train, name)}
+    offered |= {
+        "game": train.game,
+        "game_folder": _game_folder(settings, registry),
+        "start_state": train.init_state,
+        "rewards": _rewards(settings, registry),
+        "screen": screen,
+        "headless": headless,
+    }
+    for name, value in offered.items():
+        if name in model.model_fields and value is not None:
+            values.setdefault(name, value)
+    return PartSpec(_target(registration), _config_target(registration), values)
+
+
+def _game_folder(settings: ResolvedSettings, registry: Registry) -> Path | None:
+    train = settings.train
+    if train.game is None and train.rom_path is not None:
+        return None  # the environment tells the game by its image
+    folder: Path = registry.get("games", train.game or "quillwood").load()
+    return folder
+
+
+def _rewards(settings: ResolvedSettings, registry: Registry) -> dict[str, dict[str, Any]]:
+    parts: dict[str, dict[str, Any]] = {}
+    for name, weight in settings.train.reward_weights.items():
+        registration = registry.get("rewards", name)
+        own = settings.plugin(name).model_dump(exclude_unset=True) if registration.config is not None else {}
+        parts[name] = {
+            "weight": weight,
+            "target": _target(registration),
+            "config": _config_target(registration),
+            "settings": own,
+        }
+    return parts
+
+
+def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | None:
+    """How to build the pilot that the settings choose; nothing where none may act."""
+    train = settings.train
+    if train.pilot == NONE or train.mode == "rl-only":
+        return None
+    registration = registry.get("pilots", train.pilot)
+    own = settings.plugin(train.pilot).model_dump(exclude_unset=True) if registration.config is not None else {}
+    return PartSpec(_target(registration), _config_target(registration), own)
+
+
+def worker_spec(
+    settings: ResolvedSettings,
+    registry: Registry,
+    purpose: Purpose,
+    *,
+    num_envs: int | None = None,
+    seed: int | None = None,
+    headless: bool = True,
+) -> WorkerSpec:
+    """How to build all the workers of a training or an evaluation."""
+    train = settings.train
+    return WorkerSpec(
+        environment=environment_spec(settings, registry, screen="packed"),
+        pilot=pilot_spec(settings, registry),
+        seed=train.seed if seed is None else seed,
+        purpose=purpose,
+        num_envs=train.envs if num_envs is None else num_envs,
+        window=not headless,
+    )
+
+
+def build_learner(
+    settings: ResolvedSettings, registry: Registry, pool: WorkerPool, *, total_steps: int, num_envs: int | None = None
+) -> Algorithm:
+    """The learner that the settings choose, for the pool's spaces. ``total_steps`` is what its schedules end at."""
+    train = settings.train
+    if train.rl == NONE:
+        return NoLearner()
+    registration = registry.get("algorithms", train.rl)
+    own = settings.plugin(train.rl) if registration.config is not None else None
+    learner: Algorithm = registration.load()(
+        pool.observation_space,
+        pool.action_space,
+        pool.num_envs if num_envs is None else num_envs,
+        derive_seed(train.seed, Purpose.LEARNER),
+        own,
+        train.device,
+        total_steps,
+    )
+    return learner
+
+
+def open_store(registry: Registry, folder: Path) -> Store:
+    """The store of a run's tables."""
+    store: Store = registry.get("stores", DEFAULT_STORE).load()(folder)
+    return store
+
+
+def _target(registration: Registration) -> str:
+    return _importable(registration.target, registration)
+
+
+def _config_target(registration: Registration) -> str | None:
+    return None if registration.config is None else _importable(registration.config, registration)
+
+
+def _importable(target: Any, registration: Registration) -> str:
+    """The import target of a registered object: a worker is another process and has to import it anew."""
+    if isinstance(target, str):
+        return target
+    name = f"{target.__module__}:{target.__qualname__}"
+    if "<locals>" in name or target.__module__ == "__main__":
+        raise ConfigurationError(
+            f"{registration.kind} '{registration.name}' is defined inside a function or the main script; workers are "
+            "other processes and can only import it from a module"
+        )
+    return name

@@ -1,0 +1,55 @@
+"""In place of a learner, for a training in which the advised side plays alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.api import Segment, Transitions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class NoLearner:
+    """Learns nothing, and is never sure of anything."""
+
+    update_interval = 1_000_000_000
+
+    def act(
+        self, observations: Mapping[str, NDArray[Any]], explore: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
+        """The first allowed action of each environment, with no confidence at all."""
+        masks = observations["action_mask"]
+        count = len(masks)
+        return masks.argmax(axis=1).astype(np.int64), np.zeros(count, np.float32), np.zeros(count, np.bool_)
+
+    def observe(self, transitions: Transitions) -> None:
+        """Takes no notice."""
+
+    def draw(self) -> object | None:
+        """Nothing to learn from."""
+        return None
+
+    def learn(self, drawn: object) -> dict[str, float]:
+        """Learns nothing."""
+        return {}
+
+    def publish(self) -> None:
+        """Nothing has changed."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Nothing to keep."""
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Nothing to take back."""
+
+    def segments(self) -> Iterable[Segment]:
+        """No experience."""
+        return ()
+
+    def load_segments(self, segments: Iterable[Segment]) -> None:
+        """No experience."""

@@ -1,0 +1,80 @@
+"""Keeps a run's checkpoints: writes the new one, enters it in the index, takes away what is no longer needed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pkmncli.api import Segment
+from pkmncli.atomic_files import disk_full_explained
+from pkmncli.errors import RunError
+from pkmncli.runs import Run
+from pkmncli.training.checkpoints import Checkpoint, drop_buffer, write_checkpoint
+from pkmncli.training.statistics import RECENT_EPISODES, TrainingStatistics
+
+BYTES_PER_GB = 1e9
+
+
+class CheckpointKeeper:
+    """Writes checkpoints of a run and keeps the newest, the best, and the first one after each milestone.
+
+    Only the newest holds the learner's experience, from which a run is resumed; the others hold what evaluation needs.
+    """
+
+    def __init__(self, run: Run, keep: int, disk_limit_gb: float) -> None:
+        self._run = run
+        self._keep = keep
+        self._disk_limit_gb = disk_limit_gb
+        self._milestones: set[str] = set(run.checkpoints.index().milestones)
+
+    def save(self, checkpoint: Checkpoint, segments: Callable[[], Iterable[Segment]]) -> Path:
+        """Writes a checkpoint. Raises RunError when the disk or the run's share of it is full."""
+        checkpoints = self._run.checkpoints
+        names = checkpoints.names()
+        previous = checkpoints.folder / names[-1] if names else None
+        folder = checkpoints.path(checkpoint.step)
+        if folder.exists():
+            return folder
+        with disk_full_explained(folder):
+            write_checkpoint(folder, checkpoint, segments(), previous)
+            statistics = TrainingStatistics.from_state_dict(dict(checkpoint.trainer["statistics"]))
+            new = set(statistics.milestone_episodes) - self._milestones
+            index = checkpoints.record(
+                checkpoint.step, best_score=self._score_if_best(statistics), milestones=sorted(new)
+            )
+            self._milestones = set(index.milestones)
+            if previous is not None:
+                drop_buffer(previous)
+            for superfluous in checkpoints.superfluous(self._keep):
+                shutil.rmtree(superfluous, ignore_errors=True)
+        self._run.write_summary(statistics.summary())
+        used = folder_bytes(self._run.folder) / BYTES_PER_GB
+        if used > self._disk_limit_gb:
+            raise RunError(
+                f"the run takes {used:.1f} GB, more than its limit of {self._disk_limit_gb:g} GB; it is saved: go on "
+                f"with 'pkmn train --resume {self._run.folder} --disk-limit-gb {2 * used:.0f}'"
+            )
+        return folder
+
+    def _score_if_best(self, statistics: TrainingStatistics) -> float | None:
+        """The mean of the recent returns, if a run of full length was never better."""
+        score = statistics.average_reward
+        if score is None or len(statistics.recent_rewards) < RECENT_EPISODES:
+            return None
+        best = self._run.checkpoints.index().best_score
+        return score if best is None or score > best else None
+
+
+def folder_bytes(folder: Path) -> int:
+    """Disk space of everything in a folder; files that vanish meanwhile count as nothing, links to one file once."""
+    total, seen = 0, set()
+    for path in folder.rglob("*"):
+        try:
+            status = path.lstat()
+        except OSError:
+            continue
+        if status.st_ino not in seen:
+            seen.add(status.st_ino)
+            total += status.st_size
+    return total

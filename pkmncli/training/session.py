@@ -1,0 +1,191 @@
+"""A training from settings to summary: makes or opens the run, builds the parts, trains, and cleans up."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pkmncli.api import Algorithm, RunInfo
+from pkmncli.atomic_files import disk_full_explained, write_atomic, write_json
+from pkmncli.config import ResolvedSettings
+from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.plugins import Registry
+from pkmncli.runs import Run, create_run
+from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
+from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.estimate import duration, estimate, observation_bytes, size
+from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.saving import CheckpointKeeper
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.trainer import Trainer, TrainerOptions
+from pkmncli.training.workers import WorkerLostError, WorkerPool
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_STEPS = 60_000
+"""Budget of a training that was given none: a few minutes on two cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a training ended. One that a signal ended is saved all the same; ``exit_code`` then tells the signal."""
+
+    run: Run
+    summary: dict[str, Any]
+    exit_code: int = 0
+
+
+class TrainingSession:
+    """Everything around the trainer's loop, for a new run or one that goes on.
+
+    Args:
+        settings: the training's settings; of a run that goes on, its own with what may change.
+        registry: where plugins are looked up.
+        arguments: the command line, to be kept in the run.
+        progress: what shows the training.
+    """
+
+    def __init__(
+        self, settings: ResolvedSettings, registry: Registry, arguments: Sequence[str], progress: ConsoleProgress
+    ) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._arguments = arguments
+        self._progress = progress
+
+    def start(self) -> Outcome:
+        """Makes a new run and trains it. Nothing is written before the environments run."""
+        train = self._settings.train
+        with InterruptFlag() as interrupted, self._workers() as pool:
+            run = create_run(train.save_dir, _game_name(self._settings), train.rl, train.run_name)
+            with run.locked(), _log_to(run, train.log_level):
+                write_json(run.folder / "names.json", pool.names)
+                return self._train(run, pool, None, interrupted)
+
+    def go_on(self, run: Run) -> Outcome:
+        """Goes on with a run from its newest checkpoint that is whole."""
+        with InterruptFlag() as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
+            checkpoint = newest_checkpoint(run, self._progress.message)
+            with self._workers() as pool:
+                return self._train(run, pool, checkpoint, interrupted)
+
+    @contextmanager
+    def _workers(self) -> Iterator[WorkerPool]:
+        train = self._settings.train
+        spec = worker_spec(self._settings, self._registry, Purpose.TRAINING, headless=train.headless)
+        with WorkerPool(spec, on_loss=self._report_loss) as pool:
+            yield pool
+
+    def _train(self, run: Run, pool: WorkerPool, checkpoint: Path | None, interrupted: InterruptFlag) -> Outcome:
+        settings, train = self._settings, self._settings.train
+        with disk_full_explained(run.folder):
+            write_atomic(run.config_file, settings.to_toml())
+            run.write_command(self._arguments)
+        _set_torch_threads(train.torch_threads or 1)
+        content = None if checkpoint is None else read_checkpoint(checkpoint)
+        options = self._options(content)
+        learner = build_learner(settings, self._registry, pool, total_steps=options.schedule_steps)
+        store = open_store(self._registry, train.decision_db_path or run.folder)
+        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
+        trainer = Trainer(
+            pool,
+            learner,
+            store,
+            options,
+            run=RunInfo(run.folder, settings.values()),
+            save=keeper.save,
+            call_hook=self._registry.call_runtime_hook,
+            observer=self._progress,
+        )
+        try:
+            if checkpoint is None or content is None:
+                trainer.begin()
+            else:
+                trainer.resume(content, read_segments(checkpoint))
+                set_aside = store.supersede(content.step)
+                logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
+                self._progress.message(f"Going on from step {content.step:,}.")
+            self._announce(run, pool, learner, trainer, options)
+            with self._progress:
+                summary = trainer.train(lambda: bool(interrupted))
+        finally:
+            store.close()
+        run.write_summary(summary)
+        return Outcome(run, summary, interrupted.exit_code if interrupted else 0)
+
+    def _options(self, checkpoint: Checkpoint | None) -> TrainerOptions:
+        train = self._settings.train
+        steps = train.steps
+        if steps is None and train.episodes is None:
+            steps = DEFAULT_STEPS
+        budget = steps if steps is not None else (train.episodes or 1) * train.max_steps_per_episode
+        return TrainerOptions(
+            mode=AgentMode(train.mode),
+            seed=train.seed,
+            total_steps=steps,
+            total_episodes=train.episodes,
+            save_interval=train.save_interval,
+            # a larger budget must not start an old schedule anew: exploration would jump up again
+            schedule_steps=budget if checkpoint is None else checkpoint.trainer["schedule_steps"],
+        )
+
+    def _announce(
+        self, run: Run, pool: WorkerPool, learner: Algorithm, trainer: Trainer, options: TrainerOptions
+    ) -> None:
+        train, done = self._settings.train, trainer.statistics.steps
+        most = options.total_steps or (options.total_episodes or 1) * train.max_steps_per_episode
+        steps = max(most - done, 0)
+        cost = estimate(pool, learner, steps, most * observation_bytes(pool))
+        budget = f"{options.total_episodes:,} episodes" if options.total_steps is None else f"{steps:,} steps"
+        about = "at most about" if options.total_episodes is not None else "about"
+        self._progress.message(
+            f"Training {train.rl} on {pool.names['game']} for {budget} with {pool.num_envs} "
+            f"environment{'s' if pool.num_envs > 1 else ''}: {about} {duration(cost.seconds)} "
+            f"at {cost.steps_per_second:.0f} steps/s.\n"
+            f"Writing to {run.folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
+        )
+
+    def _report_loss(self, loss: WorkerLostError) -> None:
+        logger.warning("%s\n%s", loss, loss.details)
+        self._progress.message(f"{loss}; its episode is played again in a new one (details in log.txt)")
+
+
+def newest_checkpoint(run: Run, report: Callable[[str], None]) -> Path:
+    """The newest checkpoint of a run that is whole; says which damaged ones were passed over."""
+    checkpoints = run.checkpoints
+    return first_usable((checkpoints.folder / name for name in reversed(checkpoints.names())), report)
+
+
+def _game_name(settings: ResolvedSettings) -> str:
+    train = settings.train
+    if train.game is not None:
+        return train.game
+    return train.rom_path.stem.lower() if train.rom_path is not None else "quillwood"
+
+
+def _set_torch_threads(count: int) -> None:
+    """Results differ between numbers of threads, so the number is a setting that the run keeps."""
+    import torch  # noqa: PLC0415 - seconds of start-up that only a training needs
+
+    torch.set_num_threads(count)
+
+
+@contextmanager
+def _log_to(run: Run, level: str) -> Iterator[None]:
+    root = logging.getLogger("pkmncli")
+    handler = logging.FileHandler(run.log_file, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    previous = root.level
+    root.addHandler(handler)
+    root.setLevel(level)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(previous)
+        handler.close()

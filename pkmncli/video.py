@@ -1,0 +1,168 @@
+"""Pictures of a game out of screens: mp4 and gif files, and coloured half blocks for a terminal."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pkmncli.errors import ConfigurationError, RunError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VIDEO_SUFFIXES = (".mp4", ".gif")
+SCALE = 3
+"""Screen pixels become squares of this many video pixels."""
+
+FRAMES_PER_SECOND = 60
+
+_ESCAPE = "\x1b["
+_HOME = f"{_ESCAPE}H"
+_CLEAR = f"{_ESCAPE}2J{_ESCAPE}?25l"
+_RESTORE = f"{_ESCAPE}0m{_ESCAPE}?25h"
+
+
+class VideoWriter(Protocol):
+    """Takes one screen after the other, each (height, width, 3) uint8."""
+
+    def add(self, screen: NDArray[np.uint8]) -> None:
+        """Appends a screen."""
+
+
+@contextmanager
+def open_video(path: Path, frames_per_second: float) -> Iterator[VideoWriter]:
+    """A video file to add screens to. It appears under its name only when it is complete.
+
+    Args:
+        path: ends in .mp4 or .gif.
+        frames_per_second: screens shown a second.
+
+    Raises:
+        ConfigurationError: the name ends in something else.
+        RunError: the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in VIDEO_SUFFIXES:
+        raise ConfigurationError(f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}")
+    temporary = path.with_name(f".{path.stem}.tmp{suffix}")
+    writer: _Mp4Writer | _GifWriter = (
+        _Mp4Writer(temporary, frames_per_second) if suffix == ".mp4" else _GifWriter(temporary, frames_per_second)
+    )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield writer
+        writer.finish()
+        temporary.replace(path)
+    except OSError as error:
+        raise RunError(f"the video {path} could not be written: {error.strerror or error}") from error
+    finally:
+        writer.abandon()
+        temporary.unlink(missing_ok=True)
+
+
+def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:
+    """The screen with each pixel as a square of ``scale`` pixels."""
+    return np.ascontiguousarray(screen.repeat(scale, axis=0).repeat(scale, axis=1))
+
+
+class _Mp4Writer:
+    def __init__(self, path: Path, frames_per_second: float) -> None:
+        self._path = path
+        self._rate = frames_per_second
+        self._sink: Any = None
+
+    def add(self, screen: NDArray[np.uint8]) -> None:
+        import imageio_ffmpeg  # noqa: PLC0415 - only videos need it
+
+        frame = enlarge(screen)
+        if self._sink is None:
+            self._sink = imageio_ffmpeg.write_frames(
+                str(self._path), (frame.shape[1], frame.shape[0]), fps=self._rate, macro_block_size=None, quality=7
+            )
+            self._sink.send(None)
+        self._sink.send(frame)
+
+    def finish(self) -> None:
+        self.abandon()
+
+    def abandon(self) -> None:
+        if self._sink is not None:
+            self._sink.close()
+            self._sink = None
+
+
+class _GifWriter:
+    """Gathers a picture wherever the screen changed, since a gif stores each one whole."""
+
+    def __init__(self, path: Path, frames_per_second: float) -> None:
+        self._path = path
+        self._milliseconds = 1000 / frames_per_second
+        self._frames: list[NDArray[np.uint8]] = []
+        self._durations: list[float] = []
+
+    def add(self, screen: NDArray[np.uint8]) -> None:
+        if self._frames and np.array_equal(self._frames[-1], screen):
+            self._durations[-1] += self._milliseconds
+        else:
+            self._frames.append(screen.copy())
+            self._durations.append(self._milliseconds)
+
+    def finish(self) -> None:
+        from PIL import Image  # noqa: PLC0415 - only videos need it
+
+        images = [Image.fromarray(enlarge(frame, 2)).quantize(64) for frame in self._frames]
+        images[0].save(
+            self._path,
+            save_all=True,
+            append_images=images[1:],
+            duration=[max(20, round(duration)) for duration in self._durations],  # players ignore less
+            loop=0,
+        )
+
+    def abandon(self) -> None:
+        self._frames.clear()
+
+
+class TerminalScreen:
+    """Draws screens in a terminal, two pixels a character, as large as the terminal allows."""
+
+    def __init__(self) -> None:
+        columns, rows = shutil.get_terminal_size()
+        self._columns, self._rows = columns, max(rows - 2, 1)
+
+    def __enter__(self) -> TerminalScreen:
+        print(_CLEAR, end="")
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        print(_RESTORE)
+
+    def show(self, screen: NDArray[np.uint8], caption: str = "") -> None:
+        """Draws one screen with a line of text below."""
+        line = caption[: self._columns].ljust(self._columns)
+        print(f"{_HOME}{half_blocks(screen, self._columns, self._rows)}\n{_ESCAPE}0m{line}", end="", flush=True)
+
+
+def half_blocks(screen: NDArray[np.uint8], columns: int, rows: int) -> str:
+    """The screen as lines of coloured upper half blocks that fit into ``columns`` by ``rows`` characters."""
+    height, width, _channels = screen.shape
+    step = max(-(-width // max(columns, 1)), -(-height // max(2 * rows, 1)), 1)
+    small = screen[::step, ::step]
+    if len(small) % 2:
+        small = small[:-1]
+    lines = []
+    for upper, lower in zip(small[0::2].tolist(), small[1::2].tolist(), strict=True):
+        line, last = [], None
+        for top, bottom in zip(upper, lower, strict=True):
+            colours = (*top, *bottom)
+            if colours != last:
+                line.append("\x1b[38;2;{};{};{};48;2;{};{};{}m".format(*colours))
+                last = colours
+            line.append("▀")
+        lines.append("".join(line) + f"{_ESCAPE}0m")
+    return "\n".join(lines)
