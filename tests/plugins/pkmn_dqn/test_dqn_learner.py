@@ -1,0 +1,236 @@
+"""The learner keeps its promises to the trainer: exact resume, no effect of timing, masks, clear errors."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file, save_file
+
+from pkmn_dqn.learner import DQN
+from pkmn_dqn.settings import DQNSettings
+from pkmncli.api import Segment, Transitions
+from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
+
+
+def assert_equal_states(first: dict[str, Any], second: dict[str, Any]) -> None:
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        if isinstance(value, torch.Tensor | np.ndarray):
+            np.testing.assert_array_equal(np.asarray(value), np.asarray(second[name]), err_msg=name)
+        else:
+            assert value == second[name], name
+
+
+def through_files(folder: Path, state: dict[str, Any], segments: list[Segment]) -> tuple[dict[str, Any], list[Segment]]:
+    """Writes a state and segments and reads them back, in formats that know arrays and plain values only."""
+    arrays = {name: np.asarray(value) for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)}
+    plain = {name: value for name, value in state.items() if name not in arrays}
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "learner.safetensors")
+    (folder / "learner.json").write_text(json.dumps(plain))
+    read: dict[str, Any] = dict(load_file(folder / "learner.safetensors"))
+    read |= json.loads((folder / "learner.json").read_text())
+    kept = []
+    for segment in segments:
+        path = folder / f"{segment.name}.safetensors"
+        save_file({name: np.ascontiguousarray(array) for name, array in segment.arrays.items()}, path)
+        kept.append(Segment(segment.name, segment.sealed, load_file(path)))
+    return read, kept
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_step": 1, "double": False, "dueling": False, "tau": 0.1}])
+def test_a_resumed_training_equals_an_unbroken_one_bit_for_bit(
+    scripted_training: Any, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    unbroken = scripted_training(**settings).run(300)
+    first_half = scripted_training(**settings).run(150)
+    state, segments = through_files(tmp_path, first_half.learner.state_dict(), list(first_half.learner.segments()))
+    resumed = scripted_training(**settings)
+    resumed.learner.load_state_dict(state)
+    resumed.learner.load_segments(segments)
+    resumed.step = 150
+    resumed.run(150)
+    assert first_half.metrics + resumed.metrics == unbroken.metrics
+    assert first_half.acted + resumed.acted == unbroken.acted
+    assert_equal_states(resumed.learner.state_dict(), unbroken.learner.state_dict())
+    assert unbroken.metrics[-1]["updates"] > 100
+
+
+def test_updates_in_a_thread_give_what_updates_in_place_give(scripted_training: Any) -> None:
+    in_place = scripted_training().run(200)
+    with ThreadPoolExecutor(1) as executor:
+        threaded = scripted_training().run(200, executor)
+    assert threaded.metrics == in_place.metrics
+    assert threaded.acted == in_place.acted
+    assert_equal_states(threaded.learner.state_dict(), in_place.learner.state_dict())
+
+
+def test_learned_weights_act_only_once_published(scripted_training: Any) -> None:
+    training = scripted_training(learning_rate=0.1).run(60)
+    learner = training.learner
+    learner.publish()
+    before = learner.state_dict()
+    learner.learn(learner.draw())
+    unpublished = learner.state_dict()
+    learner.publish()
+    after = learner.state_dict()
+    acting = [name for name in before if name.startswith("acting.")]
+    assert all(torch.equal(before[name], unpublished[name]) for name in acting)
+    assert all(torch.equal(after[name], after[name.replace("acting.", "learning.online.")]) for name in acting)
+    assert any(not torch.equal(before[name], after[name]) for name in acting)
+
+
+def test_a_saved_state_is_not_changed_by_further_learning(scripted_training: Any) -> None:
+    training = scripted_training().run(60)
+    state = training.learner.state_dict()
+    copies = {
+        name: np.asarray(value).copy() for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)
+    }
+    training.run(60)
+    for name, copy in copies.items():
+        np.testing.assert_array_equal(np.asarray(state[name]), copy, err_msg=name)
+
+
+@pytest.mark.parametrize("explore", [True, False])
+def test_every_action_is_allowed_by_its_mask(scripted_training: Any, explore: bool) -> None:
+    training = scripted_training(exploration_final=0.5)
+    for step in range(200):
+        observations = training.observations(step)
+        actions, confidences, exploring = training.learner.act(observations, explore=explore)
+        assert observations["action_mask"][np.arange(2), actions].all()
+        assert ((confidences >= 0) & (confidences <= 1)).all()
+        assert explore or not exploring.any()
+
+
+def test_exploration_presses_every_allowed_action_about_equally(scripted_training: Any) -> None:
+    training = scripted_training(exploration_fraction=1.0)
+    observations = training.observations(0)
+    observations["action_mask"][:] = [0, 1, 1, 1]
+    pressed = np.concatenate([training.learner.act(observations, explore=True)[0] for _ in range(1_000)])
+    assert np.bincount(pressed, minlength=4)[0] == 0
+    assert np.bincount(pressed, minlength=4)[1:].min() > 550  # 667 are expected; five standard deviations less
+
+
+def test_greedy_acting_leaves_no_trace(scripted_training: Any) -> None:
+    plain = scripted_training().run(100)
+    watched = scripted_training()
+    for _ in range(10):
+        watched.run(10)
+        for step in range(5):
+            watched.learner.act(watched.observations(step), explore=False)
+    assert watched.acted == plain.acted
+    assert watched.learner.state_dict()["random.act"] == plain.learner.state_dict()["random.act"]
+
+
+def test_a_longer_budget_does_not_start_exploration_again(scripted_training: Any) -> None:
+    trained = scripted_training(exploration_fraction=0.1).run(100).learner
+    assert trained.epsilon == pytest.approx(0.05)
+    space, actions = scripted_training.observation_space, scripted_training.action_space
+    settings = trained._settings
+    longer = DQN(space, actions, 2, 7, settings, "cpu", 1_000_000)
+    longer.load_state_dict(trained.state_dict())
+    assert longer.epsilon == trained.epsilon
+
+
+def test_exploration_falls_by_the_learners_own_steps(scripted_training: Any) -> None:
+    training = scripted_training(exploration_fraction=0.1)  # of 2,000 steps
+    assert training.learner.epsilon == 1.0
+    training.run(50)  # of two environments
+    assert training.learner.epsilon == pytest.approx(0.525)
+
+
+def test_nothing_is_drawn_before_learning_starts(scripted_training: Any) -> None:
+    training = scripted_training(learning_starts=60)
+    training.run(29)
+    assert training.learner.draw() is None
+    training.run(1)
+    assert training.learner.draw() is not None
+
+
+def test_without_its_experience_a_learner_first_collects_anew(scripted_training: Any) -> None:
+    trained = scripted_training(learning_starts=60).run(100).learner
+    weights_only = scripted_training(learning_starts=60)
+    weights_only.learner.load_state_dict(trained.state_dict())
+    assert weights_only.learner.draw() is None
+    weights_only.step = 100
+    weights_only.run(30)
+    assert weights_only.learner.draw() is not None
+
+
+def test_a_mask_that_allows_nothing_is_an_error(scripted_training: Any) -> None:
+    training = scripted_training()
+    observations = training.observations(0)
+    observations["action_mask"][1] = 0
+    with pytest.raises(TrainingError, match="Environment 1 allows no action"):
+        training.learner.act(observations, explore=True)
+
+
+def test_a_reward_that_is_not_finite_is_an_error(scripted_training: Any) -> None:
+    training = scripted_training()
+    before = training.observations(0)
+    no = np.zeros(2, bool)
+    step = Transitions(
+        before, np.zeros(2, np.int64), np.array([0, np.nan], np.float32), no, no, before, np.zeros(2, np.uint8)
+    )
+    with pytest.raises(TrainingError, match="Environment 1 gave the reward nan"):
+        training.learner.observe(step)
+
+
+def test_a_checkpoint_of_another_network_is_refused(scripted_training: Any) -> None:
+    state = scripted_training().learner.state_dict()
+    other = scripted_training(head_features=16).learner
+    with pytest.raises(CheckpointError, match="other layers"):
+        other.load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("space", "complaint"),
+    [
+        (gymnasium.spaces.Box(0, 1, (3,)), "Dict observation space"),
+        (gymnasium.spaces.Dict(a=gymnasium.spaces.Box(0, 1, (3, 3, 3, 3))), "cannot learn from the observation 'a'"),
+        (gymnasium.spaces.Dict(action_mask=gymnasium.spaces.MultiBinary(4)), "neither"),
+        (gymnasium.spaces.Dict(screen=gymnasium.spaces.Box(0, 255, (16, 8), np.uint8)), "24 x 24"),
+    ],
+)
+def test_spaces_that_do_not_fit_are_configuration_errors(space: Any, complaint: str) -> None:
+    with pytest.raises(ConfigurationError, match=complaint):
+        DQN(space, gymnasium.spaces.Discrete(4), 1, 0, DQNSettings(), "cpu", 100)
+
+
+def test_building_a_learner_leaves_torchs_random_numbers_alone(scripted_training: Any) -> None:
+    torch.manual_seed(3)
+    expected = torch.rand(4)
+    torch.manual_seed(3)
+    scripted_training()
+    assert torch.equal(torch.rand(4), expected)
+
+
+def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes() -> None:
+    num_envs = 40
+    space = gymnasium.spaces.Dict(
+        screen=gymnasium.spaces.Box(0, 255, (72, 40), np.uint8),
+        state_variables=gymnasium.spaces.Box(0, 1, (25,), np.float32),
+        action_mask=gymnasium.spaces.Box(0, 1, (9,), np.int8),
+    )
+    learner = DQN(space, gymnasium.spaces.Discrete(9), num_envs, 0, DQNSettings(), "cpu", 100_000)
+    rng = np.random.default_rng(0)
+    observations = {
+        "screen": rng.integers(0, 256, (num_envs, 72, 40), np.uint8),
+        "state_variables": rng.random((num_envs, 25), np.float32),
+        "action_mask": np.ones((num_envs, 9), np.int8),
+    }
+    rewards, actions = np.zeros(num_envs, np.float32), np.zeros(num_envs, np.int64)
+    no, sources = np.zeros(num_envs, bool), np.zeros(num_envs, np.uint8)
+    for step in range(2_600):
+        ended = no if step % 500 else ~no  # an episode of 500 steps is a short one
+        learner.observe(Transitions(observations, actions, rewards, no, ended, observations, sources))
+    segments = list(learner.segments())
+    assert len(learner._replay) == 100_000
+    assert learner._replay.nbytes <= 400e6
+    assert sum(array.nbytes for segment in segments for array in segment.arrays.values()) <= 400e6

@@ -1,0 +1,220 @@
+"""Small problems whose answers are known: the learner's values and choices meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from pkmn_dqn.learner import DQN
+from pkmn_dqn.settings import DQNSettings
+from pkmncli.api import Transitions
+
+Step = Callable[[int, int], tuple[int, float, bool]]
+"""State and action to next state, reward, and whether the episode terminated."""
+
+SMALL = {
+    "learning_rate": 3e-3,
+    "batch_size": 32,
+    "learning_starts": 100,
+    "vector_features": 32,
+    "head_features": 32,
+    "gamma": 0.9,
+    "n_step": 1,
+    "target_update_interval": 1,
+    "tau": 0.05,
+}
+
+
+def learner_of(num_states: int, num_actions: int, mask: bool = False, **settings: Any) -> DQN:
+    spaces = {"state": gymnasium.spaces.Box(0, 1, (num_states,), np.float32)}
+    if mask:
+        spaces["action_mask"] = gymnasium.spaces.Box(0, 1, (num_actions,), np.int8)
+    return DQN(
+        gymnasium.spaces.Dict(spaces),
+        gymnasium.spaces.Discrete(num_actions),
+        num_envs=1,
+        seed=1,
+        settings=DQNSettings(**(SMALL | settings)),
+        total_steps=10_000,
+    )
+
+
+def seen(states: list[int], num_states: int, masks: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    observations: dict[str, np.ndarray] = {"state": np.eye(num_states, dtype=np.float32)[states]}
+    if masks is not None:
+        observations["action_mask"] = masks[states]
+    return observations
+
+
+def feed(  # noqa: PLR0917
+    learner: DQN,
+    step: Step,
+    policy: Callable[[int], int],
+    num_steps: int,
+    num_states: int,
+    masks: np.ndarray | None = None,
+    time_limit: int = 1_000,
+) -> None:
+    """Lets one environment live by a policy; states are shown as one-hot vectors."""
+    state, age = 0, 0
+    for _ in range(num_steps):
+        action = policy(state)
+        following, reward, terminated = step(state, action)
+        age += 1
+        truncated = age >= time_limit and not terminated
+        learner.observe(
+            Transitions(
+                observations=seen([state], num_states, masks),
+                actions=np.array([action]),
+                rewards=np.array([reward], np.float32),
+                terminated=np.array([terminated]),
+                truncated=np.array([truncated]),
+                next_observations=seen([following], num_states, masks),
+                sources=np.zeros(1, np.uint8),
+            )
+        )
+        state, age = (0, 0) if terminated or truncated else (following, age)
+
+
+def learn(learner: DQN, updates: int) -> None:
+    for _ in range(updates):
+        learner.learn(learner.draw())
+    learner.publish()
+
+
+def values(learner: DQN, num_states: int, masks: np.ndarray | None = None) -> np.ndarray:
+    return learner._values(learner._layout.encode(seen(list(range(num_states)), num_states, masks)))
+
+
+def value_iteration(step: Step, num_states: int, num_actions: int, gamma: float) -> np.ndarray:
+    table = np.zeros((num_states, num_actions))
+    for _ in range(500):
+        best = table.max(axis=1)
+        for state in range(num_states):
+            for action in range(num_actions):
+                following, reward, terminated = step(state, action)
+                table[state, action] = reward + (0 if terminated else gamma * best[following])
+    return table
+
+
+def ring(state: int, action: int) -> tuple[int, float, bool]:
+    """Six states in a ring that never ends unless by the last state's action 1; staying pays little, rounds more."""
+    if action == 0:
+        return state, 0.1, False
+    if state == 5:
+        return state, 3.0, True
+    return (state + 1 if action == 1 else (state - 1) % 5), 0.5 if state == 2 else 0.0, False
+
+
+@pytest.mark.parametrize("settings", [{"double": True, "dueling": True}, {"double": False, "dueling": False}])
+def test_values_meet_value_iteration(settings: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    learner = learner_of(6, 3, **settings)
+    # Cut off at random lengths: truncation must not count as an end, or all values come out too low.
+    feed(learner, ring, lambda state: int(rng.integers(3)), 3_000, 6, time_limit=7)
+    feed(learner, ring, lambda state: int(rng.integers(3)), 3_000, 6)
+    learn(learner, 2_500)
+    truth = value_iteration(ring, 6, 3, 0.9)
+    assert np.abs(values(learner, 6) - truth).max() < 0.01 * np.abs(truth).max()
+
+
+def test_masked_actions_have_no_say_in_the_values() -> None:
+    """A corridor where every step costs; a third action is never allowed, and what it might be worth is unknown."""
+
+    def corridor(state: int, action: int) -> tuple[int, float, bool]:
+        following = min(8, max(0, state + (1 if action == 1 else -1)))
+        return following, -1.0, following == 8
+
+    masks = np.tile(np.array([1, 1, 0], np.int8), (9, 1))
+    truth = value_iteration(corridor, 9, 2, 0.9)[:8]
+    errors = {}
+    for masked in (True, False):
+        rng = np.random.default_rng(0)
+        learner = learner_of(9, 3, mask=masked)
+        shown = masks if masked else None
+        feed(learner, corridor, lambda state, rng=rng: int(rng.random() < 0.6), 4_000, 9, shown)
+        learn(learner, 2_000)
+        found = values(learner, 9, shown)[:8, :2]
+        errors[masked] = np.abs(found - truth).max() / np.abs(truth).max()
+        if masked:
+            actions, _, _ = learner.act(seen(list(range(8)), 9, masks), explore=False)
+            assert actions.tolist() == [1] * 8
+    assert errors[True] < 0.02
+    assert errors[False] > 0.2
+
+
+def test_n_step_returns_carry_a_reward_n_states_further_for_each_target_network() -> None:
+    def chain(state: int, action: int) -> tuple[int, float, bool]:
+        return state + 1, 10.0 if state == 8 else 0.0, state == 8
+
+    starts = {}
+    for n_step in (1, 3):
+        learner = learner_of(
+            10, 2, n_step=n_step, gamma=1.0, target_update_interval=250, tau=1.0, learning_rate=3e-3, double=False
+        )
+        feed(learner, chain, lambda state: state % 2, 900, 10)
+        learn(learner, 750)  # the first target knows nothing; two more follow
+        starts[n_step] = values(learner, 10)[0, 0]
+    assert starts[3] == pytest.approx(10, abs=0.5)
+    assert abs(starts[1]) < 2.5
+
+
+def test_cart_pole_is_balanced() -> None:
+    """From scratch and on its own presses: the whole loop, with vectors only."""
+    pole = gymnasium.make("CartPole-v1")
+    learner = DQN(
+        gymnasium.spaces.Dict(state=pole.observation_space),
+        pole.action_space,
+        num_envs=1,
+        seed=0,
+        settings=DQNSettings(
+            learning_rate=1e-3,
+            learning_starts=200,
+            target_update_interval=50,
+            batch_size=64,
+            exploration_fraction=0.3,
+            vector_features=64,
+            head_features=64,
+            train_freq=2,
+        ),
+        total_steps=5_000,
+    )
+
+    def shown(state: np.ndarray) -> dict[str, np.ndarray]:
+        return {"state": state[None]}
+
+    state, _ = pole.reset(seed=0)
+    for count in range(1, 5_001):
+        actions, _, _ = learner.act(shown(state), explore=True)
+        following, reward, terminated, truncated, _ = pole.step(int(actions[0]))
+        learner.observe(
+            Transitions(
+                observations=shown(state),
+                actions=actions,
+                rewards=np.array([reward], np.float32),
+                terminated=np.array([terminated]),
+                truncated=np.array([truncated]),
+                next_observations=shown(following),
+                sources=np.zeros(1, np.uint8),
+            )
+        )
+        state = pole.reset()[0] if terminated or truncated else following
+        if count % learner.update_interval == 0 and (drawn := learner.draw()) is not None:
+            learner.learn(drawn)
+            learner.publish()
+    lengths = []
+    for seed in range(10):
+        state, _ = pole.reset(seed=seed)
+        length, ended = 0, False
+        while not ended:
+            actions, _, _ = learner.act(shown(state), explore=False)
+            state, _, terminated, truncated, _ = pole.step(int(actions[0]))
+            length, ended = length + 1, terminated or truncated
+        lengths.append(length)
+    pole.close()
+    print(lengths, learner.reliability)
+    assert np.mean(lengths) > 150  # random presses last 20
