@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import PluginError
@@ -42,18 +40,26 @@ _OBJECT_TARGET = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
 _FOLDER_TARGET = re.compile(r"\w+(\.\w+)*:[\w.-]+(/[\w.-]+)*")
 
 
-@dataclass(eq=False)
 class Plugin:
-    """A plugin as it was found: an entry point of a distribution, or an object registered by hand."""
+    """A plugin as it was found: an entry point of a distribution, or an object registered by hand.
 
-    name: str
-    module: str
-    source: Path | Distribution | None = field(default=None, repr=False)
-    """Where the distribution's metadata are; None for an object registered by hand."""
-    state: str = "loaded"
-    """``loaded``, ``failed`` or ``disabled``."""
-    problem: str = ""
-    traceback: str = field(default="", repr=False)
+    Args:
+        name: the entry point's name.
+        module: what it points to.
+        source: where the distribution's metadata are; None for an object registered by hand.
+    """
+
+    def __init__(self, name: str, module: str, source: Path | Distribution | None = None) -> None:
+        self.name = name
+        self.module = module
+        self.source = source
+        self.state = "loaded"
+        """``loaded``, ``failed`` or ``disabled``."""
+        self.problem = ""
+        self.traceback = ""
+
+    def __repr__(self) -> str:
+        return f"Plugin({self.name!r}, {self.module!r}, {self.state})"
 
     @cached_property
     def distribution(self) -> str:
@@ -77,9 +83,8 @@ class Plugin:
         return str(source.metadata[key] or "unknown") if source else ""
 
 
-@dataclass(frozen=True, eq=False)
-class Registration:
-    """A name of a kind, with what it stands for. Compare by identity."""
+class Registration(NamedTuple):
+    """A name of a kind, with what it stands for."""
 
     kind: str
     name: str
@@ -88,7 +93,7 @@ class Registration:
     help: str
     api: int
     extra: str
-    plugin: Plugin = field(repr=False)
+    plugin: Plugin
 
     @property
     def distribution(self) -> str:
@@ -168,9 +173,11 @@ class Registration:
         if isinstance(self.target, Path):
             folder = self.target
         else:
+            from importlib.util import find_spec  # noqa: PLC0415 - only for games
+
             package, _, inside = str(self.target).partition(":")
             try:
-                spec = importlib.util.find_spec(package)
+                spec = find_spec(package)
             except ImportError:
                 spec = None
             places = list(spec.submodule_search_locations or ()) if spec else []

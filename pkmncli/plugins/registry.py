@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-import pluggy
-
-from pkmncli import hookspecs
 from pkmncli.commands import CORE_COMMANDS
 from pkmncli.diagnostics import debug_enabled, one_line, say
 from pkmncli.errors import PluginError
 from pkmncli.plugins.discovery import find_plugins, import_plugin
+from pkmncli.plugins.hooks import HOOK_NAMES, HookManager
 from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration, make_registration
 
 DISABLE_VARIABLE = "PKMN_DISABLE_PLUGINS"
 STRICT_VARIABLE = "PKMN_STRICT_PLUGINS"
-
-_HOOK_NAMES = tuple(name for name in vars(hookspecs) if name.startswith("pkmn_"))
 
 
 class Registry:
@@ -29,8 +24,7 @@ class Registry:
     def __init__(self, reserved_commands: Collection[str] = CORE_COMMANDS) -> None:
         self.plugins: list[Plugin] = []
         self._reserved_commands = reserved_commands
-        self._manager = pluggy.PluginManager(hookspecs.PROJECT)
-        self._manager.add_hookspecs(hookspecs)
+        self._manager = HookManager()
         self._objects: dict[Plugin, Any] = {}
         self._registrations: dict[tuple[str, str], list[Registration]] = {}
         self._silenced: set[Plugin] = set()
@@ -126,17 +120,23 @@ class Registry:
 
     def call_runtime_hook(self, hook_name: str, **arguments: Any) -> None:
         """Calls a hook of every plugin in turn. One that raises is told once, and left out for the rest of the run."""
+        if hook_name not in HOOK_NAMES:
+            raise PluginError(f"there is no hook {hook_name}")
         if hook_name == "pkmn_run_started":
             self._silenced.clear()
-        for plugin, result in self._call_each(hook_name, **arguments):
-            if isinstance(result, Exception):
+        for plugin, implementation in list(self._objects.items()):
+            if plugin in self._silenced:
+                continue
+            try:
+                self._manager.call(implementation, hook_name, **arguments)
+            except Exception as error:
                 self._silenced.add(plugin)
                 say(
                     f"plugin '{plugin.name}' of {plugin.label} failed in {hook_name} and is left out for the rest of "
-                    f"the run: {one_line(result)}"
+                    f"the run: {one_line(error)}"
                 )
                 if debug_enabled():
-                    say(_traceback(result))
+                    say(_traceback(error))
 
     # Loading
 
@@ -154,12 +154,12 @@ class Registry:
         try:
             if self._manager.is_registered(implementation):
                 raise PluginError(f"{plugin.module} is registered already, by plugin '{self._owner(implementation)}'")
-            _check_hooks(self._manager, implementation)
-            self._manager.register(implementation, name=f"{plugin.name}@{id(plugin):x}")
+            implemented = self._manager.add(implementation, name=f"{plugin.name}@{id(plugin):x}")
             self._objects[plugin] = implementation
             for kind, hook_name in HOOK_OF_KIND.items():
-                caller = self._manager.subset_hook_caller(hook_name, self._others(implementation))
-                caller(register=self._register_function(plugin, kind, found))
+                if hook_name in implemented:
+                    register = self._register_function(plugin, kind, found)
+                    self._manager.call(implementation, hook_name, register=register)
         except (Exception, SystemExit) as error:
             self._forget(plugin)
             text = str(error) if isinstance(error, PluginError) else one_line(error)
@@ -191,19 +191,6 @@ class Registry:
     def _owner(self, implementation: Any) -> str:
         return next(plugin.name for plugin, known in self._objects.items() if known is implementation)
 
-    def _others(self, implementation: Any) -> list[Any]:
-        return [other for other in self._manager.get_plugins() if other is not implementation]
-
-    def _call_each(self, hook_name: str, **arguments: Any) -> Iterator[tuple[Plugin, Any]]:
-        for plugin, implementation in list(self._objects.items()):
-            if plugin in self._silenced:
-                continue
-            try:
-                caller = self._manager.subset_hook_caller(hook_name, self._others(implementation))
-                yield plugin, caller(**arguments)
-            except Exception as error:
-                yield plugin, error
-
     def _sections(self) -> dict[str, list[Registration]]:
         sections: dict[str, list[Registration]] = {}
         for entry in self.registrations():
@@ -229,32 +216,6 @@ def contested(found: list[Registration]) -> str:
     """The line that names everyone who claims one name."""
     claims = " and ".join(f"{entry.plugin.label} (plugin '{entry.plugin.name}')" for entry in found)
     return f"{found[0].title} is claimed by {claims}; leave one out with {DISABLE_VARIABLE}={found[-1].plugin.name}"
-
-
-def _check_hooks(manager: pluggy.PluginManager, implementation: Any) -> None:
-    """Raises PluginError for a hook that does not exist, for arguments it has not, and for a forgotten decorator."""
-    for attribute in dir(implementation):
-        options = manager.parse_hookimpl_opts(implementation, attribute)
-        function: Any = getattr(implementation, attribute, None) if options or attribute in _HOOK_NAMES else None
-        if options is None:
-            if callable(function):
-                raise PluginError(f"{attribute} lacks the decorator @pkmncli.hookspecs.hookimpl")
-            continue
-        hook_name = options.get("specname") or attribute
-        if hook_name not in _HOOK_NAMES:
-            if options.get("optionalhook"):
-                continue
-            near = get_close_matches(hook_name, _HOOK_NAMES, n=1)
-            raise PluginError(f"there is no hook {hook_name}" + (f"; did you mean {near[0]}?" if near else ""))
-        caller = getattr(manager.hook, hook_name)
-        arguments = [
-            parameter.name
-            for parameter in inspect.signature(function).parameters.values()
-            if parameter.default is parameter.empty and parameter.name != "self"
-        ]
-        unknown = sorted(set(arguments) - set(caller.spec.argnames))
-        if unknown:
-            raise PluginError(f"{hook_name} has no argument {unknown[0]!r}; it has {', '.join(caller.spec.argnames)}")
 
 
 def _mark_failed(plugin: Plugin, problem: str, error: BaseException) -> None:
