@@ -14,12 +14,13 @@ class RewardPart(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    weight: float = Field(1.0, description="Factor on the part's values.")
+    weight: float = Field(default=1.0, description="Factor on the part's values.")
     target: str | Callable[..., Any] | None = Field(
-        None, description='"package.module:Name" of the reward, or the class itself. Built-in names need none.'
+        default=None, description='"package.module:Name" of the reward, or the class itself. Built-in names need none.'
     )
     config: str | type[BaseModel] | None = Field(
-        None, description="Its settings model, in the same form; without one the target gets the mapping itself."
+        default=None,
+        description="Its settings model, in the same form; without one the target gets the mapping itself.",
     )
     settings: dict[str, Any] = Field(default_factory=dict, description="The reward's own settings.")
 
@@ -29,36 +30,44 @@ class EnvironmentSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", validate_default=False)
 
-    game: str | None = Field(None, description="Game profile. Without one it follows from the cartridge image.")
-    game_folder: Path | None = Field(None, description="Folder of a game profile; goes before `game`.")
-    rom_path: Path | None = Field(None, description="Cartridge image. Without one the profile's own is used.")
-    force_rom: bool = Field(False, description="Go on with an image that no profile knows; needs `game`.")
+    game: str | None = Field(default=None, description="Game profile. Without one it follows from the cartridge image.")
+    game_folder: Path | None = Field(default=None, description="Folder of a game profile; goes before `game`.")
+    rom_path: Path | None = Field(default=None, description="Cartridge image. Without one the profile's own is used.")
+    force_rom: bool = Field(default=False, description="Go on with an image that no profile knows; needs `game`.")
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
-        "multi_modal", description="What is observed: the screen, the state variables, or both."
+        default="multi_modal", description="What is observed: the screen, the state variables, or both."
     )
     screen: Literal["rgb", "packed"] = Field(
-        "rgb", description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40)."
+        default="rgb", description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40)."
     )
-    max_steps_per_episode: int = Field(10_000, ge=1, description="Steps after which an episode is cut off.")
-    goal: str | None = Field(None, description="Milestone that ends an episode; without one the game's last.")
+    max_steps_per_episode: int = Field(default=10_000, ge=1, description="Steps after which an episode is cut off.")
+    goal: str | None = Field(default=None, description="Milestone that ends an episode; without one the game's last.")
     rewards: dict[str, RewardPart] = Field(
         default_factory=lambda: {"progress": RewardPart(), "exploration": RewardPart()},
         description="Parts of the reward by name. A number is short for its weight.",
     )
-    action_frames: int | None = Field(None, ge=2, le=600, description="Frames of an action; the profile's by default.")
-    hold_frames: int | None = Field(None, ge=1, le=599, description="Frames that a button is held.")
-    action_repeat: int = Field(1, ge=1, le=60, description="How often one step makes its action.")
+    action_frames: int | None = Field(
+        default=None, ge=2, le=600, description="Frames of an action; the profile's by default."
+    )
+    hold_frames: int | None = Field(default=None, ge=1, le=599, description="Frames that a button is held.")
+    action_repeat: int = Field(default=1, ge=1, le=60, description="How often one step makes its action.")
     sticky_probability: float = Field(
-        0.0, ge=0.0, lt=1.0, description="Chance that a step repeats the action before it, where that is allowed."
+        default=0.0,
+        ge=0.0,
+        lt=1.0,
+        description="Chance that a step repeats the action before it, where that is allowed.",
     )
     seed_noops: tuple[int, int] = Field(
-        (0, 60), description="Least and most idle frames, drawn from the seed, between the start and the first step."
+        default=(0, 60),
+        description="Least and most idle frames, drawn from the seed, between the start and the first step.",
     )
-    seed_presses: int = Field(3, ge=0, le=20, description="Most turns on the spot drawn from the seed at the start.")
-    start_state: Path | None = Field(None, description="File with a saved state where episodes begin.")
-    headless: bool = Field(True, description="No window.")
-    emulation_speed: int = Field(0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
-    render_mode: Literal["rgb_array"] | None = Field(None, description="Whether `render` gives pictures.")
+    seed_presses: int = Field(
+        default=3, ge=0, le=20, description="Most turns on the spot drawn from the seed at the start."
+    )
+    start_state: Path | None = Field(default=None, description="File with a saved state where episodes begin.")
+    headless: bool = Field(default=True, description="No window.")
+    emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
+    render_mode: Literal["rgb_array"] | None = Field(default=None, description="Whether `render` gives pictures.")
 
     @field_validator("rewards", mode="before")
     @classmethod

@@ -1,0 +1,186 @@
+"""The one place that touches PyBoy: a Game Boy Color without files, threads or sound, pressed in whole actions.
+
+A process in which an emulator runs should run no other Python thread: one busy thread makes a step a hundred times
+slower, because the emulator hands over the interpreter at every frame.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import io
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmn_pyboy.rom import RomImage
+from pkmncli.errors import EmulatorError
+
+if TYPE_CHECKING:
+    from pyboy import PyBoy
+
+with warnings.catch_warnings():
+    # PyBoy announces on import where its window library comes from.
+    warnings.simplefilter("ignore")
+    import pyboy as _pyboy
+
+PYBOY_VERSION = importlib.metadata.version("pyboy")
+SCREEN_SHAPE = (144, 160)
+
+_WORK_RAM_BANKS = 8
+
+
+class Emulator:
+    """A running cartridge.
+
+    The image is given to PyBoy as bytes, so no save file beside it is ever read or written. The cartridge's clock,
+    if it has one, is locked before the first frame: the same presses give the same memory at any time of day.
+
+    Args:
+        rom: the cartridge image.
+        headless: without a window.
+        speed: with a window, times real speed; 0 for no limit.
+
+    Raises:
+        EmulatorError: PyBoy does not take the image, or there is no display for a window.
+    """
+
+    def __init__(self, rom: RomImage, *, headless: bool = True, speed: int = 0) -> None:
+        self.rom = rom
+        self.headless = headless
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._pyboy: PyBoy = _pyboy.PyBoy(
+                    io.BytesIO(rom.data),
+                    window="null" if headless else "SDL2",
+                    sound_emulated=False,
+                    log_level="CRITICAL",
+                )
+        except Exception as error:
+            where = f"{rom.path} can't be started" if headless else f"no window could be opened for {rom.path}"
+            what = "check the image" if headless else "is there a display? Leave the window out to run without one"
+            raise EmulatorError(f"{where}: {_text(error)}; {what}") from error
+        if rom.header.has_clock:
+            self._pyboy.rtc_lock_experimental(True)
+        self._pyboy.set_emulation_speed(0 if headless else speed)
+        self.memory = self._pyboy.memory
+        self.screen: NDArray[np.uint8] = self._pyboy.screen.ndarray
+        """(144, 160, 4) uint8, RGBA: a view of the picture that changes with every rendered frame."""
+        self.colour = bool(rom.header.colour)
+        self._button = self._pyboy.button
+        self._tick = self._pyboy.tick
+        self._closed = False
+
+    def press(self, button: str | None, hold_frames: int, action_frames: int, render: bool = True) -> None:
+        """One action: a button held for a while, then released until the action's frames are over.
+
+        Args:
+            button: "a", "b", "start", "select", "up", "down", "left", "right"; None to wait.
+            hold_frames: frames that it is held, less than ``action_frames``.
+            action_frames: frames of the whole action.
+            render: draw the last frame.
+        """
+        if button is not None:
+            self._button(button, hold_frames)
+        if self.headless:
+            self._tick(action_frames, render, False)
+        else:
+            self.run(action_frames, render)
+
+    def run(self, frames: int, render: bool = False) -> None:
+        """Lets frames go by without a press. In a window each one is shown."""
+        if self.headless:
+            if frames:
+                self._tick(frames, render, False)
+            return
+        for _ in range(frames):
+            if not self._tick(1, True, False):
+                raise EmulatorError("The emulator's window was closed; start again, or leave the window out")
+
+    def read(self, bank: int, address: int, size: int) -> bytes:
+        """``size`` bytes from ``address``; banks of work RAM count only in colour mode."""
+        memory = self.memory
+        stop = address + size
+        if bank < 0 or not self.colour:
+            return bytes(memory[address:stop])
+        # PyBoy reads no banked slice that ends exactly at the end of its bank.
+        if stop & 0xFFF == 0:
+            head = bytes(memory[bank, address : stop - 1]) if size > 1 else b""
+            return head + bytes((memory[bank, stop - 1],))
+        return bytes(memory[bank, address:stop])
+
+    def read_rom(self, bank: int, address: int, size: int) -> bytes:
+        """``size`` bytes of the cartridge image; addresses from 4000 lie in ``bank``."""
+        offset = address if address < 0x4000 else bank * 0x4000 + address - 0x4000
+        return self.rom.data[offset : offset + size]
+
+    def work_ram(self) -> bytes:
+        """All work RAM: the fixed bank 0, then banks 1 to 7 (only bank 1 without colour)."""
+        banks = _WORK_RAM_BANKS if self.colour else 2
+        parts = [self.read(0, 0xC000, 0x1000)]
+        parts += [self.read(bank, 0xD000, 0x1000) for bank in range(1, banks)]
+        return b"".join(parts)
+
+    def save_state(self) -> bytes:
+        """The whole machine, about 211 KB. Equal states may differ in bytes: a clock's host time is among them."""
+        buffer = io.BytesIO()
+        self._pyboy.save_state(buffer)
+        return buffer.getvalue()
+
+    def load_state(self, state: bytes) -> None:
+        """Puts the whole machine into a saved state, or leaves it as it was.
+
+        Raises:
+            EmulatorError: the state is cut off, of another PyBoy version, another mode or another game.
+        """
+        before = self.save_state()
+        try:
+            self._load(state)
+        except EmulatorError:
+            self._load(before)
+            raise
+
+    def _load(self, state: bytes) -> None:
+        version = state[0] if state else 0
+        current = current_state_version()
+        if not state:
+            raise EmulatorError("The save state is empty: save it again")
+        if version != current:
+            raise EmulatorError(
+                f"The save state is of PyBoy's format {version}, this is PyBoy {PYBOY_VERSION} with format {current}: "
+                "save it again with this version"
+            )
+        stream = io.BytesIO(state)
+        try:
+            self._pyboy.load_state(stream)
+        except Exception as error:
+            text = _text(error)
+            if "CGB-mode" in text:
+                raise EmulatorError(
+                    "The save state is of the other colour mode, so of another game: use one made with this image"
+                ) from error
+            raise EmulatorError(
+                f"The save state does not fit {self.rom.header.title or 'this game'}; it is cut off, damaged or of "
+                "another game: save it again"
+            ) from error
+        if stream.read(1):
+            raise EmulatorError("The save state is longer than one of this game: it is of another one, or damaged")
+
+    def close(self) -> None:
+        """Stops the emulator. Nothing is written."""
+        if not self._closed:
+            self._closed = True
+            self._pyboy.stop(save=False)
+
+
+def current_state_version() -> int:
+    """Version of the save states that this PyBoy writes."""
+    from pyboy.utils import STATE_VERSION  # noqa: PLC0415
+
+    return int(STATE_VERSION)
+
+
+def _text(error: Any) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

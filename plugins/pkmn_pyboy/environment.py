@@ -1,0 +1,451 @@
+"""A Pokemon game on an emulated Game Boy Color, as a Gymnasium environment."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from pkmn_pyboy.context import describe
+from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.masks import ACTION_COUNT, MaskTable
+from pkmn_pyboy.milestones import MilestoneTracker
+from pkmn_pyboy.observation import PACKED_SHAPE, STATE_SIZE, pack_screen, write_state_variables
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmn_pyboy.selection import select_game
+from pkmn_pyboy.settings import EnvironmentSettings, RewardPart
+from pkmn_pyboy.starts import base_start, vary_start
+from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
+from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.text_map import draw_text_map
+from pkmncli.api import Action, Context, Facts, Reward
+from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
+
+BUTTONS: tuple[str | None, ...] = ("a", "b", "start", "select", "up", "down", "left", "right", None)
+"""What each action presses."""
+
+BUILT_IN_REWARDS: Mapping[str, tuple[str, str]] = {
+    "progress": ("pkmn_pyboy.rewards.progress:ProgressReward", "pkmn_pyboy.rewards.progress:ProgressSettings"),
+    "exploration": (
+        "pkmn_pyboy.rewards.exploration:ExplorationReward",
+        "pkmn_pyboy.rewards.exploration:ExplorationSettings",
+    ),
+}
+
+_NONE = int(Action.NONE)
+
+
+class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
+    """The environment ``pyboy``. One step is one action: a button held, then released, 24 frames in all.
+
+    Observations hold ``action_mask`` int8 (9,) and, by the setting, ``screen`` and ``state_variables``. An action
+    that the mask forbids is not pressed: the step waits instead, and ``info["masked"]`` counts it. So whatever is
+    pressed, by whoever, was allowed.
+
+    Beside Gymnasium's methods: :meth:`advance` and :meth:`write_observation` make a step without new arrays;
+    ``state``, ``mask``, ``profile``, ``emulator`` and ``milestones`` are for pilots.
+
+    Args:
+        settings: how the game is set up, seen and scored; defaults without it.
+
+    Raises:
+        EnvironmentSetupError: the profile is missing or wrong.
+        RomError: the cartridge image is missing, damaged or unknown.
+        EmulatorError: the emulator does not start.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 60 / 24}  # noqa: RUF012
+    observation_space: spaces.Dict
+    action_space: spaces.Discrete
+
+    def __init__(self, settings: EnvironmentSettings | None = None) -> None:
+        self.settings = settings = settings or EnvironmentSettings()
+        self.render_mode = settings.render_mode
+        self.profile, self.rom = select_game(settings)
+        self.action_frames = settings.action_frames or self.profile.action_frames
+        self.hold_frames = settings.hold_frames or min(self.profile.hold_frames, self.action_frames - 1)
+        self._goal = self._goal_index()
+        self._rewards = _build_rewards(settings.rewards)
+        self.phase_names = PHASE_NAMES
+        self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
+        self.names = _names(self.profile)
+        self.action_space = spaces.Discrete(ACTION_COUNT)
+        self.observation_space = _observation_space(settings)
+        self._has_screen = "screen" in self.observation_space.spaces
+        self._has_variables = "state_variables" in self.observation_space.spaces
+        self._packed = settings.screen == "packed"
+        self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
+        self._start_state = _read_start_state(settings.start_state)
+
+        self.emulator = Emulator(self.rom, headless=settings.headless, speed=settings.emulation_speed)
+        self.reader = StateReader(self.profile, self.rom.data)
+        self.milestones = MilestoneTracker(self.profile.milestones)
+        self._masks = MaskTable()
+        self.state: GameState = self.reader.read(self.emulator)
+        self.mask: NDArray[np.int8] = self._masks.mask(self.state)
+        """(9,) int8, 1 = allowed now. Shared: not to be changed."""
+        self.steps = 0
+        """Steps of this episode."""
+        self.frames = 0
+        """Emulated frames of this episode, counted from its first step."""
+        self.masked = 0
+        """Steps of this episode whose action the mask forbade."""
+        self.pressed = _NONE
+        """The action of the latest step, after the mask and stickiness."""
+        self.reward_parts: dict[str, float] = {}
+        """What the latest step earned, weighted, by reward and part."""
+        self._progress_step = 0
+        self._progress_mark = (0, 0, 0, 0)
+        self._maps: set[int] = set()
+        self._running = False
+
+    # Gymnasium ----------------------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Begins an episode.
+
+        The seed draws how it begins: some idle frames, some turns on the spot. The same seed begins the same
+        episode, in any process.
+
+        Args:
+            seed: of the episode and all that is drawn in it.
+            options: ``start_state`` holds bytes to start from: a state of :meth:`save_state`, or one of PyBoy's own.
+        """
+        super().reset(seed=seed)
+        start = (options or {}).get("start_state") or self._start_state
+        self._load_start(start)
+        self.reader.reset()
+        vary_start(
+            self.emulator,
+            self.np_random,
+            self.settings.seed_noops,
+            self.settings.seed_presses,
+            lambda: self.reader.read(self.emulator),
+        )
+        self.emulator.run(1, render=True)
+        self.steps = self.frames = self.masked = 0
+        self.pressed = _NONE
+        self.reward_parts = {}
+        self.reader.read(self.emulator)
+        self.milestones.begin(self.emulator, self.reader.current_map())
+        self._read_state()
+        self._progress_step = 0
+        self._progress_mark = self._progress_of(self.state)
+        self._maps = {self.state.map_id}
+        for _, _, reward in self._rewards:
+            reward.reset(self.state)
+        self._running = True
+        return self.observation(), self._info()
+
+    def step(self, action: int | np.integer[Any]) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
+        """Takes one action. Returns (observation, reward, terminated, truncated, info)."""
+        reward, terminated, truncated = self.advance(action)
+        return self.observation(), reward, terminated, truncated, self._info()
+
+    def render(self) -> Any:
+        """The picture, (144, 160, 3) uint8, with ``render_mode="rgb_array"``; nothing otherwise."""
+        if self.render_mode is None:
+            return None
+        return np.ascontiguousarray(self.emulator.screen[:, :, :3])
+
+    def close(self) -> None:
+        """Ends the emulator. Nothing is written."""
+        self.emulator.close()
+
+    # A step without new arrays ------------------------------------------------------------------------------
+
+    def advance(self, action: int | np.integer[Any]) -> tuple[float, bool, bool]:
+        """Takes one action without building an observation. Returns (reward, terminated, truncated)."""
+        if not self._running:
+            raise EnvironmentSetupError("No episode is running: call reset() before step()")
+        settings = self.settings
+        wanted = int(action)
+        if settings.sticky_probability and self.np_random.random() < settings.sticky_probability:
+            wanted = self.pressed
+        if not self.mask[wanted]:
+            self.masked += 1
+            wanted = _NONE
+        previous = self.state
+        self._press(wanted)
+        self.pressed = wanted
+        self.steps += 1
+        self._read_state()
+        state = self.state
+        reward = self._score(previous, wanted, state) if self._rewards else 0.0
+        if self._progress_of(state) != self._progress_mark or state.map_id not in self._maps:
+            self._progress_mark = self._progress_of(state)
+            self._maps.add(state.map_id)
+            self._progress_step = self.steps
+        terminated = self._goal >= 0 and self.milestones.steps[self._goal] >= 0
+        return reward, terminated, self.steps >= settings.max_steps_per_episode
+
+    def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:
+        """Writes the observation into arrays of the observation space's shapes and dtypes, such as shared memory."""
+        out["action_mask"][:] = self.mask
+        if self._has_variables:
+            write_state_variables(
+                out["state_variables"], self.state, len(self.profile.milestones), self.steps - self._progress_step
+            )
+        if self._has_screen:
+            screen = self.emulator.screen
+            if self._packed:
+                pack_screen(screen, out["screen"])
+            else:
+                np.copyto(out["screen"], screen[:, :, :3])
+
+    def observation(self) -> dict[str, NDArray[Any]]:
+        """The observation of the latest step or reset, in arrays of its own."""
+        out: dict[str, NDArray[Any]] = {
+            name: np.empty(space.shape, dtype=space.dtype)  # type: ignore[arg-type]
+            for name, space in self.observation_space.spaces.items()
+        }
+        self.write_observation(out)
+        return out
+
+    # What training needs beside it --------------------------------------------------------------------------
+
+    def facts(self) -> Facts:
+        """The state after the latest reset or step, as numbers."""
+        state = self.state
+        battle = state.battle
+        opponent = battle.opponent if battle is not None else None
+        return Facts(
+            state.map_group * 256 + state.map_number,
+            state.x,
+            state.y,
+            int(state.phase),
+            battle.kind if battle is not None else 0,
+            opponent.species if opponent is not None else 0,
+            state.party.hp_share,
+            self.milestones.count,
+            self.frames,
+            self.reader.coarse_hash(),
+            self.reader.fine_hash(),
+        )
+
+    def memory_hash(self) -> int:
+        """64 bits (BLAKE2b) over all work RAM: bank 0, then banks 1 to 7."""
+        digest = hashlib.blake2b(self.emulator.work_ram(), digest_size=8).digest()
+        return int.from_bytes(digest, "little")
+
+    def milestone_steps(self) -> list[int]:
+        """For each milestone the step of this episode at which it was reached, 0 at its start, -1 if not yet."""
+        return list(self.milestones.steps)
+
+    def context(self) -> Context:
+        """The state in words."""
+        return describe(self)
+
+    def screen_words(self) -> str:
+        """The text on the screen, while a window with words is open; empty otherwise."""
+        tiles = self.reader.screen_tiles()
+        return self.profile.charmap.screen_text(tiles) if tiles else ""
+
+    def text_map(self) -> str:
+        """The tiles around the player in letters, while the player can see them; empty otherwise."""
+        if self.state.phase not in (Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE, Phase.CUTSCENE):
+            return ""
+        return draw_text_map(self.emulator, self.profile, self.state)
+
+    def save_state(self) -> bytes:
+        """Everything: emulator, episode, rewards, random state. Going on from it changes nothing."""
+        session = {
+            "steps": self.steps,
+            "frames": self.frames,
+            "masked": self.masked,
+            "pressed": self.pressed,
+            "running": self._running,
+            "progress_step": self._progress_step,
+            "progress_mark": list(self._progress_mark),
+            "maps": sorted(self._maps),
+            "milestones": self.milestones.save_state(),
+            "reader": self.reader.save_state(),
+            "random": self.np_random.bit_generator.state,
+            "rewards": {name: reward.save_state() for name, _, reward in self._rewards},
+        }
+        return write_saved_state(self.emulator.save_state(), session, game=self.profile.name, rom_sha1=self.rom.sha1)
+
+    def load_state(self, state: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Goes on from a state of :meth:`save_state`. Returns (observation, info).
+
+        Raises:
+            EmulatorError: the state is damaged, or of another version, game or set of rewards.
+        """
+        saved = read_saved_state(state, game=self.profile.name, rom_sha1=self.rom.sha1)
+        session = saved.session
+        names = {name for name, _, _ in self._rewards}
+        if set(session.get("rewards", {})) != names:
+            raise EmulatorError(
+                f"The saved state has the rewards {', '.join(sorted(session.get('rewards', {}))) or 'none'}, this "
+                f"environment {', '.join(sorted(names)) or 'none'}: use the same ones, or start from it with reset()"
+            )
+        self.emulator.load_state(saved.emulator)
+        try:
+            self._load_session(session)
+        except (KeyError, TypeError, ValueError) as error:
+            raise EmulatorError(f"The saved state's header is damaged ({error}): save it again") from error
+        return self.observation(), self._info()
+
+    # Inner parts --------------------------------------------------------------------------------------------
+
+    def _load_session(self, session: Mapping[str, Any]) -> None:
+        self.steps = int(session["steps"])
+        self.frames = int(session["frames"])
+        self.masked = int(session["masked"])
+        self.pressed = int(session["pressed"])
+        self._running = bool(session["running"])
+        self._progress_step = int(session["progress_step"])
+        a, b, c, d = session["progress_mark"]
+        self._progress_mark = (int(a), int(b), int(c), int(d))
+        self._maps = {int(map_id) for map_id in session["maps"]}
+        self.milestones.load_state(session["milestones"])
+        self.reader.load_state(session["reader"])
+        self.np_random.bit_generator.state = session["random"]
+        for name, _, reward in self._rewards:
+            reward.load_state(session["rewards"][name])
+        self.reward_parts = {}
+        self.state = self.reader.read(self.emulator, self.milestones.count)
+        self.mask = self._masks.mask(self.state)
+
+    def _load_start(self, start: bytes | None) -> None:
+        if start is None:
+            self.emulator.load_state(base_start(self.emulator, self.profile))
+        elif start[: len(MAGIC)] == MAGIC:
+            saved = read_saved_state(start, game=self.profile.name, rom_sha1=self.rom.sha1)
+            self.emulator.load_state(saved.emulator)
+        else:
+            self.emulator.load_state(start)
+
+    def _press(self, action: int) -> None:
+        button = BUTTONS[action]
+        for repeat in range(self.settings.action_repeat):
+            if repeat:
+                # Each press of a repeated action needs its own permission.
+                self.state = self.reader.read(self.emulator, self.milestones.count)
+                if not self._masks.mask(self.state)[action]:
+                    break
+            self.emulator.press(button, self.hold_frames, self.action_frames, self._render_frames)
+            self.frames += self.action_frames
+
+    def _read_state(self) -> None:
+        state = self.reader.read(self.emulator, self.milestones.count)
+        if self.milestones.update(self.emulator, self.reader.current_map(), self.steps):
+            state = self.reader.read(self.emulator, self.milestones.count)
+        self.state = state
+        self.mask = self._masks.mask(state)
+
+    def _score(self, previous: GameState, action: int, state: GameState) -> float:
+        total = 0.0
+        parts: dict[str, float] = {}
+        for name, weight, reward in self._rewards:
+            for part, value in reward.score(previous, action, state).items():
+                parts[f"{name}.{part}"] = weight * value
+                total += weight * value
+        self.reward_parts = parts
+        return total
+
+    @staticmethod
+    def _progress_of(state: GameState) -> tuple[int, int, int, int]:
+        return (state.milestones, state.party.level_sum, state.johto_badges << 8 | state.kanto_badges, state.caught)
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "frames": self.frames,
+            "milestones": self.milestones.count,
+            "masked": self.masked,
+            "pressed": self.pressed,
+            "reward_parts": self.reward_parts,
+        }
+
+    def _goal_index(self) -> int:
+        if self.settings.goal is not None:
+            return self.profile.milestone_index(self.settings.goal)
+        return len(self.profile.milestones) - 1
+
+
+def make_environment(**settings: Any) -> PokemonEnvironment:
+    """Builds the environment from settings given as keywords, for ``gymnasium.make``."""
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    try:
+        return PokemonEnvironment(EnvironmentSettings(**settings))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigurationError(f"Setting {key or 'of the environment'}: {first['msg']}") from None
+
+
+def _observation_space(settings: EnvironmentSettings) -> spaces.Dict:
+    parts: dict[str, spaces.Space[Any]] = {"action_mask": spaces.Box(0, 1, (ACTION_COUNT,), np.int8)}
+    if settings.observation_type != "screen":
+        parts["state_variables"] = spaces.Box(0.0, 1.0, (STATE_SIZE,), np.float32)
+    if settings.observation_type != "state":
+        shape = PACKED_SHAPE if settings.screen == "packed" else (144, 160, 3)
+        parts["screen"] = spaces.Box(0, 255, shape, np.uint8)
+    return spaces.Dict(parts)
+
+
+def _build_rewards(parts: Mapping[str, RewardPart]) -> list[tuple[str, float, Reward]]:
+    rewards = []
+    for name, part in parts.items():
+        target: str | Callable[..., Any] | None = part.target
+        config: Any = part.config
+        if target is None:
+            if name not in BUILT_IN_REWARDS:
+                known = ", ".join(BUILT_IN_REWARDS)
+                raise ConfigurationError(f"rewards: {name!r} has no target and is none of {known}; give its target")
+            target, config = BUILT_IN_REWARDS[name]
+        factory = _resolve(target, f"rewards.{name}.target")
+        settings: Any = dict(part.settings)
+        if config is not None:
+            try:
+                settings = _resolve(config, f"rewards.{name}.config")(**settings)
+            except ValueError as error:
+                raise ConfigurationError(f"rewards.{name}.settings: {error}") from None
+        rewards.append((name, part.weight, factory(settings)))
+    return rewards
+
+
+def _resolve(target: Any, where: str) -> Any:
+    if not isinstance(target, str):
+        return target
+    module, _, attribute = target.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"{where}: {target} can't be imported: {error}") from None
+    return found
+
+
+def _names(profile: GameProfile) -> dict[str, Any]:
+    names = profile.names
+    return {
+        "game": profile.title,
+        "maps": dict(names.maps),
+        "species": dict(names.species),
+        "moves": dict(names.moves),
+        "items": dict(names.items),
+        "types": dict(names.types),
+        "trainer_classes": dict(names.trainer_classes),
+    }
+
+
+def _read_start_state(path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return path.expanduser().read_bytes()
+    except OSError as error:
+        raise EnvironmentSetupError(f"start_state: {path} can't be read: {error.strerror}; check the path") from None

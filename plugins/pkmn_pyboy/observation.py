@@ -1,0 +1,141 @@
+"""What an agent observes: 25 state variables, the screen as RGB or packed, and the mask of actions.
+
+Frames are stacked by Gymnasium's own wrapper, ``gymnasium.wrappers.FrameStackObservation``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState
+from pkmn_pyboy.state.reader import MONEY_MOST, SPECIES_COUNT
+from pkmn_pyboy.state.type_chart import BEST_FACTOR
+
+PACKED_SHAPE = (72, 40)
+"""Of a packed screen: 72 rows of 80 pixels, two pixels in a byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateVariable:
+    """One of the state variables. Its value is the quantity over ``scale``, cut to 0..1."""
+
+    name: str
+    unit: str
+    scale: float
+    meaning: str
+
+
+STATE_VARIABLES: tuple[StateVariable, ...] = (
+    StateVariable("map_group", "group", 32, "group of the map"),
+    StateVariable("map_number", "number", 128, "number of the map in its group"),
+    StateVariable("x", "tiles", 128, "column of the player's tile"),
+    StateVariable("y", "tiles", 128, "row of the player's tile"),
+    StateVariable("facing", "index", 3, "0 down, 1 up, 2 left, 3 right"),
+    StateVariable("movement", "code", 8, "0 on foot, 1 bicycle, 4 surfing"),
+    StateVariable("phase", "index", len(PHASE_NAMES) - 1, "kind of situation"),
+    StateVariable("party_size", "Pokemon", 6, "Pokemon in the party"),
+    StateVariable("lead_level", "level", 100, "level of the first Pokemon"),
+    StateVariable("lead_hp", "share", 1, "hit points of the first Pokemon over its most"),
+    StateVariable("party_levels", "levels", 600, "sum of the party's levels"),
+    StateVariable("party_hp", "share", 1, "hit points of the party over their most"),
+    StateVariable("johto_badges", "badges", 8, "badges of Johto"),
+    StateVariable("kanto_badges", "badges", 8, "badges of Kanto"),
+    StateVariable("money", "log", math.log1p(MONEY_MOST), "logarithm of the money"),
+    StateVariable("caught", "species", SPECIES_COUNT, "species caught"),
+    StateVariable("seen", "species", SPECIES_COUNT, "species seen"),
+    StateVariable("milestones", "share", 1, "milestones reached over all there are"),
+    StateVariable("battle", "kind", 2, "0 none, 1 wild, 2 trainer"),
+    StateVariable("enemy_level", "level", 100, "level of the opponent"),
+    StateVariable("enemy_hp", "share", 1, "hit points of the opponent over its most"),
+    StateVariable("battler_hp", "share", 1, "hit points of the own Pokemon in battle over its most"),
+    StateVariable("effectiveness", "factor", BEST_FACTOR, "best factor of an own move on the opponent's types"),
+    StateVariable("balls", "balls", 20, "balls carried"),
+    StateVariable("idle_steps", "steps", 1000, "steps since the last progress"),
+)
+
+STATE_SIZE = len(STATE_VARIABLES)
+_SCALES = np.array([1 / variable.scale for variable in STATE_VARIABLES], dtype=np.float32)
+_LOG_INDEX = next(i for i, variable in enumerate(STATE_VARIABLES) if variable.name == "money")
+
+
+def write_state_variables(
+    out: NDArray[np.float32], state: GameState, milestone_total: int, steps_since_progress: int
+) -> None:
+    """Writes the state variables of ``state`` into ``out``, (25,) float32, each in 0..1."""
+    party = state.party
+    lead = party.lead
+    battle = state.battle
+    opponent = battle.opponent if battle is not None else None
+    own = battle.own if battle is not None else None
+    out[:] = (
+        state.map_group,
+        state.map_number,
+        state.x,
+        state.y,
+        state.facing,
+        state.movement,
+        state.phase,
+        len(party.members),
+        lead.level if lead is not None else 0,
+        _share(lead.hp, lead.max_hp) if lead is not None else 0,
+        party.level_sum,
+        party.hp_share,
+        state.johto_badges.bit_count(),
+        state.kanto_badges.bit_count(),
+        math.log1p(state.money),
+        state.caught,
+        state.seen,
+        state.milestones / milestone_total if milestone_total else 0,
+        battle.kind if battle is not None else 0,
+        opponent.level if opponent is not None else 0,
+        _share(opponent.hp, opponent.max_hp) if opponent is not None else 0,
+        _share(own.hp, own.max_hp) if own is not None else 0,
+        battle.best_effectiveness if battle is not None else 0,
+        state.balls,
+        steps_since_progress,
+    )
+    np.multiply(out, _SCALES, out=out)
+    np.minimum(out, 1.0, out=out)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def pack_screen(rgba: NDArray[np.uint8], out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+    """Packs a screen: every second pixel both ways, its green channel to 4 bits, two pixels a byte.
+
+    Green carries most of what the eye calls brightness, and taking one channel saves the sum.
+
+    Args:
+        rgba: (144, 160, 4) uint8.
+        out: (72, 40) uint8 to write into; a new array without it.
+
+    Returns:
+        (72, 40) uint8: the left pixel of each pair in the high four bits.
+    """
+    if out is None:
+        out = np.empty(PACKED_SHAPE, dtype=np.uint8)
+    np.right_shift(rgba[::2, 2::4, 1], 4, out=out)
+    out |= rgba[::2, ::4, 1] & 0xF0
+    return out
+
+
+def unpack_screens(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Unpacks a batch of screens to values of 0 to 15.
+
+    In torch, on any device, the same is ``torch.stack((p >> 4, p & 15), dim=-1).flatten(-2)`` of a uint8 tensor
+    ``p``; divide by 15 for 0..1.
+
+    Args:
+        packed: (..., 72, 40) uint8.
+
+    Returns:
+        (..., 72, 80) uint8.
+    """
+    pairs = np.stack((packed >> 4, packed & 0x0F), axis=-1)
+    return pairs.reshape(*packed.shape[:-1], packed.shape[-1] * 2)

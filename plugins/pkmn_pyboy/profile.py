@@ -1,0 +1,280 @@
+"""Game profiles: a folder of four data files that teaches the environment a game, without a line of code.
+
+``game.toml`` (images, timing, the way from power-on to control, what hashes cover), ``memory.toml`` (fields),
+``names.toml`` (for display) and ``milestones.toml``. A profile may say ``extends = "crystal"``: what it does not
+have itself is then that profile's.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from pkmn_pyboy.milestones import Evidence, Milestone, Target
+from pkmn_pyboy.profile_files import GameFile, HashFile, MemoryFile, MilestonesFile, NamesFile, StartStepFile
+from pkmn_pyboy.rom import Lookalike, RomIdentity
+from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
+from pkmn_pyboy.state.text import Charmap
+from pkmncli.errors import EnvironmentSetupError
+
+GAMES_FOLDER = Path(__file__).parent / "games"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names for display, by the numbers in memory."""
+
+    maps: Mapping[int, str]
+    """By map id: group * 256 + number."""
+    species: Mapping[int, str] = field(default_factory=dict)
+    moves: Mapping[int, str] = field(default_factory=dict)
+    items: Mapping[int, str] = field(default_factory=dict)
+    types: Mapping[int, str] = field(default_factory=dict)
+    trainer_classes: Mapping[int, str] = field(default_factory=dict)
+    johto_badges: tuple[str, ...] = ()
+    kanto_badges: tuple[str, ...] = ()
+
+    def map_name(self, map_id: int) -> str:
+        """A map's name, or its numbers."""
+        return self.maps.get(map_id) or f"map {map_id >> 8}.{map_id & 0xFF}"
+
+
+@dataclass(frozen=True, slots=True)
+class StartStep:
+    """A part of the way from power-on to control: presses in turn until a condition holds.
+
+    ``until_map`` (group, number) and ``until_control`` must both hold where given; without either the presses are
+    made once.
+    """
+
+    presses: tuple[str, ...]
+    hold_frames: int
+    wait_frames: int
+    until_control: bool
+    until_map: tuple[int, int] | None
+    max_frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class CollisionRules:
+    """What a tile's collision byte means. What is neither wall nor water is land."""
+
+    wall: frozenset[int]
+    water: frozenset[int]
+    reacts_to_a: frozenset[int]
+    names: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GameProfile:
+    """A game, as data."""
+
+    folder: Path
+    name: str
+    title: str
+    roms: tuple[RomIdentity, ...]
+    lookalikes: tuple[Lookalike, ...]
+    bundled_rom: Path | None
+    action_frames: int
+    hold_frames: int
+    start: tuple[StartStep, ...]
+    coarse_fields: tuple[str, ...]
+    fine_fields: tuple[str, ...]
+    lacks: frozenset[str]
+    memory: MemoryMap
+    collision: CollisionRules
+    charmap: Charmap
+    names: Names
+    milestones: tuple[Milestone, ...]
+
+    def milestone_index(self, key: str) -> int:
+        """Place of a milestone in the order. Raises EnvironmentSetupError for an unknown key."""
+        for index, milestone in enumerate(self.milestones):
+            if milestone.key == key:
+                return index
+        keys = ", ".join(milestone.key for milestone in self.milestones[:12])
+        raise EnvironmentSetupError(f"{self.name} has no milestone {key!r}; the first ones are {keys}")
+
+
+def load_profile(folder: Path) -> GameProfile:
+    """Reads and checks a profile folder.
+
+    Raises:
+        EnvironmentSetupError: a file is missing, no TOML, or has a wrong or unknown key; names file and key.
+    """
+    folder = folder.expanduser().absolute()
+    if not folder.is_dir():
+        raise EnvironmentSetupError(f"No game profile at {folder}: name a folder with a game.toml")
+    game = _parse(folder / "game.toml", GameFile)
+    chain = _chain(folder, game)
+    memory_files = [(path, _parse(path, MemoryFile)) for path in chain("memory.toml")]
+    if not memory_files:
+        raise EnvironmentSetupError(f"{folder} has no memory.toml: write one, or say extends = ... in game.toml")
+    memory = _memory_map(memory_files)
+    names_path = chain("names.toml")
+    milestones_path = folder / "milestones.toml"
+    hashes = next(
+        (file.hash for file in (_parse(path, GameFile) for path in chain("game.toml")) if file.hash is not None),
+        HashFile(),
+    )
+    profile = GameProfile(
+        folder=folder,
+        name=folder.name,
+        title=game.title,
+        roms=tuple(RomIdentity(r.name, r.sha1.lower(), r.title, r.code, r.version) for r in game.rom),
+        lookalikes=tuple(Lookalike(r.name, r.title, r.code, r.version) for r in game.lookalike),
+        bundled_rom=folder / game.bundled_rom if game.bundled_rom else None,
+        action_frames=game.timing.action_frames,
+        hold_frames=game.timing.hold_frames,
+        start=tuple(_start_step(step) for step in game.start),
+        coarse_fields=tuple(hashes.coarse),
+        fine_fields=tuple(hashes.fine),
+        lacks=frozenset(game.lacks),
+        memory=memory,
+        collision=_collision([file for _, file in memory_files]),
+        charmap=_charmap([file for _, file in memory_files]),
+        names=_names([_parse(path, NamesFile) for path in names_path]),
+        milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
+    )
+    _check_fields(profile)
+    return profile
+
+
+def _chain(folder: Path, game: GameFile) -> Any:
+    """Finds a file in the profile and in those that it extends, the profile's own first."""
+    folders = [folder]
+    extends = game.extends
+    while extends:
+        candidates = [folders[-1].parent / extends, GAMES_FOLDER / extends]
+        base = next((place for place in candidates if (place / "game.toml").is_file()), None)
+        if base is None or base in folders:
+            known = ", ".join(sorted(place.name for place in GAMES_FOLDER.iterdir() if (place / "game.toml").is_file()))
+            raise EnvironmentSetupError(
+                f"{folders[-1] / 'game.toml'}: extends: no profile {extends!r} beside it or built in ({known})"
+            )
+        folders.append(base)
+        extends = _parse(base / "game.toml", GameFile).extends
+
+    def paths(name: str) -> list[Path]:
+        return [place / name for place in folders if (place / name).is_file()]
+
+    return paths
+
+
+def _parse(path: Path, model: type[Any]) -> Any:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise EnvironmentSetupError(f"{path} is missing: a game profile needs it") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise EnvironmentSetupError(f"{path} can't be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise EnvironmentSetupError(f"{path} is no valid TOML: {error}") from None
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise EnvironmentSetupError(f"{path}: {key}: {first['msg']}") from None
+
+
+def _fail(path: Path, key: str, message: str) -> NoReturn:
+    raise EnvironmentSetupError(f"{path}: {key}: {message}")
+
+
+def _memory_map(files: list[tuple[Path, MemoryFile]]) -> MemoryMap:
+    fields: dict[str, MemoryField] = {}
+    structs: dict[str, StructLayout] = {}
+    tables: dict[str, RomTable] = {}
+    for path, file in reversed(files):
+        for group, entries in file.field.items():
+            for name, entry in entries.items():
+                place = MemoryField(name, entry.at, entry.bank, entry.size, entry.encoding, entry.meaning, entry.when)
+                if place.bank >= 0 and place.address >> 12 != (place.address + place.size - 1) >> 12:
+                    _fail(path, f"field.{group}.{name}", "runs over the end of its bank")
+                fields[name] = place
+        for name, struct in file.struct.items():
+            structs[name] = StructLayout(struct.size, struct.parts)
+        for name, table in file.rom_table.items():
+            tables[name] = RomTable(table.bank, table.address)
+    return MemoryMap(fields, structs, tables, str(files[0][0]))
+
+
+def _collision(files: list[MemoryFile]) -> CollisionRules:
+    for file in files:
+        if file.collision is not None:
+            rules = file.collision
+            return CollisionRules(
+                frozenset(rules.wall), frozenset(rules.water), frozenset(rules.reacts_to_a), rules.name
+            )
+    return CollisionRules(frozenset(), frozenset(), frozenset(), {})
+
+
+def _charmap(files: list[MemoryFile]) -> Charmap:
+    for file in files:
+        if file.text is not None:
+            runs = [(run.start, run.characters) for run in file.text.run]
+            single = {int(key, 0): value for key, value in file.text.single.items()}
+            return Charmap.build(runs, single, file.text.end)
+    return Charmap.build([], {}, 0x50)
+
+
+def _names(files: list[NamesFile]) -> Names:
+    def first(key: str) -> Any:
+        return next((getattr(file, key) for file in files if getattr(file, key)), ())
+
+    return Names(
+        maps={group * 256 + number: name for group, number, name in first("maps")},
+        species=dict(first("species")),
+        moves=dict(first("moves")),
+        items=dict(first("items")),
+        types=dict(first("types")),
+        trainer_classes=dict(first("trainer_classes")),
+        johto_badges=tuple(first("johto_badges")),
+        kanto_badges=tuple(first("kanto_badges")),
+    )
+
+
+def _start_step(step: StartStepFile) -> StartStep:
+    return StartStep(
+        tuple(step.presses), step.hold_frames, step.wait_frames, step.until.control, step.until.map, step.max_frames
+    )
+
+
+def _milestones(path: Path, memory: MemoryMap) -> tuple[Milestone, ...]:
+    milestones = []
+    seen: set[str] = set()
+    for index, entry in enumerate(_parse(path, MilestonesFile).milestone):
+        where = f"milestone.{index}"
+        if entry.key in seen:
+            _fail(path, f"{where}.key", f"{entry.key} is there twice")
+        seen.add(entry.key)
+        evidence = []
+        for number, item in enumerate(entry.evidence):
+            try:
+                evidence.append(Evidence.build(memory, **item.model_dump(exclude_none=True)))
+            except (EnvironmentSetupError, ValueError) as error:
+                _fail(path, f"{where}.evidence.{number}", str(error))
+        target = None
+        if entry.target is not None:
+            group, number = entry.target.map
+            target = Target(group * 256 + number, entry.target.x, entry.target.y, entry.target.facing)
+        milestones.append(
+            Milestone(entry.key, entry.name, tuple(evidence), entry.optional, entry.hint, target, dict(entry.needs))
+        )
+    return tuple(milestones)
+
+
+def _check_fields(profile: GameProfile) -> None:
+    for name in ("wMapGroup", "wMapNumber", "wXCoord", "wYCoord"):
+        if name not in profile.memory:
+            raise EnvironmentSetupError(f"{profile.memory.source}: field: {name} is missing; the environment needs it")
+    for key, names in (("coarse", profile.coarse_fields), ("fine", profile.fine_fields)):
+        for name in names:
+            if name not in profile.memory:
+                _fail(profile.folder / "game.toml", f"hash.{key}", f"{name} is no field of memory.toml")

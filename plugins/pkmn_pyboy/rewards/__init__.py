@@ -1,0 +1,1 @@
+"""Parts of the reward that come with the PyBoy environment."""

@@ -1,0 +1,163 @@
+"""Where episodes begin: from power-on to control by the profile's recipe, kept for the next time, varied by seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from pkmn_pyboy.emulator import PYBOY_VERSION, Emulator
+from pkmn_pyboy.profile import GameProfile, StartStep
+from pkmn_pyboy.saved_state import FORMAT, read_saved_state, write_saved_state
+from pkmn_pyboy.state.game_state import Facing, GameState, Phase
+from pkmn_pyboy.state.reader import StateReader
+from pkmncli.errors import EmulatorError, EnvironmentSetupError
+
+POWER_ON_FRAMES = 60
+"""Without a recipe an episode begins this long after power-on."""
+
+TURN_HOLD_FRAMES = 4
+TURN_FRAMES = 24
+
+_kept: dict[str, bytes] = {}
+
+
+def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
+    """The emulator's state where the profile's recipe ends.
+
+    It is played once for each image, recipe and version of PyBoy, then taken from memory or from the user's cache
+    folder. A cache that can't be read or written is done without.
+
+    Raises:
+        EnvironmentSetupError: the recipe does not get where it should.
+    """
+    key = _key(emulator, profile)
+    state = _kept.get(key)
+    if state is None:
+        path = _cache_path(key)
+        state = _read_cache(path, emulator, profile)
+        if state is None:
+            play_recipe(emulator, profile)
+            state = emulator.save_state()
+            _write_cache(path, write_saved_state(state, {}, game=profile.name, rom_sha1=emulator.rom.sha1))
+        _kept[key] = state
+    return state
+
+
+def play_recipe(emulator: Emulator, profile: GameProfile) -> int:
+    """Plays the recipe on an emulator that was just switched on. Returns the frames it took."""
+    reader = StateReader(profile)
+    if not profile.start:
+        emulator.run(POWER_ON_FRAMES)
+        return POWER_ON_FRAMES
+    return sum(_play_step(emulator, profile, reader, step, number) for number, step in enumerate(profile.start))
+
+
+def _play_step(emulator: Emulator, profile: GameProfile, reader: StateReader, step: StartStep, number: int) -> int:
+    frames = 0
+    conditional = step.until_control or step.until_map is not None
+    presses = step.presses or ("",)
+    turn = 0
+    while frames < step.max_frames:
+        if turn >= len(presses) and not conditional:
+            return frames
+        button = presses[turn % len(presses)] or None
+        action = step.hold_frames + step.wait_frames
+        emulator.press(button, step.hold_frames, action, render=False)
+        frames += action
+        turn += 1
+        if conditional and _done(step, reader.read(emulator)):
+            return frames
+    raise EnvironmentSetupError(
+        f"{profile.folder / 'game.toml'}: start.{number}: not there after {step.max_frames:,} frames; "
+        "is this the image that the profile describes?"
+    )
+
+
+def _done(step: StartStep, state: GameState) -> bool:
+    if step.until_control and state.phase is not Phase.FREE:
+        return False
+    return step.until_map is None or step.until_map == (state.map_group, state.map_number)
+
+
+def vary_start(
+    emulator: Emulator,
+    random: np.random.Generator,
+    noops: tuple[int, int],
+    most_turns: int,
+    read: Callable[[], GameState],
+) -> int:
+    """Makes a seed's start its own: some idle frames, then some turns on the spot where the player has control.
+
+    A turn is a press too short for a step, in a direction that the player does not face.
+
+    Args:
+        emulator: stands at the start.
+        random: draws what is done.
+        noops: least and most idle frames.
+        most_turns: most turns.
+        read: gives the state now.
+
+    Returns:
+        Frames that it took.
+    """
+    frames = int(random.integers(noops[0], noops[1] + 1))
+    emulator.run(frames)
+    turns = int(random.integers(0, most_turns + 1))
+    for _ in range(turns):
+        draw = int(random.integers(0, 3))
+        state = read()
+        if state.phase is not Phase.FREE:
+            continue
+        others = [facing for facing in Facing if facing is not state.facing]
+        emulator.press(others[draw].name.lower(), TURN_HOLD_FRAMES, TURN_FRAMES, render=False)
+        frames += TURN_FRAMES
+    return frames
+
+
+def _key(emulator: Emulator, profile: GameProfile) -> str:
+    recipe = json.dumps([asdict(step) for step in profile.start], sort_keys=True)
+    text = "\n".join((emulator.rom.sha1, recipe, PYBOY_VERSION, str(FORMAT)))
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _cache_path(key: str) -> Path | None:
+    import platformdirs  # noqa: PLC0415
+
+    try:
+        return Path(platformdirs.user_cache_dir("pkmncli", appauthor=False)) / "starts" / f"{key}.state"
+    except (OSError, RuntimeError):
+        return None
+
+
+def _read_cache(path: Path | None, emulator: Emulator, profile: GameProfile) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        state = read_saved_state(path.read_bytes(), game=profile.name, rom_sha1=emulator.rom.sha1).emulator
+        emulator.load_state(state)
+    except (OSError, EmulatorError):
+        return None
+    return state
+
+
+def _write_cache(path: Path | None, data: bytes) -> None:
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+    except OSError:
+        return

@@ -1,0 +1,173 @@
+"""The state of a game after a step, typed and frozen: what rewards, masks, pilots and observations work from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Phase(IntEnum):
+    """What kind of situation the game is in, and so what a press would do."""
+
+    FREE = 0
+    """The player stands and can walk."""
+    MOVING = 1
+    """A step is under way."""
+    DIALOGUE = 2
+    """A message box waits or is being written."""
+    CHOICE = 3
+    """A message with a list to choose from."""
+    MENU = 4
+    """A menu or a full-screen page: bag, naming, Pokedex."""
+    BATTLE = 5
+    """A battle, between the player's choices."""
+    BATTLE_MENU = 6
+    """A battle asks for fight, Pokemon, pack or run."""
+    BATTLE_MOVES = 7
+    """A battle asks for a move."""
+    TRANSITION = 8
+    """A map is being left or set up."""
+    CUTSCENE = 9
+    """The game acts by itself."""
+
+
+PHASE_NAMES: tuple[str, ...] = tuple(phase.name.lower() for phase in Phase)
+
+BATTLE_PHASES = frozenset({Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES})
+
+
+class Facing(IntEnum):
+    """Directions, in the game's own order."""
+
+    DOWN = 0
+    UP = 1
+    LEFT = 2
+    RIGHT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PartyMember:
+    """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy."""
+
+    species: int
+    level: int
+    hp: int
+    max_hp: int
+    status: int
+    item: int
+    experience: int
+    moves: tuple[int, ...]
+    pp: tuple[int, ...]
+    egg: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """The player's Pokemon, in order. Eggs are listed, and left out of the sums."""
+
+    members: tuple[PartyMember, ...] = ()
+    level_sum: int = 0
+    hp_share: float = 0.0
+    """Hit points of all over their most (0..1), 0 without a party."""
+
+    @property
+    def count(self) -> int:
+        """How many, eggs too."""
+        return len(self.members)
+
+    @property
+    def lead(self) -> PartyMember | None:
+        """The first that is no egg."""
+        for member in self.members:
+            if not member.egg:
+                return member
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Battler:
+    """A Pokemon that is out in a battle."""
+
+    species: int
+    level: int
+    hp: int
+    max_hp: int
+    status: int
+    types: tuple[int, int]
+    moves: tuple[int, ...]
+    pp: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Battle:
+    """A battle under way. ``kind`` is 1 for wild, 2 for a trainer; who isn't out yet is None."""
+
+    kind: int
+    type: int
+    trainer_class: int
+    opponent: Battler | None
+    own: Battler | None
+    best_effectiveness: float
+    """Of the own moves that do damage and have points left: the best factor on the opponent's types, 0..4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """Bytes of the menu that is open, as the game keeps them; they keep their last values when none is.
+
+    ``cursor_shown`` says whether the solid cursor stands where the menu has it, so whether it waits for a choice.
+    """
+
+    windows: int
+    rows: int
+    columns: int
+    first_row: int
+    first_column: int
+    cursor_row: int
+    cursor_column: int
+    cursor_shown: bool
+    full_screen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GameState:
+    """All that was read after a step.
+
+    ``map_group``, ``map_number``, ``x`` and ``y`` are the last consistent ones while a map is being changed. Badges
+    are bit sets. ``milestones`` counts those reached in this episode.
+    """
+
+    map_group: int
+    map_number: int
+    x: int
+    y: int
+    facing: Facing
+    movement: int
+    phase: Phase
+    party: Party
+    battle: Battle | None
+    menu: Menu
+    johto_badges: int
+    kanto_badges: int
+    money: int
+    caught: int
+    seen: int
+    balls: int
+    message_box: bool
+    printing: bool
+    milestones: int
+
+    @property
+    def map_id(self) -> int:
+        """Group * 256 + number."""
+        return self.map_group * 256 + self.map_number
+
+    @property
+    def badges(self) -> int:
+        """How many badges of both regions."""
+        return self.johto_badges.bit_count() + self.kanto_badges.bit_count()
+
+    @property
+    def position(self) -> tuple[int, int, int]:
+        """Map id, column and row."""
+        return (self.map_group * 256 + self.map_number, self.x, self.y)

@@ -1,0 +1,158 @@
+"""Where a game keeps what: named fields of memory, how their bytes are read, and plans that read many at once."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pkmncli.errors import EnvironmentSetupError
+
+NO_BANK = -1
+"""Bank of an address that is the same whatever is switched in: high RAM, or games without banked work RAM."""
+
+_MERGE_GAP = 12
+_ENCODING = re.compile(r"^(?P<kind>[a-z_]+[0-9]*(?:be|le)?)(?:\[(?P<count>[0-9]+)\])?$")
+_INTEGERS = {"u8": 1, "u16be": 2, "u16le": 2, "u24be": 3, "u32be": 4}
+
+
+class Memory(Protocol):
+    """Anything that gives bytes by bank and address: the emulator, or a fake one in a test."""
+
+    def read(self, bank: int, address: int, size: int) -> bytes:
+        """``size`` bytes from ``address`` of ``bank`` (:data:`NO_BANK` for none)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryField:
+    """One named place in memory. ``valid_when`` says in words when its value means something."""
+
+    name: str
+    address: int
+    bank: int
+    size: int
+    encoding: str = "u8"
+    meaning: str = ""
+    valid_when: str = ""
+
+    def decode(self, data: bytes) -> Any:
+        """The value of the field's bytes: a number, a tuple of numbers or pairs, or the bytes themselves."""
+        match = _ENCODING.match(self.encoding)
+        kind, count = (match["kind"], match["count"]) if match else ("", None)
+        if kind == "pairs":
+            return item_pairs(data)
+        width = _INTEGERS.get(kind)
+        if width is None:
+            return data[0] if self.size == 1 else data
+        order = "little" if kind.endswith("le") else "big"
+        numbers = [int.from_bytes(data[i : i + width], order) for i in range(0, len(data), width)]  # type: ignore[arg-type]
+        return tuple(numbers) if count is not None or len(numbers) > 1 else numbers[0]
+
+
+@dataclass(frozen=True, slots=True)
+class RomTable:
+    """Where a table stands in the cartridge image."""
+
+    bank: int
+    address: int
+
+    @property
+    def offset(self) -> int:
+        """Position in the image file."""
+        return self.address if self.address < 0x4000 else self.bank * 0x4000 + self.address - 0x4000
+
+
+@dataclass(frozen=True, slots=True)
+class StructLayout:
+    """A record of several parts. ``parts`` maps a name to (offset, size) in bytes."""
+
+    size: int
+    parts: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMap:
+    """All that a profile says about memory."""
+
+    fields: Mapping[str, MemoryField]
+    structs: Mapping[str, StructLayout] = field(default_factory=dict)
+    rom_tables: Mapping[str, RomTable] = field(default_factory=dict)
+    source: str = "memory.toml"
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.fields
+
+    def __getitem__(self, name: str) -> MemoryField:
+        try:
+            return self.fields[name]
+        except KeyError:
+            near = difflib.get_close_matches(name, self.fields, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise EnvironmentSetupError(f"{self.source} has no memory field {name!r}{hint}") from None
+
+    def read(self, memory: Memory, name: str) -> Any:
+        """The decoded value of one field, straight from memory."""
+        place = self[name]
+        return place.decode(memory.read(place.bank, place.address, place.size))
+
+
+def item_pairs(data: bytes) -> tuple[tuple[int, int], ...]:
+    """A pocket's list: (item, quantity) pairs up to the end mark FF."""
+    pairs = []
+    for i in range(0, len(data) - 1, 2):
+        if data[i] == 0xFF:
+            break
+        pairs.append((data[i], data[i + 1]))
+    return tuple(pairs)
+
+
+class ReadPlan:
+    """Reads many fields in few short slices: neighbours are read together, with small gaps between them.
+
+    :meth:`read` gives all bytes in one piece; :attr:`offset` says where in it a field begins. Fields that the
+    profile does not have read as zero, except for the ``defaults`` given.
+    """
+
+    def __init__(
+        self,
+        fields: Iterable[MemoryField],
+        absent: Mapping[str, int] | None = None,
+        defaults: Mapping[str, int] | None = None,
+    ) -> None:
+        self.offset: dict[str, int] = {}
+        self._spans: list[tuple[int, int, int]] = []
+        ordered = sorted(set(fields), key=lambda place: (place.bank, place.address))
+        length = 0
+        for place in ordered:
+            if self._spans and self._extends(self._spans[-1], place):
+                bank, start, size = self._spans[-1]
+                grown = max(size, place.address + place.size - start)
+                self._spans[-1] = (bank, start, grown)
+                length += grown - size
+            else:
+                self._spans.append((place.bank, place.address, place.size))
+                length += place.size
+            bank, start, size = self._spans[-1]
+            self.offset[place.name] = length - size + place.address - start
+        tail = bytearray()
+        for name, size in (absent or {}).items():
+            self.offset[name] = length + len(tail)
+            tail += (defaults or {}).get(name, 0).to_bytes(size, "big")
+        self._tail = bytes(tail)
+        self.length = length + len(tail)
+
+    @staticmethod
+    def _extends(span: tuple[int, int, int], place: MemoryField) -> bool:
+        bank, start, size = span
+        same_page = start >> 12 == (place.address + place.size - 1) >> 12
+        return bank == place.bank and same_page and place.address <= start + size + _MERGE_GAP
+
+    def read(self, memory: Memory) -> bytes:
+        """All fields' bytes, in one piece."""
+        read = memory.read
+        parts = [read(bank, start, size) for bank, start, size in self._spans]
+        parts.append(self._tail)
+        return b"".join(parts)

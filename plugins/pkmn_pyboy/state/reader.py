@@ -1,0 +1,326 @@
+"""Reads the game's state once a step: a few short slices of memory, decoded only where they changed.
+
+Values are used only while they mean something: the place not while a map is set up, the opponent not outside its
+battle nor before a trainer has sent one out, the own battler not before it is out, menus only where a cursor stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pkmn_pyboy.state.game_state import (
+    Battle,
+    Battler,
+    Facing,
+    GameState,
+    Menu,
+    Party,
+    PartyMember,
+    Phase,
+)
+from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
+from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, phase_of
+from pkmn_pyboy.state.type_chart import TypeChart
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.profile import GameProfile
+
+PARTY_PLACES = 6
+EGG = 0xFD
+MONEY_MOST = 999_999
+SPECIES_COUNT = 251
+
+_MEMBER = 48
+_BATTLER = 32
+_NOT_OUT_YET = 0xFF
+_SPECIES_MASK = (1 << SPECIES_COUNT) - 1
+_TILEMAP_BYTES = 360
+_BOX_TOP_ROW, _BOX_BOTTOM_ROW, _ROW = 12 * 20, 17 * 20, 20
+_FACINGS = tuple(Facing)
+_WINDOW_PHASES = frozenset(
+    {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES}
+)
+
+# Fields that are read every step, and their sizes where a profile lacks them (they then read as zero).
+_FIELDS: Mapping[str, int] = {
+    "wMapGroup": 1, "wMapNumber": 1, "wXCoord": 1, "wYCoord": 1, "wPlayerDirection": 1, "wPlayerState": 1,
+    "wPlayerStepFlags": 1, "wMapStatus": 1, "wScriptRunning": 1, "wGameLogicPaused": 1, "wJoypadDisable": 1,
+    "wInputType": 1, "wStateFlags": 1, "wSpriteUpdatesEnabled": 1, "wTextboxFlags": 1,
+    "wWindowStackSize": 1, "w2DMenuNumRows": 1, "w2DMenuNumCols": 1, "w2DMenuCursorInitY": 1,
+    "w2DMenuCursorInitX": 1, "wMenuCursorY": 1, "wMenuCursorX": 1, "wCursorCurrentTile": 2,
+    "wPartyCount": 1, "wPartySpecies": 6, "wPartyMon1": _MEMBER,
+    "wMoney": 3, "wJohtoBadges": 1, "wKantoBadges": 1, "wPokedexCaught": 32, "wPokedexSeen": 32,
+    "wNumBalls": 1, "wBalls": 25,
+    "wBattleMode": 1, "wBattleType": 1, "wOtherTrainerClass": 1, "wEnemyMon": _BATTLER, "wBattleMon": _BATTLER,
+    "wCurOTMon": 1,
+}  # fmt: skip
+
+
+class StateReader:
+    """Reads one game's state.
+
+    Args:
+        profile: the game.
+        rom: bytes of the cartridge image, for its table of moves and types; empty to do without.
+    """
+
+    def __init__(self, profile: GameProfile, rom: bytes = b"") -> None:
+        fields = profile.memory.fields
+        known = [fields[name] for name in _FIELDS if name in fields]
+        absent = {name: size for name, size in _FIELDS.items() if name not in fields}
+        first = fields.get("wPartyMon1")
+        if first is None:
+            absent["party"] = _MEMBER * PARTY_PLACES
+        else:
+            known.append(MemoryField("party", first.address, first.bank, _MEMBER * PARTY_PLACES))
+        self._tilemap = fields.get("wTilemap")
+        if self._tilemap is None:
+            absent |= {"box_top": _ROW, "box_bottom": _ROW}
+        else:
+            bank, address = self._tilemap.bank, self._tilemap.address
+            known += [
+                MemoryField("box_top", address + _BOX_TOP_ROW, bank, _ROW),
+                MemoryField("box_bottom", address + _BOX_BOTTOM_ROW, bank, _ROW),
+            ]
+        known += [fields[name] for name in (*profile.coarse_fields, *profile.fine_fields)]
+        self._plan = ReadPlan(known, absent, {"wMapStatus": MAP_RUNNING, "wSpriteUpdatesEnabled": 1})
+        self._at = self._plan.offset
+        self._coarse = self._slices([fields[name] for name in profile.coarse_fields])
+        self._fine = self._slices([fields[name] for name in profile.fine_fields])
+        self._chart = TypeChart.from_rom(rom, profile.memory.rom_tables)
+        self._place = (0, 0, 0, 0)
+        self._raw = b""
+        self._phase = Phase.FREE
+        self._screen_tiles = b""
+        self._party_bytes = b""
+        self._party = Party()
+        self._dex_bytes = b""
+        self._dex = (0, 0)
+        self._bag_bytes = b""
+        self._balls = 0
+        self._effectiveness: tuple[Any, float] = (None, 0.0)
+
+    def _slices(self, fields: list[MemoryField]) -> tuple[slice, ...]:
+        bounds = sorted({(self._at[place.name], self._at[place.name] + place.size) for place in fields})
+        merged: list[list[int]] = []
+        for start, stop in bounds:
+            if merged and start <= merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], stop)
+            else:
+                merged.append([start, stop])
+        return tuple(slice(start, stop) for start, stop in merged)
+
+    def read(self, memory: Memory, milestones: int = 0) -> GameState:
+        """The state now. ``milestones`` is how many were reached, for the state to carry."""
+        raw = self._raw = self._plan.read(memory)
+        at = self._at
+        signals, menu = self._signals(raw, memory)
+        phase = self._phase = phase_of(signals)
+        if phase in _WINDOW_PHASES and self._tilemap is not None:
+            self._screen_tiles = memory.read(self._tilemap.bank, self._tilemap.address, _TILEMAP_BYTES)
+        else:
+            self._screen_tiles = b""
+        if signals.map_status == MAP_RUNNING and signals.map_group:
+            self._place = (
+                signals.map_group, raw[at["wMapNumber"]], raw[at["wXCoord"]], raw[at["wYCoord"]]
+            )  # fmt: skip
+        group, number, x, y = self._place
+        money = at["wMoney"]
+        caught, seen = self._read_dex(raw)
+        return GameState(
+            group,
+            number,
+            x,
+            y,
+            _FACINGS[raw[at["wPlayerDirection"]] >> 2 & 3],
+            raw[at["wPlayerState"]],
+            phase,
+            self._read_party(raw),
+            self._read_battle(raw) if signals.battle_mode else None,
+            menu,
+            raw[at["wJohtoBadges"]],
+            raw[at["wKantoBadges"]],
+            min(int.from_bytes(raw[money : money + 3], "big"), MONEY_MOST),
+            caught,
+            seen,
+            self._read_balls(raw),
+            signals.message_box,
+            bool(raw[at["wTextboxFlags"]] & 2),
+            milestones,
+        )
+
+    def current_map(self) -> int:
+        """Id of the last consistent map."""
+        return self._place[0] * 256 + self._place[1]
+
+    def _signals(self, raw: bytes, memory: Memory) -> tuple[Signals, Menu]:
+        at = self._at
+        top, bottom = at["box_top"], at["box_bottom"]
+        script_running = raw[at["wScriptRunning"]]
+        battle_mode = raw[at["wBattleMode"]]
+        map_group = raw[at["wMapGroup"]]
+        cursor_shown = False
+        if (script_running or battle_mode or not map_group) and self._tilemap is not None:
+            # The pointer keeps its last value, so the cursor tile itself is looked at.
+            cursor = raw[at["wCursorCurrentTile"]] | raw[at["wCursorCurrentTile"] + 1] << 8
+            place = cursor - self._tilemap.address
+            if 0 <= place < _TILEMAP_BYTES:
+                cursor_shown = memory.read(self._tilemap.bank, cursor, 1)[0] == SOLID_CURSOR
+        rows, columns = raw[at["w2DMenuNumRows"]], raw[at["w2DMenuNumCols"]]
+        first_row, first_column = raw[at["w2DMenuCursorInitY"]], raw[at["w2DMenuCursorInitX"]]
+        windows = raw[at["wWindowStackSize"]]
+        sprite_updates = raw[at["wSpriteUpdatesEnabled"]]
+        signals = Signals(
+            map_group,
+            raw[at["wMapStatus"]],
+            script_running,
+            battle_mode,
+            raw[at["wGameLogicPaused"]],
+            raw[at["wJoypadDisable"]],
+            raw[at["wInputType"]],
+            raw[at["wPlayerStepFlags"]],
+            raw[at["wStateFlags"]],
+            sprite_updates,
+            windows,
+            rows,
+            columns,
+            first_row,
+            first_column,
+            cursor_shown,
+            (raw[top], raw[top + _ROW - 1], raw[bottom], raw[bottom + _ROW - 1]) == BOX_CORNERS,
+        )
+        menu = Menu(
+            windows,
+            rows,
+            columns,
+            first_row,
+            first_column,
+            raw[at["wMenuCursorY"]],
+            raw[at["wMenuCursorX"]],
+            cursor_shown,
+            sprite_updates == 0 and battle_mode == 0,
+        )
+        return signals, menu
+
+    def _read_party(self, raw: bytes) -> Party:
+        at = self._at
+        count = raw[at["wPartyCount"]]
+        if count > PARTY_PLACES:
+            count = 0
+        start, species = at["party"], at["wPartySpecies"]
+        data = raw[species : species + count] + raw[start : start + count * _MEMBER]
+        if data != self._party_bytes:
+            self._party_bytes = data
+            self._party = parse_party(data[:count], data[count:])
+        return self._party
+
+    def _read_dex(self, raw: bytes) -> tuple[int, int]:
+        caught, seen = self._at["wPokedexCaught"], self._at["wPokedexSeen"]
+        data = raw[caught : caught + 32] + raw[seen : seen + 32]
+        if data != self._dex_bytes:
+            self._dex_bytes = data
+            self._dex = (
+                (int.from_bytes(data[:32], "little") & _SPECIES_MASK).bit_count(),
+                (int.from_bytes(data[32:], "little") & _SPECIES_MASK).bit_count(),
+            )
+        return self._dex
+
+    def _read_balls(self, raw: bytes) -> int:
+        start = self._at["wBalls"]
+        count = raw[self._at["wNumBalls"]]
+        data = raw[start : start + min(count, 12) * 2]
+        if data != self._bag_bytes:
+            self._bag_bytes = data
+            self._balls = sum(data[1::2])
+        return self._balls
+
+    def _read_battle(self, raw: bytes) -> Battle:
+        at = self._at
+        kind = raw[at["wBattleMode"]]
+        enemy, own = at["wEnemyMon"], at["wBattleMon"]
+        opponent = None
+        # In a trainer battle the record still holds the last opponent until one is sent out.
+        if raw[enemy] and not (kind == 2 and raw[at["wCurOTMon"]] == _NOT_OUT_YET):
+            opponent = parse_battler(raw[enemy : enemy + _BATTLER])
+        mine = parse_battler(raw[own : own + _BATTLER]) if raw[own] else None
+        best = 0.0
+        if opponent is not None and mine is not None and self._chart is not None:
+            key = (mine.moves, tuple(map(bool, mine.pp)), opponent.types)
+            if key != self._effectiveness[0]:
+                self._effectiveness = (key, self._chart.best(mine.moves, mine.pp, opponent.types))
+            best = self._effectiveness[1]
+        return Battle(kind, raw[at["wBattleType"]], raw[at["wOtherTrainerClass"]], opponent, mine, best)
+
+    def screen_tiles(self) -> bytes:
+        """The 20 x 18 tiles of the screen at the latest :meth:`read`; empty unless a window was open."""
+        return self._screen_tiles
+
+    def coarse_hash(self) -> int:
+        """64 bits over place and phase, after the latest :meth:`read`."""
+        raw = self._raw
+        data = b"".join([raw[part] for part in self._coarse]) + bytes((self._phase,))
+        return _hash(data)
+
+    def fine_hash(self) -> int:
+        """64 bits over all that a decision could depend on, after the latest :meth:`read`."""
+        raw = self._raw
+        return _hash(b"".join([raw[part] for part in self._fine]) + self._screen_tiles)
+
+    def save_state(self) -> dict[str, Any]:
+        """What is remembered from step to step, as plain values."""
+        return {"place": list(self._place)}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a saved state."""
+        group, number, x, y = state["place"]
+        self._place = (int(group), int(number), int(x), int(y))
+
+    def reset(self) -> None:
+        """Forgets the last place."""
+        self._place = (0, 0, 0, 0)
+
+
+def parse_party(species: bytes, records: bytes) -> Party:
+    """The party from its list of species and its records of 48 bytes each."""
+    members = []
+    level_sum = hp_sum = max_hp_sum = 0
+    for place, listed in enumerate(species):
+        data = records[place * _MEMBER : (place + 1) * _MEMBER]
+        member = PartyMember(
+            species=data[0],
+            level=data[0x1F],
+            hp=int.from_bytes(data[0x22:0x24], "big"),
+            max_hp=int.from_bytes(data[0x24:0x26], "big"),
+            status=data[0x20],
+            item=data[1],
+            experience=int.from_bytes(data[8:11], "big"),
+            moves=tuple(data[2:6]),
+            pp=tuple(points & 0x3F for points in data[0x17:0x1B]),
+            egg=listed == EGG,
+        )
+        members.append(member)
+        if not member.egg:
+            level_sum += member.level
+            hp_sum += member.hp
+            max_hp_sum += member.max_hp
+    return Party(tuple(members), level_sum, min(hp_sum / max_hp_sum, 1.0) if max_hp_sum else 0.0)
+
+
+def parse_battler(data: bytes) -> Battler:
+    """A Pokemon in battle from its record of 32 bytes."""
+    return Battler(
+        species=data[0],
+        level=data[0x0D],
+        hp=int.from_bytes(data[0x10:0x12], "big"),
+        max_hp=int.from_bytes(data[0x12:0x14], "big"),
+        status=data[0x0E],
+        types=(data[0x1E], data[0x1F]),
+        moves=tuple(data[2:6]),
+        pp=tuple(points & 0x3F for points in data[8:12]),
+    )
+
+
+def _hash(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

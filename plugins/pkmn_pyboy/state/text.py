@@ -1,0 +1,42 @@
+"""Words on the screen: the game's character codes, and the text found in its grid of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+COLUMNS, ROWS = 20, 18
+_FIRST_LETTER = 0x60
+
+
+@dataclass(frozen=True, slots=True)
+class Charmap:
+    """Characters by code. ``end`` closes a stored string; on the screen it is a tile like any other."""
+
+    characters: Mapping[int, str]
+    end: int
+
+    @classmethod
+    def build(cls, runs: Sequence[tuple[int, str]], single: Mapping[int, str], end: int) -> Charmap:
+        """From runs of characters that follow each other, and single ones."""
+        characters = {start + i: character for start, run in runs for i, character in enumerate(run)}
+        characters.update(single)
+        return cls(characters, end)
+
+    def decode(self, data: bytes) -> str:
+        """A stored string, such as a name, up to its end mark."""
+        return "".join(self.characters.get(code, "?") for code in data.split(bytes((self.end,)), 1)[0]).strip()
+
+    def screen_rows(self, tiles: bytes) -> list[str]:
+        """The text in a screen of 20 x 18 tiles, one string a row; tiles that are no characters become spaces."""
+        rows = []
+        for row in range(ROWS):
+            codes = tiles[row * COLUMNS : (row + 1) * COLUMNS]
+            rows.append("".join(self.characters.get(code, " ")[:1] if code >= _FIRST_LETTER else " " for code in codes))
+        return rows
+
+    def screen_text(self, tiles: bytes) -> str:
+        """The words on a screen of tiles, frames left out, rows joined by line breaks."""
+        frame = str.maketrans("┌─┐│└┘▼", "       ")
+        rows = (" ".join(row.translate(frame).split()) for row in self.screen_rows(tiles))
+        return "\n".join(row for row in rows if row)
