@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
+from pydantic import BaseModel
 from tomlkit.container import OutOfOrderTableProxy
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Item, Table
@@ -34,7 +35,7 @@ def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, st
             if value is None:
                 table.add(tomlkit.comment(f"{key} is not set"))
                 continue
-            item = tomlkit.item(plain(value))
+            item = _item(plain(value))
             item.comment(" ".join(origin(section, key).split()))
             table.add(key, item)
         if section != CORE:
@@ -72,11 +73,23 @@ def plain(value: Any) -> Any:
         return plain(value.value)
     if isinstance(value, Path):
         return str(value)
+    if isinstance(value, BaseModel):
+        return plain(value.model_dump())
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(inner) for inner in value]
     return value
+
+
+def _item(value: Any) -> Item:
+    """A TOML item on one line, so that its comment has a place."""
+    if isinstance(value, Mapping):
+        table = tomlkit.inline_table()
+        for key, inner in value.items():
+            table.append(key, _item(inner))
+        return table
+    return tomlkit.item([_item(inner) for inner in value] if isinstance(value, list) else value)
 
 
 def _given(section: str, key: str, item: Item | OutOfOrderTableProxy) -> Given:

@@ -27,16 +27,19 @@ __all__ = [
 _registry: Registry | None = None
 
 
-def get_registry() -> Registry:
+def get_registry(strict: bool | None = None) -> Registry:
     """The process's registry, made on first use. What is wrong with plugins is then told on standard error, once.
 
+    Args:
+        strict: whether anything wrong is an error; by default what ``PKMN_STRICT_PLUGINS`` says.
+
     Raises:
-        PluginError: something is wrong with a plugin, and ``PKMN_STRICT_PLUGINS`` is 1.
+        PluginError: something is wrong with a plugin, and ``strict`` holds.
     """
     global _registry  # noqa: PLW0603 - one registry for the process, as there is one set of installed plugins
     if _registry is None:
         registry = Registry.discover()
-        if strict_plugins() and registry.problems:
+        if (strict_plugins() if strict is None else strict) and registry.problems:
             raise PluginError("\n".join(registry.problems))
         if not _in_worker():
             report_problems(registry)

@@ -1,0 +1,192 @@
+"""``pkmn plugins``: what is installed, what it brings, what is wrong with it, and what can be set."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pkmncli import plugins as plugin_system
+from pkmncli.diagnostics import debug_enabled
+from pkmncli.errors import EXIT_USAGE, PluginError
+from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
+from pkmncli.version import API_VERSION
+
+NARROW_COLUMNS = 70
+"""Terminals narrower than this get one paragraph for each name instead of a table."""
+
+plugins = typer.Typer(
+    name="plugins",
+    help="Show what plugins are installed and what they bring.",
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")]
+
+
+@plugins.callback(invoke_without_command=True)
+def list_plugins(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """Show what plugins are installed and what they bring."""
+    if ctx.invoked_subcommand is not None:
+        return
+    registry = plugin_system.get_registry(strict=False)
+    if as_json:
+        print(json.dumps(_listing(registry), indent=2))
+    else:
+        _print_listing(registry, Console(highlight=False))
+    if plugin_system.strict_plugins() and registry.problems:
+        raise typer.Exit(EXIT_USAGE)
+
+
+@plugins.command("show")
+def show_plugin(
+    name: Annotated[str, typer.Argument(help="What a plugin registered, such as dqn; or a plugin's own name.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show one name: where it comes from, whether it can be used, and its settings."""
+    registry = plugin_system.get_registry(strict=False)
+    entries = [entry for entry in registry.registrations() if entry.name == name]
+    owners = [plugin for plugin in registry.plugins if plugin.name == name] if not entries else []
+    if not entries and not owners:
+        raise PluginError(_unknown(registry, name))
+    if as_json:
+        found = [_details(registry, entry) for entry in entries] + [_plugin(plugin) for plugin in owners]
+        print(json.dumps(found, indent=2))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for number, entry in enumerate(entries):
+        if number:
+            console.print()
+        _print_details(_details(registry, entry), console)
+    for plugin in owners:
+        _print_plugin(registry, plugin, console)
+
+
+def _listing(registry: Registry) -> dict[str, Any]:
+    return {
+        "api": API_VERSION,
+        "names": [_entry(registry, entry) for entry in registry.registrations()],
+        "plugins": [_plugin(plugin) for plugin in registry.plugins],
+        "problems": registry.problems,
+    }
+
+
+def _entry(registry: Registry, entry: Registration) -> dict[str, Any]:
+    return {
+        "kind": SINGULAR[entry.kind],
+        "name": entry.name,
+        "state": "contested" if _is_contested(registry, entry) else "registered",
+        "distribution": entry.distribution,
+        "version": entry.version,
+        "plugin": entry.plugin.name,
+        "target": str(entry.target),
+        "help": entry.help,
+        "extra": entry.extra,
+    }
+
+
+def _plugin(plugin: Plugin) -> dict[str, Any]:
+    details = {
+        "plugin": plugin.name,
+        "module": plugin.module,
+        "state": plugin.state,
+        "distribution": plugin.distribution,
+        "version": plugin.version,
+        "problem": plugin.problem,
+    }
+    return {**details, "traceback": plugin.traceback} if debug_enabled() else details
+
+
+def _details(registry: Registry, entry: Registration) -> dict[str, Any]:
+    """An entry after a trial: whether it can really be imported, and what its settings are."""
+    details = _entry(registry, entry)
+    settings: list[dict[str, str]] = []
+    if details["state"] != "contested":
+        details["state"] = "ready"
+    try:
+        entry.load()
+        model = entry.load_config()
+        if model is not None:
+            from pkmncli.config.description import describe_settings  # noqa: PLC0415 - imports pydantic
+
+            settings = [setting._asdict() for setting in describe_settings(model)]
+    except PluginError as error:
+        details["state"] = str(error)
+    return {**details, "settings": settings}
+
+
+def _is_contested(registry: Registry, entry: Registration) -> bool:
+    return sum(other.name == entry.name for other in registry.registrations(entry.kind)) > 1
+
+
+def _unknown(registry: Registry, name: str) -> str:
+    names = {entry.name for entry in registry.registrations()} | {plugin.name for plugin in registry.plugins}
+    near = get_close_matches(name, sorted(names), n=1)
+    return f"no plugin brings '{name}'" + (f"; did you mean '{near[0]}'?" if near else "") + " See: pkmn plugins"
+
+
+def _print_listing(registry: Registry, console: Console) -> None:
+    rows = []
+    for entry in registry.registrations():
+        what = f"contested: {entry.help}" if _is_contested(registry, entry) else entry.help
+        rows.append((SINGULAR[entry.kind], entry.name, entry.plugin.label, what))
+    if console.width < NARROW_COLUMNS:
+        for kind, name, label, what in rows:
+            console.print(Text(f"{kind} {name} ({label})"))
+            console.print(Text(f"  {what}"))
+    elif rows:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for title in ("kind", "name", "from", "what it is"):
+            table.add_column(title, overflow="fold", no_wrap=title in {"kind", "name"})
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    else:
+        console.print("No plugin is installed.")
+    for plugin in registry.plugins:
+        if plugin.state == "disabled":
+            console.print(Text(f"plugin '{plugin.name}' of {plugin.label} is off: {DISABLE_VARIABLE} lists it"))
+
+
+def _print_details(details: dict[str, Any], console: Console) -> None:
+    console.print(Text(f"{details['kind']} {details['name']}", style="bold"))
+    source = f"{details['distribution']} {details['version']}".strip()
+    lines = {
+        "what": details["help"],
+        "state": details["state"],
+        "from": f"{source}, plugin '{details['plugin']}'",
+        "target": details["target"],
+        "extra": details["extra"],
+    }
+    for title, text in lines.items():
+        if text:
+            console.print(Text(f"  {title + ':':8}{text}"))
+    if not details["settings"]:
+        return
+    section = details["name"]
+    variable = f"PKMN_{section.upper().replace('-', '_')}__NAME"
+    console.print(Text(f"\nSettings, under [{section}] in a file, as --set {section}.name=value, or as {variable}:"))
+    for setting in details["settings"]:
+        unit = f" {setting['unit']}" if setting["unit"] else ""
+        console.print(Text(f"  {setting['name']} = {setting['default']}{unit}   ({setting['allowed']})"))
+        if setting["description"]:
+            console.print(Text(f"      {setting['description']}"))
+
+
+def _print_plugin(registry: Registry, plugin: Plugin, console: Console) -> None:
+    console.print(Text(f"plugin {plugin.name}", style="bold"))
+    state = f"left out: {plugin.problem}" if plugin.state == "failed" else plugin.state
+    for title, text in (("state", state), ("from", plugin.label), ("module", plugin.module)):
+        console.print(Text(f"  {title + ':':8}{text}"))
+    for entry in registry.registrations():
+        if entry.plugin is plugin:
+            console.print(Text(f"  brings:  {SINGULAR[entry.kind]} {entry.name}"))
+    if plugin.traceback:
+        console.print(Text(plugin.traceback if debug_enabled() else "  the traceback: add --debug"))

@@ -1,0 +1,85 @@
+"""Says what a settings model holds: each setting's type, default, bounds and meaning, for listings and the guide."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pkmncli.config.run_file import plain
+
+_BOUNDS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "min_length": "length >=", "max_length": "length <="}
+_UNITS = {"_s": "seconds", "_ms": "milliseconds", "_gb": "GB", "_mb": "MB"}
+
+
+class SettingDescription(NamedTuple):
+    """A setting in words."""
+
+    name: str
+    default: str
+    allowed: str
+    """Type and bounds, or the choices."""
+    unit: str
+    description: str
+
+
+def describe_settings(model: type[BaseModel]) -> list[SettingDescription]:
+    """Every setting of a model, in its order.
+
+    A unit is what ``Field(json_schema_extra={"unit": ...})`` says, or what the name's last word stands for.
+    """
+    return [
+        SettingDescription(name, _default(field), _allowed(field), _unit(name, field), field.description or "")
+        for name, field in model.model_fields.items()
+    ]
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "(needed)"
+    value = plain(field.get_default(call_default_factory=True, validated_data={}))
+    if value is None:
+        return "not set"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _allowed(field: FieldInfo) -> str:
+    bounds = [
+        f"{sign} {getattr(item, name)}"
+        for item in field.metadata
+        for name, sign in _BOUNDS.items()
+        if getattr(item, name, None) is not None
+    ]
+    return " ".join([_type(field.annotation), ", ".join(bounds)]).strip()
+
+
+def _type(annotation: Any) -> str:
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is Annotated:
+        return _type(arguments[0])
+    if origin is Literal:
+        return ", ".join(str(choice) for choice in arguments)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_type(member) for member in arguments if member is not type(None))
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        return "table"
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Iterable):
+        inner = ", ".join(_type(argument) for argument in arguments if argument is not Ellipsis)
+        return f"{_type(origin)} of {inner}" if inner else _type(origin)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return ", ".join(str(member.value) for member in annotation)
+    names = {"int": "whole number", "float": "number", "bool": "true or false", "str": "text", "Path": "path"}
+    name = getattr(annotation, "__name__", str(annotation))
+    return {**names, "tuple": "list", "dict": "table"}.get(name, name)
+
+
+def _unit(name: str, field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    if isinstance(extra, dict) and "unit" in extra:
+        return str(extra["unit"])
+    return next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")
