@@ -89,7 +89,8 @@ def _item(value: Any) -> Item:
         for key, inner in value.items():
             table.append(key, _item(inner))
         return table
-    return tomlkit.item([_item(inner) for inner in value] if isinstance(value, list) else value)
+    item: Item = tomlkit.item([_item(inner) for inner in value] if isinstance(value, list) else value)
+    return item
 
 
 def _given(section: str, key: str, item: Item | OutOfOrderTableProxy) -> Given:
