@@ -16,7 +16,15 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from pkmn_pyboy.milestones import Evidence, Milestone, Target
-from pkmn_pyboy.profile_files import GameFile, HashFile, MemoryFile, MilestonesFile, NamesFile, StartStepFile
+from pkmn_pyboy.profile_files import (
+    GameFile,
+    HashFile,
+    MemoryFile,
+    MilestonesFile,
+    NamesFile,
+    StartStepFile,
+    TablesFile,
+)
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
 from pkmn_pyboy.state.text import Charmap
@@ -200,8 +208,9 @@ def _memory_map(files: list[tuple[Path, MemoryFile]]) -> MemoryMap:
                 fields[name] = place
         for name, struct in file.struct.items():
             structs[name] = StructLayout(struct.size, struct.parts)
-        for name, table in file.rom_table.items():
-            tables[name] = RomTable(table.bank, table.address)
+        built = path.with_name("tables.toml")
+        layers = [file.rom_tables, _parse(built, TablesFile).rom_tables if built.is_file() else {}]
+        tables |= {name: RomTable(table.bank, table.address) for layer in layers for name, table in layer.items()}
     return MemoryMap(fields, structs, tables, str(files[0][0]))
 
 

@@ -100,6 +100,7 @@ class TableFile(_File):
 
     bank: int = Field(ge=0)
     address: int = Field(ge=0, lt=0x8000)
+    layout: str = ""
 
 
 class CollisionFile(_File):
@@ -138,9 +139,15 @@ class MemoryFile(_File):
 
     field: dict[str, dict[str, FieldFile]] = {}
     struct: dict[str, StructFile] = {}
-    rom_table: dict[str, TableFile] = {}
+    rom_tables: dict[str, TableFile] = {}
     collision: CollisionFile | None = None
     text: TextFile | None = None
+
+
+class TablesFile(_File):
+    """tables.toml, for a game whose image is built from source: written by the build, and goes before memory.toml."""
+
+    rom_tables: dict[str, TableFile] = {}
 
 
 class NamesFile(_File):

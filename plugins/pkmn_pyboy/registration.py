@@ -1,19 +1,30 @@
-"""Registers the games with Gymnasium, so that ``gymnasium.make("pkmn/Quillwood-v0")`` works without an import."""
+"""The games as Gymnasium knows them: ``pkmn/Quillwood-v0`` and ``pkmn/Crystal-v0``.
+
+Importing this module registers them. Gymnasium imports it by itself in
+``gymnasium.make("pkmn_pyboy.registration:pkmn/Quillwood-v0")``; after ``import pkmn_pyboy.registration`` the short
+names do. The emulator is loaded when a game is made.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gymnasium.envs.registration import register, registry
+
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
+ENVIRONMENTS = {
+    "pkmn/Quillwood-v0": "pkmn_pyboy.registration:make_quillwood",
+    "pkmn/Crystal-v0": "pkmn_pyboy.registration:make_crystal",
+}
+
 
 def register_gymnasium() -> None:
-    """Called by Gymnasium through the entry point ``gymnasium.envs``. Imports nothing heavy."""
-    from gymnasium.envs.registration import register  # noqa: PLC0415
-
-    register(id="Quillwood-v0", entry_point="pkmn_pyboy.registration:make_quillwood")
-    register(id="Crystal-v0", entry_point="pkmn_pyboy.registration:make_crystal")
+    """Registers the games with Gymnasium, unless they are."""
+    for name, factory in ENVIRONMENTS.items():
+        if name not in registry:
+            register(id=name, entry_point=factory)
 
 
 def make_quillwood(**settings: Any) -> PokemonEnvironment:
@@ -30,3 +41,6 @@ def _make(game: str, settings: dict[str, Any]) -> PokemonEnvironment:
     from pkmn_pyboy.environment import make_environment  # noqa: PLC0415
 
     return make_environment(game=game, **settings)
+
+
+register_gymnasium()

@@ -25,16 +25,16 @@ class TypeChart:
     @classmethod
     def from_rom(cls, data: bytes, tables: Mapping[str, RomTable]) -> TypeChart | None:
         """Reads the tables; None where the profile does not say where they are."""
-        if "moves" not in tables or "type_chart" not in tables:
+        if "Moves" not in tables or "TypeMatchups" not in tables:
             return None
-        start = tables["moves"].offset
+        start = tables["Moves"].offset
         moves = {}
         for number in range(1, _MOVE_COUNT + 1):
             entry = data[start + (number - 1) * _MOVE_BYTES : start + number * _MOVE_BYTES]
             if len(entry) == _MOVE_BYTES:
                 moves[number] = (entry[2], entry[3])
         factors = {}
-        place = tables["type_chart"].offset
+        place = tables["TypeMatchups"].offset
         while place + 3 <= len(data) and data[place] != _CHART_END:
             if data[place] == _CHART_SECOND_PART:
                 place += 1
