@@ -69,8 +69,9 @@ class QLearning:
             torch.default_generator.manual_seed(seed)
             self.online = QNetwork(layout, settings).to(device)
         self.target = copy.deepcopy(self.online).requires_grad_(False)
+        self._parameters = list(self.online.parameters())
         self._optimizer = torch.optim.Adam(
-            self.online.parameters(), settings.learning_rate, eps=settings.adam_epsilon, fused=True
+            self._parameters, settings.learning_rate, eps=settings.adam_epsilon, fused=True
         )
         self.updates = 0
 
@@ -89,7 +90,7 @@ class QLearning:
         loss = nn.functional.huber_loss(values, targets, delta=settings.huber_delta)
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        grad_norm = nn.utils.clip_grad_norm_(self.online.parameters(), settings.max_grad_norm)
+        grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
         loss_value = float(loss.item())
         if loss_value - loss_value != 0:
             raise TrainingError(
@@ -142,7 +143,7 @@ class QLearning:
 
     @torch.no_grad()
     def _update_target(self) -> None:
-        for target, online in zip(self.target.parameters(), self.online.parameters(), strict=True):
+        for target, online in zip(self.target.parameters(), self._parameters, strict=True):
             target.lerp_(online, self._settings.tau)
 
 

@@ -115,9 +115,9 @@ def test_values_meet_value_iteration(settings: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     learner = learner_of(6, 3, **settings)
     # Cut off at random lengths: truncation must not count as an end, or all values come out too low.
-    feed(learner, ring, lambda state: int(rng.integers(3)), 3_000, 6, time_limit=7)
-    feed(learner, ring, lambda state: int(rng.integers(3)), 3_000, 6)
-    learn(learner, 2_500)
+    feed(learner, ring, lambda state: int(rng.integers(3)), 1_500, 6, time_limit=7)
+    feed(learner, ring, lambda state: int(rng.integers(3)), 1_500, 6)
+    learn(learner, 800)
     truth = value_iteration(ring, 6, 3, 0.9)
     assert np.abs(values(learner, 6) - truth).max() < 0.01 * np.abs(truth).max()
 
@@ -136,8 +136,8 @@ def test_masked_actions_have_no_say_in_the_values() -> None:
         rng = np.random.default_rng(0)
         learner = learner_of(9, 3, mask=masked)
         shown = masks if masked else None
-        feed(learner, corridor, lambda state, rng=rng: int(rng.random() < 0.6), 4_000, 9, shown)
-        learn(learner, 2_000)
+        feed(learner, corridor, lambda state, rng=rng: int(rng.random() < 0.6), 2_000, 9, shown)
+        learn(learner, 1_000)
         found = values(learner, 9, shown)[:8, :2]
         errors[masked] = np.abs(found - truth).max() / np.abs(truth).max()
         if masked:
@@ -154,13 +154,13 @@ def test_n_step_returns_carry_a_reward_n_states_further_for_each_target_network(
     starts = {}
     for n_step in (1, 3):
         learner = learner_of(
-            10, 2, n_step=n_step, gamma=1.0, target_update_interval=250, tau=1.0, learning_rate=3e-3, double=False
+            10, 2, n_step=n_step, gamma=1.0, target_update_interval=150, tau=1.0, learning_rate=3e-3, double=False
         )
         feed(learner, chain, lambda state: state % 2, 900, 10)
-        learn(learner, 750)  # the first target knows nothing; two more follow
+        learn(learner, 450)  # the first target knows nothing; two more follow
         starts[n_step] = values(learner, 10)[0, 0]
     assert starts[3] == pytest.approx(10, abs=0.5)
-    assert abs(starts[1]) < 2.5
+    assert abs(starts[1] - 10) > 3
 
 
 def test_cart_pole_is_balanced() -> None:
@@ -181,14 +181,14 @@ def test_cart_pole_is_balanced() -> None:
             head_features=64,
             train_freq=2,
         ),
-        total_steps=5_000,
+        total_steps=3_000,
     )
 
     def shown(state: np.ndarray) -> dict[str, np.ndarray]:
         return {"state": state[None]}
 
     state, _ = pole.reset(seed=0)
-    for count in range(1, 5_001):
+    for count in range(1, 3_001):
         actions, _, _ = learner.act(shown(state), explore=True)
         following, reward, terminated, truncated, _ = pole.step(int(actions[0]))
         learner.observe(
@@ -216,5 +216,5 @@ def test_cart_pole_is_balanced() -> None:
             length, ended = length + 1, terminated or truncated
         lengths.append(length)
     pole.close()
-    print(lengths, learner.reliability)
-    assert np.mean(lengths) > 150  # random presses last 20
+    assert 0.2 < learner.reliability < 1
+    assert np.mean(lengths) > 100  # random presses last about 20
