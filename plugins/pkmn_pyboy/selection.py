@@ -35,7 +35,8 @@ def select_game(settings: EnvironmentSettings) -> tuple[GameProfile, RomImage]:
             "or leave the game out to play the bundled one"
         )
     rom = load_rom(path)
-    check_identity(rom, profile.title, profile.roms, profile.lookalikes, force=settings.force_rom)
+    if path != profile.bundled_rom:
+        check_identity(rom, profile.title, profile.roms, profile.lookalikes, force=settings.force_rom)
     return profile, rom
 
 
