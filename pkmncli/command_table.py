@@ -10,7 +10,7 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from pkmncli.commands import CORE_COMMANDS
+from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import PluginError
 from pkmncli.version import __version__

@@ -1,12 +1,1 @@
 """The core's commands, one module each, which is imported only when its command runs."""
-
-from __future__ import annotations
-
-CORE_COMMANDS = {
-    "train": "Train an agent; without options, on the bundled game.",
-    "eval": "Play episodes with a trained agent and report how well it does.",
-    "replay": "Play a recorded episode again, check it and make a video of it.",
-    "bench": "Measure the speed of the parts on this machine.",
-    "plugins": "Show what plugins are installed and what they bring.",
-}
-"""Each command with the line that ``pkmn --help`` shows. The module of the same name holds a function of that name."""

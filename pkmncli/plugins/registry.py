@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from pkmncli.commands import CORE_COMMANDS
+from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.diagnostics import debug_enabled, one_line, say
 from pkmncli.errors import PluginError
 from pkmncli.plugins.discovery import find_plugins, import_plugin

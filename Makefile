@@ -1,0 +1,61 @@
+# make train   on a fresh machine: environment, install, then a training on the bundled game
+# make test    on a fresh machine: environment, install, then the whole test suite
+# make lint | format | bench | docs | clean
+#
+# PYTHON=python3.12 picks another interpreter, ARGS="--steps 1000" goes to the command, WORKERS=2 to pytest.
+
+PYTHON ?= python3
+WORKERS ?= auto
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+
+.DEFAULT_GOAL := test
+.PHONY: train test lint format bench docs clean check-python
+
+train: $(VENV)/installed
+	$(BIN)/pkmn train $(ARGS)
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed
+	$(BIN)/pkmn bench $(ARGS)
+
+docs: $(VENV)/installed-dev
+	$(BIN)/python -m pytest tests/pkmncli/test_documentation.py $(ARGS)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# An environment is made anew when it does not start, and installed into again when a list of packages has changed.
+
+check-python:
+	@if ! $(BIN)/python -c '' 2>/dev/null; then \
+	  rm -f $(VENV)/installed $(VENV)/installed-dev; \
+	  command -v $(PYTHON) >/dev/null || { echo 'pkmncli needs Python 3.11 or newer; there is no $(PYTHON): install it, or run make PYTHON=...' >&2; exit 1; }; \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "pkmncli needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1): install a newer one, or run make PYTHON=..." >&2; exit 1; }; \
+	fi
+
+$(BIN)/python: | check-python
+	$(PYTHON) -m venv --clear $(VENV)
+
+$(VENV)/installed: pyproject.toml constraints.txt | check-python $(BIN)/python
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml constraints.txt | check-python $(BIN)/python
+	$(PIP) -e '.[dev]'
+	@touch $(VENV)/installed $@
