@@ -138,7 +138,14 @@ def _keep(run: Run, registry: Registry, result: dict[str, Any], played: list[Eva
     store = open_store(registry, folder)
     recorder = Recorder(store, 1)
     for one in played:
-        recorder.add_episode(one.episode, one.summary, one.frames, "eval", result["checkpoint"])
+        recorder.add_episode(
+            one.episode,
+            one.summary,
+            last_step=one.summary.steps,
+            frames=one.frames,
+            purpose="eval",
+            checkpoint=result["checkpoint"],
+        )
     recorder.flush()
     store.close()
 

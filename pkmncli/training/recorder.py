@@ -73,13 +73,30 @@ class Recorder:
         self.seconds += time.perf_counter() - began
 
     def add_episode(
-        self, episode: RunningEpisode, summary: EpisodeSummary, frames: int, purpose: str, checkpoint: str = ""
+        self,
+        episode: RunningEpisode,
+        summary: EpisodeSummary,
+        *,
+        last_step: int,
+        frames: int,
+        purpose: str = "train",
+        checkpoint: str = "",
     ) -> None:
-        """Takes in an episode that ended. ``checkpoint`` names the one that played it, in an evaluation."""
+        """Takes in an episode that ended.
+
+        Args:
+            episode: with what a replay needs.
+            summary: how it ended.
+            last_step: steps of all environments when it ended.
+            frames: emulated frames that it took.
+            purpose: ``train`` or ``eval``.
+            checkpoint: the one that played it, in an evaluation.
+        """
         row: dict[str, Any] = {
             "environment": summary.environment,
             "episode": summary.episode,
             "first_step": summary.first_step,
+            "last_step": last_step,
             "seed": summary.seed,
             "start": "",
             "steps": summary.steps,

@@ -252,7 +252,7 @@ class Trainer:
         episode = self._episodes[index]
         summary = episode.summarize(index, record, self._pool.milestones_of_ended(index))
         self.statistics.add_episode(summary, self.statistics.steps)
-        self._recorder.add_episode(episode, summary, int(record["frames"]), "train")
+        self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._recorder.add_metrics(
             self.statistics.steps,
             {

@@ -175,7 +175,6 @@ class Worker:
     def step(self, action: int, slot: int, source: int, confidence: float) -> None:
         """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block."""
         assert self.block is not None
-        record = self.block.records[self.index]
         environment = self.environment
         reason = b""
         if action == PILOT_ACTS:
@@ -188,7 +187,7 @@ class Worker:
         after = environment.facts()
         ended = terminated or truncated
         hashed = ended or self.step_in_episode % MEMORY_HASH_INTERVAL == 0
-        record[...] = (
+        self.block.records[self.index] = (
             self.episode,
             self.step_in_episode,
             action,

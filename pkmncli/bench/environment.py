@@ -1,0 +1,75 @@
+"""How close a step comes to what the emulator alone would need."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pkmncli.bench.pairs import Ratio, measure_pairs, ratio
+from pkmncli.config import ResolvedSettings
+from pkmncli.plugins import Registry
+from pkmncli.training.assembly import environment_spec
+
+STEPS_PER_ROUND = 400
+PAIRS = 9
+
+BUDGET_STATE = 0.90
+BUDGET_MULTI_MODAL = 0.85
+BUDGET_FRAME_BY_FRAME = 2.5
+
+
+def bench_environment(settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS) -> list[Ratio]:
+    """Speed of ``step`` against the bare emulator doing the same frames, and against stepping them one by one.
+
+    Each side plays the same presses from the same state; the environment says what its bare emulation is.
+    """
+    results = []
+    for observed, screen, budget in (
+        ("state", "packed", BUDGET_STATE),
+        ("multi_modal", "packed", BUDGET_MULTI_MODAL),
+        ("multi_modal", "rgb", BUDGET_MULTI_MODAL),
+    ):
+        spec = environment_spec(settings, registry, screen=screen)
+        environment = type(spec)(
+            spec.target, spec.config_target, {**spec.settings, "observation_type": observed}
+        ).build()
+        try:
+            sides = _sides(environment)
+            step, bare, frame_by_frame = measure_pairs(list(sides.values()), pairs)
+        finally:
+            environment.close()
+        name = observed if observed == "state" else f"{observed}, {screen} screens"
+        speed = f"{STEPS_PER_ROUND / sorted(step)[len(step) // 2]:.0f} steps/s"
+        results.append(ratio(f"step against bare emulator, {name}", bare, step, budget=budget, detail=speed))
+        if observed == "state":
+            results.append(
+                ratio("step against frame by frame", frame_by_frame, step, budget=BUDGET_FRAME_BY_FRAME, detail=speed)
+            )
+    return results
+
+
+def _sides(environment: Any) -> dict[str, Callable[[], float]]:
+    """Each side's measurement: seconds for the same presses from the same state."""
+    environment.reset(seed=0)
+    start = environment.save_state()
+    presses = np.random.default_rng(0).choice([0, 1, 4, 5, 6, 7, 8], STEPS_PER_ROUND).tolist()
+
+    def measured(play: Callable[[int], Any]) -> Callable[[], float]:
+        def run() -> float:
+            environment.load_state(start)
+            began = time.perf_counter()
+            for action in presses:
+                play(action)
+            return time.perf_counter() - began
+
+        return run
+
+    baselines = environment.baselines()
+    return {
+        "step": measured(environment.step),
+        "bare emulator": measured(baselines["bare emulator"]),
+        "frame by frame": measured(baselines["frame by frame"]),
+    }

@@ -1,0 +1,78 @@
+"""Ratios from repeated pairs: what is compared is measured in turn, so that noise meets both sides alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio measured in pairs, with the smallest and largest of them. ``budget`` is what it should be.
+
+    ``at_least`` tells whether the budget is a floor or a ceiling; nothing is compared where there is none.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str = "x"
+    budget: float | None = None
+    at_least: bool = True
+    detail: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the budget is met."""
+        if self.budget is None:
+            return None
+        return self.value >= self.budget if self.at_least else self.value <= self.budget
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values, for JSON."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "unit": self.unit,
+            "budget": self.budget,
+            "at_least": self.at_least,
+            "met": self.met,
+            "detail": self.detail,
+        }
+
+
+def measure_pairs(sides: Sequence[Callable[[], float]], pairs: int) -> list[list[float]]:
+    """Measures every side once in each of ``pairs`` rounds, the order reversed in every other round.
+
+    Returns for each side what it measured, round by round.
+    """
+    results: list[list[float]] = [[] for _ in sides]
+    for turn in range(pairs):
+        order = range(len(sides)) if turn % 2 == 0 else reversed(range(len(sides)))
+        for index in order:
+            results[index].append(sides[index]())
+    return results
+
+
+def ratio(  # the arguments of a Ratio, and what it is made of
+    name: str,
+    numerators: Sequence[float],
+    denominators: Sequence[float],
+    *,
+    budget: float | None = None,
+    at_least: bool = True,
+    detail: str = "",
+) -> Ratio:
+    """The median of pairwise ratios."""
+    ratios = sorted(n / d for n, d in zip(numerators, denominators, strict=True))
+    return Ratio(name, median(ratios), ratios[0], ratios[-1], "x", budget, at_least, detail)
+
+
+def quantity(name: str, values: Sequence[float], unit: str, *, budget: float | None = None, detail: str = "") -> Ratio:
+    """The median of measured values; a budget is what they may be at most."""
+    ordered = sorted(values)
+    return Ratio(name, median(ordered), ordered[0], ordered[-1], unit, budget, at_least=False, detail=detail)

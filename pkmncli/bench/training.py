@@ -1,0 +1,90 @@
+"""Steps a second of a real training: learner, recording, checkpoints and all, against the environments alone."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from pkmncli.bench.pairs import Ratio, measure_pairs, quantity, ratio
+from pkmncli.config import NONE, ResolvedSettings, resolve_settings
+from pkmncli.plugins import Registry
+from pkmncli.training.checkpoints import BUFFER
+from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.saving import folder_bytes
+from pkmncli.training.session import TrainingSession
+from pkmncli.training.trainer import Status
+
+STEPS = 3000
+PAIRS = 3
+BUDGET_BUFFER_MB = 400
+
+
+def bench_training(registry: Registry, pairs: int = PAIRS) -> list[Ratio]:
+    """Training with DQN and with no learner, one environment and two."""
+    results = []
+    for envs in (1, 2):
+        learning, playing = measure_pairs([_measure(registry, "dqn", envs), _measure(registry, NONE, envs)], pairs)
+        rate = f"{sorted(learning)[len(learning) // 2]:.0f} against {sorted(playing)[len(playing) // 2]:.0f} steps/s"
+        results.append(
+            ratio(f"training with DQN against the pilot alone, {envs} environment(s)", learning, playing, detail=rate)
+        )
+    return results
+
+
+class _WatchedProgress(ConsoleProgress):
+    """Shows nothing, and calls a function whenever there is a status."""
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        super().__init__(quiet=True)
+        self._look = look
+
+    def on_status(self, status: Status) -> None:
+        self._look()
+
+
+def bench_memory(registry: Registry) -> list[Ratio]:
+    """Memory of a training's processes, and what its experience takes, scaled to 100,000 steps."""
+    process = psutil.Process()
+    peak = 0
+
+    def look() -> None:
+        nonlocal peak
+        family = [process, *process.children(recursive=True)]
+        peak = max(peak, sum(one.memory_info().rss for one in family))
+
+    progress = _WatchedProgress(look)
+    with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
+        session = TrainingSession(_settings(registry, "dqn", 1, Path(folder)), registry, ["pkmn", "bench"], progress)
+        run = session.start().run
+        experience = folder_bytes(run.checkpoints.resolve() / BUFFER)
+    return [
+        quantity(f"all processes of a training, {STEPS:,} steps of DQN", [peak / 1e6], "MB"),
+        quantity("experience of 100,000 steps", [experience / STEPS * 1e5 / 1e6], "MB", budget=BUDGET_BUFFER_MB),
+    ]
+
+
+def _measure(registry: Registry, rl: str, envs: int) -> Callable[[], float]:
+    def run() -> float:
+        with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
+            settings = _settings(registry, rl, envs, Path(folder))
+            session = TrainingSession(settings, registry, ["pkmn", "bench"], ConsoleProgress(quiet=True))
+            return float(session.start().summary["steps_per_second"])
+
+    return run
+
+
+def _settings(registry: Registry, rl: str, envs: int, folder: Path) -> ResolvedSettings:
+    return resolve_settings(
+        {
+            "rl": rl,
+            "mode": "rl-only" if rl != NONE else "llm-only",
+            "envs": envs,
+            "steps": STEPS,
+            "save_dir": folder,
+        },
+        registry=registry,
+        environ={},
+    )

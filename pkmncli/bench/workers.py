@@ -1,0 +1,50 @@
+"""What a second worker brings, with random play and no learner."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from pkmncli.api import Source
+from pkmncli.bench.pairs import Ratio, measure_pairs, ratio
+from pkmncli.config import ResolvedSettings
+from pkmncli.plugins import Registry
+from pkmncli.training.assembly import worker_spec
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.workers import WorkerPool
+
+STEPS_PER_ROUND = 1000
+PAIRS = 7
+BUDGET = 1.8
+
+
+def bench_workers(settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS) -> list[Ratio]:
+    """Steps a second of two workers against one, over both of which the same parent watches."""
+    pools = [WorkerPool(worker_spec(settings, registry, Purpose.TRAINING, num_envs=count)) for count in (1, 2)]
+    try:
+        for pool in pools:
+            pool.reset()
+        one, two = measure_pairs([_measure(pool) for pool in pools], pairs)
+    finally:
+        for pool in pools:
+            pool.close()
+    detail = f"{sorted(one)[len(one) // 2]:.0f} and {sorted(two)[len(two) // 2]:.0f} steps/s"
+    return [ratio("two workers against one", two, one, budget=BUDGET, detail=detail)]
+
+
+def _measure(pool: WorkerPool) -> Callable[[], float]:
+    random = np.random.default_rng(0)
+    sources = np.full(pool.num_envs, Source.EXPLORE, np.uint8)
+    confidences = np.zeros(pool.num_envs, np.float32)
+
+    def run() -> float:
+        began = time.perf_counter()
+        for _ in range(STEPS_PER_ROUND):
+            masks = pool.observations()["action_mask"]
+            actions = np.array([random.choice(np.flatnonzero(mask)) for mask in masks])
+            pool.step(actions, sources, confidences)
+        return STEPS_PER_ROUND * pool.num_envs / (time.perf_counter() - began)
+
+    return run

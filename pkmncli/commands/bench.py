@@ -1,0 +1,83 @@
+"""`pkmn bench`: measures the speed of the parts on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from pkmncli.bench.environment import bench_environment
+from pkmncli.bench.pairs import Ratio
+from pkmncli.bench.startup import bench_startup
+from pkmncli.bench.training import bench_memory, bench_training
+from pkmncli.bench.workers import bench_workers
+from pkmncli.config import ResolvedSettings, resolve_settings
+from pkmncli.plugins import Registry, get_registry
+
+
+class Part(StrEnum):
+    """What can be measured."""
+
+    ENV = "env"
+    WORKERS = "workers"
+    TRAINING = "training"
+    MEMORY = "memory"
+    STARTUP = "startup"
+
+
+_MEASURES: dict[Part, Callable[[ResolvedSettings, Registry], list[Ratio]]] = {
+    Part.ENV: bench_environment,
+    Part.WORKERS: bench_workers,
+    Part.TRAINING: lambda _settings, registry: bench_training(registry),
+    Part.MEMORY: lambda _settings, registry: bench_memory(registry),
+    Part.STARTUP: lambda _settings, _registry: bench_startup(),
+}
+
+
+def bench(
+    parts: Annotated[list[Part] | None, typer.Argument(help="What to measure. [default: all]")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Measure the speed of the parts: ratios from repeated pairs in one run, with their budgets."""
+    registry = get_registry()
+    settings = resolve_settings({"mode": "rl-only"}, registry=registry, environ={})
+    console = Console(highlight=False, stderr=as_json)
+    results: dict[str, list[Ratio]] = {}
+    for part in dict.fromkeys(parts or list(Part)):
+        with console.status(f"measuring {part.value}; about a minute"):
+            results[part.value] = _MEASURES[part](settings, registry)
+        if not as_json:
+            _show(console, part.value, results[part.value])
+    if as_json:
+        figures = {part: [one.as_dict() for one in measured] for part, measured in results.items()}
+        machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+        typer.echo(json.dumps({"machine": machine, "parts": figures}, indent=2))
+
+
+def _show(console: Console, part: str, measured: list[Ratio]) -> None:
+    table = Table(title=part, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    table.add_column("what")
+    table.add_column("median", justify="right")
+    table.add_column("range", justify="right")
+    table.add_column("budget", justify="right")
+    table.add_column("")
+    for one in measured:
+        sign = "at least" if one.at_least else "at most"
+        budget = "" if one.budget is None else f"{sign} {one.budget:g}"
+        verdict = {None: "", True: "met", False: "MISSED"}[one.met]
+        table.add_row(
+            one.name,
+            f"{one.value:.2f} {one.unit}",
+            f"{one.low:.2f} to {one.high:.2f}",
+            f"{budget} {verdict}".strip(),
+            one.detail,
+        )
+    console.print(table)
