@@ -167,6 +167,19 @@ class Environment(Protocol):
         """Takes one action. Returns (observation, reward, terminated, truncated, info)."""
         ...
 
+    def advance(self, action: int) -> tuple[float, bool, bool]:
+        """A step without an observation. Returns (reward, terminated, truncated)."""
+        ...
+
+    def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:
+        """Writes the observation into arrays of the space's shapes and dtypes, such as shared memory."""
+        ...
+
+    @property
+    def pressed(self) -> int:
+        """The action of the latest step as it was pressed. One that the mask forbids is not: NONE takes its place."""
+        ...
+
     def facts(self) -> Facts:
         """The state after the latest reset or step."""
         ...

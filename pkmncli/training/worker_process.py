@@ -110,7 +110,6 @@ class Worker:
         self.advice: Advice | None = None
         self.proposal = Decision(0, "", 0.0)
         self.ended_milestones: list[int] = []
-        self.write_observation = getattr(environment, "write_observation", None)
 
     # Calls, by name ---------------------------------------------------------------------------------------------
 
@@ -126,23 +125,22 @@ class Worker:
 
     def load(self, state: WorkerState, slot: int) -> None:
         """Goes on from a saved state."""
-        observation, _info = self.environment.load_state(state.environment)
+        self.environment.load_state(state.environment)
         self.episode, self.step_in_episode = state.episode, state.step
         if self.pilot is not None and state.pilot is not None:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])
-        self._publish(observation, slot)
+        self._publish(slot)
 
     def replay(self, episode: int, presses: bytes, slot: int) -> None:
         """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
         self.reset(episode, slot)
-        observation = None
         for action in presses:
-            observation, *_ = self.environment.step(action)
+            self.environment.advance(action)
         self.step_in_episode = len(presses)
-        if observation is not None:
+        if presses:
             self._propose()
-            self._publish(observation, slot)
+        self._publish(slot)
 
     def context(self) -> Any:
         """The state in words."""
@@ -182,7 +180,7 @@ class Worker:
             reason = reason_text.encode()[:REASON_BYTES]
             source = Source.RULE
         before = environment.facts()
-        observation, reward, terminated, truncated, _info = environment.step(action)
+        reward, terminated, truncated = environment.advance(action)
         self.step_in_episode += 1
         after = environment.facts()
         ended = terminated or truncated
@@ -190,7 +188,7 @@ class Worker:
         self.block.records[self.index] = (
             self.episode,
             self.step_in_episode,
-            action,
+            environment.pressed,
             source,
             confidence,
             reward,
@@ -213,39 +211,32 @@ class Worker:
         )
         if ended:
             self.ended_milestones = environment.milestone_steps()
-            self._write(observation, TERMINAL_SLOT)
+            environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
             self.episode += 1
             self._begin(slot)
         else:
             self._propose()
-            self._publish(observation, slot)
+            self._publish(slot)
 
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)
         seed = derive_seed(self.spec.seed, self.spec.purpose, number)
-        observation, _info = self.environment.reset(seed=seed)
+        self.environment.reset(seed=seed)
         self.step_in_episode = 0
         self.advice = None
         if self.pilot is not None:
             self.pilot.reset(seed)
             self._propose()
-        self._publish(observation, slot)
+        self._publish(slot)
 
     def _propose(self) -> None:
         if self.pilot is not None:
             self.proposal = self.pilot.act(self.advice)
 
-    def _publish(self, observation: Mapping[str, Any], slot: int) -> None:
-        self._write(observation, slot)
+    def _publish(self, slot: int) -> None:
         if self.block is not None:
+            self.environment.write_observation(self.block.environment(slot, self.index))
             self.block.records[self.index]["pilot_confidence"] = self.proposal.confidence
-
-    def _write(self, observation: Mapping[str, Any], slot: int) -> None:
-        if self.block is None:
-            return
-        target = self.block.environment(slot, self.index)
-        for name, array in target.items():
-            array[...] = observation[name]
 
 
 def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
