@@ -1,0 +1,70 @@
+"""Names for the numbers in recorded decisions: maps, species, phases, actions and who decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pkmncli.api import Action, Source
+
+NAMES_FILE = "names.json"
+"""In a run's folder: ``{"maps": {"6148": "New Bark Town"}, "species": {"158": "Totodile"}, "phases": ["..."]}``."""
+
+ACTION_NAMES = {int(action): action.name.lower() for action in Action}
+SOURCE_NAMES = {int(source): source.name.lower() for source in Source}
+BATTLE_NAMES = {0: "no battle", 1: "wild", 2: "trainer"}
+
+_FILE_KEYS = {"maps": "map", "species": "opponent", "phases": "phase"}
+_MAPS_PER_GROUP = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """For each kind of number (map, opponent, phase, battle, action, source) what its values are called."""
+
+    kinds: Mapping[str, Mapping[int, str]] = field(
+        default_factory=lambda: {"action": ACTION_NAMES, "source": SOURCE_NAMES, "battle": BATTLE_NAMES}
+    )
+
+    def of(self, kind: str, number: int) -> str:
+        """What a number is called. A map without a name is written as group.number, others as the number."""
+        if kind == "previous":
+            return ACTION_NAMES.get(number - 1, "nothing yet")
+        known = self.kinds.get(kind, {})
+        if number in known:
+            return known[number]
+        return f"{number // _MAPS_PER_GROUP}.{number % _MAPS_PER_GROUP}" if kind == "map" else str(number)
+
+    def number(self, kind: str, name: str) -> int | None:
+        """The number that is called so, in any case; nothing when no number is."""
+        wanted = name.casefold()
+        return next((number for number, known in self.kinds.get(kind, {}).items() if known.casefold() == wanted), None)
+
+
+def load_names(folders: Iterable[Path]) -> Names:
+    """The names that these runs left in their folders. Where two runs differ about a number, it has no name."""
+    kinds: dict[str, dict[int, str]] = {"map": {}, "opponent": {}, "phase": {}}
+    disputed: set[tuple[str, int]] = set()
+    for folder in folders:
+        for kind, number, name in _read(folder / NAMES_FILE):
+            if kinds[kind].setdefault(number, name) != name:
+                disputed.add((kind, number))
+    for kind, number in disputed:
+        del kinds[kind][number]
+    return Names({**Names().kinds, **kinds})
+
+
+def _read(path: Path) -> Iterable[tuple[str, int, str]]:
+    try:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        # Names only make a report readable: without them, or with a damaged file, it shows numbers.
+        return
+    for key, kind in _FILE_KEYS.items():
+        entries = content.get(key, {}) if isinstance(content, dict) else {}
+        pairs = enumerate(entries) if isinstance(entries, list) else entries.items()
+        for number, name in pairs:
+            yield kind, int(number), str(name)

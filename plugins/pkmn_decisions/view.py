@@ -1,0 +1,201 @@
+"""The tables of one or more runs as SQL views: decisions with what came of them and of their episode.
+
+Views:
+    judged_decisions: every recorded decision, with ``run``, ``near_return`` and ``success``.
+    decisions: the same, with what they are called and what came of the episode; slower. Beside the above it has
+        ``action_name``, ``source_name``, ``episode_return``, ``episode_outcome`` (the last two empty while the
+        episode is running).
+    episodes, metrics: as recorded, with ``run``.
+    names: kind (map, opponent, phase, ...), number, name.
+
+A decision's ``near_return`` is the sum of the rewards of that step and of the steps that follow in its episode,
+``horizon`` steps in all or fewer at the episode's end. It is a ``success`` if that sum is above zero. Both are empty
+where the episode has neither ended nor gone on for long enough yet.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pkmn_decisions.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
+from pkmn_decisions.schema import DECISIONS, EPISODES, METRICS, SCHEMA_VERSION, Table
+from pkmn_decisions.table_files import TableFile, list_files, relation, sql_text
+from pkmncli.errors import DecisionValidationError, RunError
+
+HORIZON = 8
+"""Decisions over which a decision's reward is summed, itself included."""
+
+MEMORY_LIMIT = "2GB"
+"""Memory that a question may take before DuckDB goes on in a temporary folder."""
+
+_ATTEMPTS = 5
+
+
+def _case(column: str, names: Mapping[int, str]) -> str:
+    cases = " ".join(f"WHEN {number} THEN {sql_text(name)}" for number, name in names.items())
+    return f"CASE {column} {cases} END"
+
+
+_JOINED = f"""
+    SELECT d.*,
+        {_case("action", ACTION_NAMES)} AS action_name,
+        {_case("source", SOURCE_NAMES)} AS source_name,
+        e.total_reward AS episode_return,
+        e.outcome AS episode_outcome
+    FROM judged_decisions d
+    LEFT JOIN (SELECT * FROM episodes WHERE purpose = 'train') e USING (run, environment, episode)
+"""
+
+
+class RunViews:
+    """An in-memory database with views on the files of runs. Files are listed again by :meth:`refresh`."""
+
+    def __init__(self, folders: Sequence[Path], horizon: int = HORIZON, threads: int | None = None) -> None:
+        """Opens the runs in ``folders``.
+
+        Args:
+            folders: run folders; one that has no tables yet counts as empty.
+            horizon: decisions over which a decision's reward is summed.
+            threads: threads of the database; all cores by default.
+
+        Raises:
+            RunError: a table was written by a newer version, or cannot be read.
+        """
+        self.folders = [Path(folder) for folder in folders]
+        self._horizon = horizon
+        self._files: list[TableFile] = []
+        self._locked = False
+        config: dict[str, Any] = {
+            "memory_limit": MEMORY_LIMIT,
+            # By default it would lie in the folder that the command was started from.
+            "temp_directory": str(Path(tempfile.gettempdir()) / f"pkmn-duckdb-{os.getpid()}"),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        if threads is not None:
+            config["threads"] = threads
+        self._connection = duckdb.connect(":memory:", config=config)
+        self.names = Names()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes in what was written since the last call."""
+        self._files = []
+        self.names = load_names(self.folders)
+        try:
+            for view, table in (("decision_rows", DECISIONS), ("episodes", EPISODES), ("metrics", METRICS)):
+                self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
+            self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
+            self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
+            self._write_names()
+        except duckdb.Error as error:
+            raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
+
+    def judged(self, rows: str) -> str:
+        """SQL that adds to these rows of decisions what came of them.
+
+        Args:
+            rows: name of a view or a query in parentheses. It must hold, for each row, those that follow it in its
+                episode, as far as they are recorded.
+        """
+        # With one run the episodes are told apart without its name, which saves a third of the time.
+        episode = "environment, episode" if len(self.folders) == 1 else "run, environment, episode"
+        following = range(1, self._horizon)
+        near_return = " + ".join(["reward::DOUBLE", *(f"lead(reward, {step}, 0) OVER steps" for step in following)])
+        known = f"lead(true, {self._horizon - 1}, false) OVER steps OR bool_or(done) OVER whole"
+        return f"""
+            SELECT * EXCLUDE (near_return, known),
+                CASE WHEN known THEN near_return END AS near_return,
+                CASE WHEN known THEN near_return > 0 END AS success
+            FROM (
+                SELECT *, {near_return} AS near_return, {known if self._horizon > 1 else "true"} AS known
+                FROM {rows}
+                WINDOW steps AS (PARTITION BY {episode} ORDER BY step), whole AS (PARTITION BY {episode})
+            )
+        """
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Column names and rows of a query.
+
+        Raises:
+            DecisionValidationError: the query is not valid.
+            RunError: a file cannot be read.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                cursor = self._connection.execute(sql, list(parameters))
+                return [column[0] for column in cursor.description or ()], cursor.fetchall()
+            except duckdb.Error as error:
+                # A run that resumes may have moved a file since it was listed.
+                if not self._locked and attempt + 1 < _ATTEMPTS and any(not file.path.exists() for file in self._files):
+                    self.refresh()
+                    continue
+                if isinstance(error, duckdb.IOException) or any(str(file.path) in str(error) for file in self._files):
+                    raise RunError(f"Cannot read {self._shown_folders()}: {first_line(error)}") from error
+                raise DecisionValidationError(f"The query failed: {first_line(error)}") from error
+        raise AssertionError("unreachable")
+
+    def lock(self) -> None:
+        """From now on no other file can be opened, and no setting changed. :meth:`refresh` works no more."""
+        paths = ", ".join(sql_text(file.path) for file in self._files)
+        self._connection.execute(f"SET allowed_paths = [{paths}]")
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+        self._locked = True
+
+    def newest_steps(self) -> dict[str, int]:
+        """For each run that has decisions the last step that its files go up to."""
+        newest: dict[str, int] = {}
+        for folder, name in zip(self.folders, run_names(self.folders), strict=True):
+            files = list_files(folder / DECISIONS.name)
+            if files:
+                newest[name] = max(file.last for file in files)
+        return newest
+
+    def close(self) -> None:
+        """Lets go of the database's memory."""
+        self._connection.close()
+
+    def _all_runs(self, table: Table) -> str:
+        parts = []
+        for folder, name in zip(self.folders, run_names(self.folders), strict=True):
+            files = list_files(folder / table.name)
+            if files:
+                self._check_version(files[-1])
+            self._files += files
+            columns = ", ".join(f'"{column.name}"' for column in table.columns)
+            parts.append(relation(table, files, f"{sql_text(name)} AS run, {columns}"))
+        return " UNION ALL ".join(parts)
+
+    def _check_version(self, file: TableFile) -> None:
+        rows = self._connection.execute(
+            f"SELECT value FROM parquet_kv_metadata({sql_text(file.path)}) WHERE key = 'pkmn_schema'"
+        ).fetchall()
+        if rows and int(rows[0][0]) > SCHEMA_VERSION:
+            raise RunError(f"{file.path} was written by a newer version of pkmncli: install that version to read it.")
+
+    def _write_names(self) -> None:
+        rows = [(kind, number, name) for kind in self.names.kinds for number, name in self.names.kinds[kind].items()]
+        self._connection.execute("CREATE OR REPLACE TABLE names (kind VARCHAR, number BIGINT, name VARCHAR)")
+        values = ", ".join(f"({sql_text(kind)}, {number}, {sql_text(name)})" for kind, number, name in rows)
+        self._connection.execute(f"INSERT INTO names VALUES {values}")
+
+    def _shown_folders(self) -> str:
+        return ", ".join(str(folder) for folder in self.folders)
+
+
+def run_names(folders: Sequence[Path]) -> list[str]:
+    """A name for each run: its folder's, or its whole path where two are called the same."""
+    names = [folder.absolute().name for folder in folders]
+    return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
+
+
+def first_line(error: Exception) -> str:
+    """What an error of the database says, without the excerpt of the query that follows."""
+    return str(error).strip().split("\n", 1)[0]
