@@ -1,0 +1,190 @@
+/* Types, hardware registers, the game's own variables and what the source files offer each other. */
+#ifndef GAME_H
+#define GAME_H
+
+typedef unsigned char u8;
+typedef signed char i8;
+typedef unsigned int u16;
+typedef unsigned long u32;
+
+#include "../build/memory.h"
+#include "../build/data.h"
+
+/* ---- hardware --------------------------------------------------------- */
+#define rDIV (*(volatile u8 *)0xFF04)
+#define rLCDC (*(volatile u8 *)0xFF40)
+#define rWY (*(volatile u8 *)0xFF4A)
+#define rVBK (*(volatile u8 *)0xFF4F)
+#define rHDMA1 (*(volatile u8 *)0xFF51)
+#define rHDMA2 (*(volatile u8 *)0xFF52)
+#define rHDMA3 (*(volatile u8 *)0xFF53)
+#define rHDMA4 (*(volatile u8 *)0xFF54)
+#define rHDMA5 (*(volatile u8 *)0xFF55)
+#define rROMB0 (*(volatile u8 *)0x2000)
+
+#define LCDC_OFF 0x00
+#define LCDC_ON 0x87 /* background from 8800, map 9800, 8x16 objects on */
+
+/* ---- own fields in HRAM (start.s uses the same) ----------------------- */
+#define hOamDirty (*(volatile u8 *)0xFFB1)
+#define hSCX (*(volatile u8 *)0xFFB2)
+#define hSCY (*(volatile u8 *)0xFFB3)
+#define hBgCol (*(volatile u8 *)0xFFB4)
+#define hBgRow (*(volatile u8 *)0xFFB5)
+#define hPushRow (*(volatile u8 *)0xFFB6)
+#define hPushCount (*(volatile u8 *)0xFFB7)
+#define hStripX (*(volatile u8 *)0xFFB8)
+#define hStripY (*(volatile u8 *)0xFFB9)
+#define hPal (*(volatile u16 *)0xFFBC)
+
+/* ---- own buffers at fixed places (tools/check_memory.py knows them) --- */
+#define shadow_oam ((u8 *)0xC000)    /* 160 */
+#define strip_tiles ((u8 *)0xCD20)   /* 64 */
+#define strip_attrs ((u8 *)0xCD60)   /* 64 */
+#define push_tiles ((u8 *)0xC300)    /* 192: six rows of the BG map */
+#define push_attrs ((u8 *)0xC3C0)    /* 192 */
+#define tile_attrs ((u8 *)0xC738)    /* 96: palette of each map tile */
+#define palettes ((u8 *)0xD9C4)      /* 128: the colours wanted */
+#define palettes_shown ((u8 *)0xDEF4) /* 128: the colours on screen, between fades */
+#define name_buffer ((u8 *)0xDF80)   /* 16: {word} and {move} */
+#define move_buffer ((u8 *)0xDF90)   /* 16 */
+
+/* ---- buttons ---------------------------------------------------------- */
+#define PAD_A 0x01
+#define PAD_B 0x02
+#define PAD_SELECT 0x04
+#define PAD_START 0x08
+#define PAD_RIGHT 0x10
+#define PAD_LEFT 0x20
+#define PAD_UP 0x40
+#define PAD_DOWN 0x80
+
+/* ---- letters and window pieces ---------------------------------------- */
+#define CH_SPACE 0x7F
+#define CH_END 0x50
+#define CH_ARROW 0xEE
+#define CH_CURSOR 0xED
+#define CH_HOLLOW 0xEC
+#define CH_SLASH 0xF3
+#define CH_LEVEL 0x6E
+#define ATTR_TEXT 0x87 /* palette 7, over the objects */
+
+/* ---- directions: step codes ------------------------------------------- */
+#define DIR_DOWN 0
+#define DIR_UP 1
+#define DIR_LEFT 2
+#define DIR_RIGHT 3
+#define DIR_NONE 0xFF
+
+/* ---- structs ---------------------------------------------------------- */
+typedef struct {
+	u8 sprite, map_object, sprite_tile, movement, flags1, flags2, palette, walking;
+	u8 direction, step_type, step_duration, action, step_frame, facing, tile_collision, last_tile;
+	u8 map_x, map_y, last_map_x, last_map_y, init_x, init_y, radius, sprite_x, sprite_y;
+	i8 x_offset, y_offset;
+	u8 movement_index, step_index, unused1[2], jump_height, range, unused2[7];
+} Object;
+
+typedef struct {
+	u8 struct_id, sprite, y, x, movement, radius, hour1, hour2, palette_and_type, sight;
+	u16 script, event_flag;
+	u8 unused[2];
+} MapObject;
+
+typedef struct {
+	u8 species, item, moves[4], ot_id[2], exp[3], stat_exp[10], dvs[2], pp[4], happiness, pokerus, caught[2], level;
+	u8 status, unused, hp[2], max_hp[2], stats[10];
+} PartyMon;
+
+typedef struct {
+	u8 species, item, moves[4], dvs[2], pp[4], happiness, level, status, unused, hp[2], max_hp[2], stats[10], types[2];
+} BattleMon;
+
+#define objects ((Object *)0xD4D6)
+#define player objects[0]
+#define map_objects ((MapObject *)0xD71E)
+#define party ((PartyMon *)0xDCDF)
+#define NUM_OBJECTS 13
+
+/* ---- home.c: banks, random numbers, buttons --------------------------- */
+void wait_vblank(void);
+void wait_frames(u8 frames);
+void set_bank(u8 bank);
+u8 far_byte(u8 bank, u16 address);
+u16 far_word(u8 bank, u16 address);
+void far_copy(void *to, u8 bank, u16 from, u16 count);
+void vram_copy(u16 to, u8 bank, u16 from, u8 tiles);
+u8 random(void);
+u8 random_below(u8 limit);
+void poll_joy(void);
+void flag_set(u16 flag);
+u8 flag_get(u16 flag);
+u16 get16(const u8 *at);
+void put16(u8 *at, u16 value);
+
+/* ---- screen.c: window pieces, letters, colours ------------------------ */
+void screen_clear(u8 tile, u8 attr);
+void screen_fill(u8 row, u8 col, u8 height, u8 width, u8 tile, u8 attr);
+void screen_box(u8 row, u8 col, u8 height, u8 width);
+void screen_put(u8 row, u8 col, u8 tile);
+u8 screen_text(u8 row, u8 col, const u8 *text);
+void screen_number(u8 row, u8 col, u16 value, u8 digits);
+void screen_push(u8 row, u8 count);
+void screen_poke(u8 row, u8 col, u8 tile);
+void lcd_off(void);
+void lcd_on(void);
+void font_load(void);
+void palettes_load(u8 bank, u16 address);
+void palettes_object_load(void);
+void palettes_show(void);
+void fade_out(void);
+void fade_in(void);
+
+/* ---- message.c: the message box --------------------------------------- */
+extern u16 text_number;
+void message_box(void);
+void message(u16 id);
+void message_open(u16 id);
+void message_more(u16 id);
+void prompt(void);
+void copy_name(u8 *to, u8 bank, u16 from, u8 index);
+
+/* ---- menu.c: menus with a cursor -------------------------------------- */
+#define MENU_CANCEL 0xFF
+u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u8 first);
+u8 yes_no(void);
+
+/* ---- overworld (bank 1) ----------------------------------------------- */
+extern u8 strip_pending;
+void overworld(void) __banked;
+void map_load(void) __banked;
+void map_connections(void) __banked;
+u8 map_collision(u8 x, u8 y) __banked;
+void map_draw(void) __banked;
+void map_strip(u8 direction) __banked;
+void map_show(void) __banked;
+void map_redraw(void) __banked;
+void map_neighbours(void) __banked;
+u8 permission(u8 collision) __banked;
+void objects_load(void) __banked;
+void objects_graphics(void) __banked;
+void objects_tick(void) __banked;
+void objects_draw(void) __banked;
+u8 object_at(u8 map_x, u8 map_y) __banked;
+void script_run(u16 address) __banked;
+void player_step(u8 direction) __banked;
+void player_walk(u8 direction) __banked;
+void step_advance(Object *object) __banked;
+void window_close(void) __banked;
+
+/* ---- creatures and battle (bank 2) ------------------------------------ */
+void party_give(u8 species, u8 level) __banked;
+void party_heal(void) __banked;
+void battle_wild(u8 species, u8 level) __banked;
+void hp_bar(u8 row, u8 col, u16 hp, u16 max) __banked;
+
+/* ---- title and START menu (bank 3) ------------------------------------ */
+void title(void) __banked;
+void start_menu(void) __banked;
+
+#endif

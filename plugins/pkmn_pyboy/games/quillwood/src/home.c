@@ -1,0 +1,115 @@
+/* Banks, random numbers, buttons, story flags: what every other file uses. */
+#include "game.h"
+
+void set_bank(u8 bank)
+{
+	hROMBank = bank;
+	rROMB0 = bank;
+}
+
+void wait_frames(u8 frames)
+{
+	while (frames--)
+		wait_vblank();
+}
+
+u8 far_byte(u8 bank, u16 address)
+{
+	u8 old = hROMBank, value;
+	set_bank(bank);
+	value = *(u8 *)address;
+	set_bank(old);
+	return value;
+}
+
+u16 far_word(u8 bank, u16 address)
+{
+	u8 old = hROMBank;
+	u16 value;
+	set_bank(bank);
+	value = *(u16 *)address;
+	set_bank(old);
+	return value;
+}
+
+void far_copy(void *to, u8 bank, u16 from, u16 count)
+{
+	u8 old = hROMBank;
+	u8 *target = to;
+	const u8 *source = (const u8 *)from;
+	set_bank(bank);
+	while (count--)
+		*target++ = *source++;
+	set_bank(old);
+}
+
+/* Tiles from ROM to video memory by DMA; call it in VBlank (at most 64 tiles) or with the screen off. */
+void vram_copy(u16 to, u8 bank, u16 from, u8 tiles)
+{
+	u8 old = hROMBank;
+	set_bank(bank);
+	/* DMA takes multiples of 16 only, so the rest of an odd address is copied by hand */
+	if (from & 15) {
+		u8 *target = (u8 *)to;
+		const u8 *source = (const u8 *)from;
+		u16 count = (u16)tiles << 4;
+		while (count--)
+			*target++ = *source++;
+	} else {
+		rHDMA1 = from >> 8;
+		rHDMA2 = (u8)from;
+		rHDMA3 = to >> 8;
+		rHDMA4 = (u8)to;
+		rHDMA5 = tiles - 1;
+	}
+	set_bank(old);
+}
+
+u8 random(void)
+{
+	hRandomAdd += rDIV;
+	hRandomSub ^= hRandomAdd;
+	hRandomSub += 0x9D;
+	return hRandomAdd ^ hRandomSub;
+}
+
+/* A random number below limit, each as likely as the next. */
+u8 random_below(u8 limit)
+{
+	return (u8)(((u16)random() * limit) >> 8);
+}
+
+void poll_joy(void)
+{
+	u8 down = hJoypadDown;
+	hJoyPressed = down & ~hJoyDown;
+	hJoyDown = down;
+	hJoyLast = hJoyPressed;
+}
+
+void flag_set(u16 flag)
+{
+	wEventFlags[flag >> 3] |= 1 << (flag & 7);
+}
+
+u8 flag_get(u16 flag)
+{
+	return wEventFlags[flag >> 3] & (u8)(1 << (flag & 7));
+}
+
+u16 get16(const u8 *at)
+{
+	return (u16)at[0] << 8 | at[1];
+}
+
+void put16(u8 *at, u16 value)
+{
+	at[0] = value >> 8;
+	at[1] = (u8)value;
+}
+
+void main(void)
+{
+	title();
+	overworld();
+}

@@ -1,0 +1,256 @@
+/* The current map: loading it from the tables, its neighbours, its collision and its picture. */
+#pragma bank 1
+#include "game.h"
+
+#define BLOCKS_SIZE 1300
+#define map_blocks ((u8 *)0xC800)
+#define BORDER 3
+
+void turn_strip_asm(void);
+
+u8 strip_pending; /* 1: a column waits for the next VBlank, 2: a row */
+static u16 attributes;
+
+/* The 9-byte header of a map. */
+static u16 header_of(u8 group, u8 number)
+{
+	u16 list = far_word(BANK_MAP_GROUP_POINTERS, ADDR_MAP_GROUP_POINTERS + (u16)(group - 1) * 2);
+	return list + (u16)(number - 1) * 9;
+}
+
+u8 permission(u8 collision) __banked
+{
+	return far_byte(BANK_COLLISION_PERMISSION_TABLE, ADDR_COLLISION_PERMISSION_TABLE + collision);
+}
+
+static void load_attributes(void)
+{
+	u8 row[15];
+	u8 i;
+	u16 header = header_of(wMapGroup, wMapNumber);
+	far_copy(row, BANK_MAP_GROUP_POINTERS, header, 9);
+	wMapTileset = row[1];
+	wEnvironment = row[2];
+	attributes = (u16)row[4] << 8 | row[3];
+	wCurLandmark = row[5];
+	far_copy(row, BANK_MAP_GROUP_POINTERS, attributes, 12);
+	wMapBorderBlock = row[0];
+	wMapHeight = row[1];
+	wMapWidth = row[2];
+	wMapScriptsBank = row[6];
+	wMapScriptsPointer = (u16)row[8] << 8 | row[7];
+	wMapEventsPointer = (u16)row[10] << 8 | row[9];
+	wMapConnections = row[11];
+	attributes += 12;
+	for (i = 0; i < 4; i++) {
+		u8 *record = wNorthConnectedMapGroup + i * 12;
+		u8 j;
+		if (wMapConnections & (u8)(8 >> i)) {
+			far_copy(record, BANK_MAP_GROUP_POINTERS, attributes, 12);
+			attributes += 12;
+		} else {
+			for (j = 0; j < 12; j++)
+				record[j] = j < 2 ? 0xFF : 0;
+		}
+	}
+	far_copy(row, BANK_TILESETS, ADDR_TILESETS + (u16)wMapTileset * 15, 15);
+	wTilesetBlocksBank = row[3];
+	wTilesetBlocksAddress = (u16)row[5] << 8 | row[4];
+	wTilesetCollisionBank = row[6];
+	wTilesetCollisionAddress = (u16)row[8] << 8 | row[7];
+}
+
+/* Counts and places of warps, triggers, signs and people. */
+static void load_events(void)
+{
+	u8 bank = wMapScriptsBank;
+	u16 at = wMapEventsPointer + 2;
+	wCurMapWarpEventCount = far_byte(bank, at++);
+	wCurMapWarpEventsPointer = at;
+	at += (u16)wCurMapWarpEventCount * 5;
+	wCurMapCoordEventCount = far_byte(bank, at++);
+	wCurMapCoordEventsPointer = at;
+	at += (u16)wCurMapCoordEventCount * 8;
+	wCurMapBGEventCount = far_byte(bank, at++);
+	wCurMapBGEventsPointer = at;
+	at += (u16)wCurMapBGEventCount * 5;
+	wCurMapObjectEventCount = far_byte(bank, at++);
+	wCurMapObjectEventsPointer = at;
+}
+
+/* Rows of the connected maps that lie in the border. */
+void map_connections(void) __banked
+{
+	u8 i, rows, cols, there_width, group, bank;
+	u8 stride = wMapWidth + BORDER * 2;
+	for (i = 0; i < 4; i++) {
+		u8 *record = wNorthConnectedMapGroup + i * 12;
+		u8 *to = (u8 *)((u16)record[5] << 8 | record[4]);
+		u16 from = (u16)record[3] << 8 | record[2];
+		u8 length = record[6];
+		group = record[0];
+		if (group == 0xFF)
+			continue;
+		there_width = record[7];
+		bank = far_byte(BANK_MAP_GROUP_POINTERS, far_word(BANK_MAP_GROUP_POINTERS, header_of(group, record[1]) + 3) + 3);
+		rows = i < 2 ? BORDER : length;
+		cols = i < 2 ? length : BORDER;
+		while (rows--) {
+			far_copy(to, bank, from, cols);
+			to += stride;
+			from += there_width;
+		}
+	}
+}
+
+static void load_blocks(void)
+{
+	u8 row = wMapHeight, width = wMapWidth, border = wMapBorderBlock;
+	u16 i, from;
+	u8 bank;
+	u8 *to = map_blocks;
+	for (i = BLOCKS_SIZE; i; i--)
+		*to++ = border;
+	from = far_word(BANK_MAP_GROUP_POINTERS, header_of(wMapGroup, wMapNumber) + 3);
+	bank = far_byte(BANK_MAP_GROUP_POINTERS, from + 3);
+	from = far_word(BANK_MAP_GROUP_POINTERS, from + 4);
+	to = map_blocks + BORDER * (width + BORDER * 2) + BORDER;
+	while (row--) {
+		far_copy(to, bank, from, width);
+		from += width;
+		to += width + BORDER * 2;
+	}
+	map_connections();
+}
+
+/* Everything of map wMapGroup.wMapNumber but its picture and its people. */
+void map_load(void) __banked
+{
+	u8 i;
+	load_attributes();
+	load_events();
+	load_blocks();
+	wEventFlags[0] = 0;
+	i = far_byte(wMapScriptsBank, wMapScriptsPointer);
+	if (i)
+		wVisitedSpawns[i >> 3] |= 1 << (i & 7);
+	wWildEncounterCooldown = 5;
+}
+
+static u8 *block_at(u8 x, u8 y)
+{
+	u8 stride = wMapWidth + BORDER * 2;
+	return map_blocks + (u16)((u8)(y + 6) >> 1) * stride + ((u8)(x + 6) >> 1);
+}
+
+/* The collision value of a tile; tiles up to six outside the map are those of the border. */
+u8 map_collision(u8 x, u8 y) __banked
+{
+	u8 block = *block_at(x, y);
+	if (!block)
+		return 0xFF;
+	return far_byte(wTilesetCollisionBank, wTilesetCollisionAddress + (u16)block * 4 + (y & 1) * 2 + (x & 1));
+}
+
+/* What lies around the player. */
+void map_neighbours(void) __banked
+{
+	u8 x = wXCoord, y = wYCoord;
+	player.tile_collision = map_collision(x, y);
+	wTileDown = map_collision(x, y + 1);
+	wTileUp = map_collision(x, y - 1);
+	wTileLeft = map_collision(x - 1, y);
+	wTileRight = map_collision(x + 1, y);
+	wTilePermissions = (permission(wTileDown) ? 8 : 0) | (permission(wTileUp) ? 4 : 0) | (permission(wTileLeft) ? 2 : 0) | (permission(wTileRight) ? 1 : 0);
+}
+
+void put_cells(u8 x, u8 y, u8 count, u8 vertical, u8 *tiles, u8 *attrs);
+
+/* The view around the player into the screen buffer. */
+void map_draw(void) __banked
+{
+	u8 row;
+	u8 *tiles = wTilemap, *attrs = wAttrmap;
+	for (row = 0; row < 9; row++) {
+		put_cells(wXCoord - 4, wYCoord - 4 + row, 10, 0, tiles, attrs);
+		tiles += 40;
+		attrs += 40;
+	}
+}
+
+/* The column or row that a step in a direction brings into view. */
+void map_strip(u8 direction) __banked
+{
+	u8 x = wXCoord - 4, y = wYCoord - 4;
+	u8 col = hSCX >> 3, line = hSCY >> 3;
+	if (direction == DIR_LEFT || direction == DIR_RIGHT) {
+		if (direction == DIR_LEFT) {
+			x -= 1;
+			col -= 2;
+		} else {
+			x += 10;
+			col += 20;
+		}
+		put_cells(x, y, 9, 1, strip_tiles, strip_attrs);
+		strip_pending = 1;
+	} else {
+		if (direction == DIR_UP) {
+			y -= 1;
+			line -= 2;
+		} else {
+			y += 9;
+			line += 18;
+		}
+		put_cells(x, y, 10, 0, push_tiles, push_attrs);
+		hStripX = col & 31;
+		turn_strip_asm();
+		strip_pending = 2;
+	}
+	hStripX = col & 31;
+	hStripY = line & 31;
+}
+
+/* Tiles and colours of the map's tileset; the screen must be off. */
+static void load_tileset(void)
+{
+	u8 row[15];
+	u8 i;
+	u16 map;
+	far_copy(row, BANK_TILESETS, ADDR_TILESETS + (u16)wMapTileset * 15, 15);
+	vram_copy(0x9000, row[0], (u16)row[2] << 8 | row[1], 96);
+	map = (u16)row[14] << 8 | row[13];
+	for (i = 0; i < 96; i++) {
+		u8 pair = far_byte(BANK_TILESETS, map + (i >> 1));
+		tile_attrs[i] = (i & 1) ? pair >> 4 : pair & 15;
+	}
+	if (wMapTileset == 0)
+		palettes_load(BANK_PAL_OUTDOOR, ADDR_PAL_OUTDOOR);
+	else
+		palettes_load(BANK_PAL_INDOOR, ADDR_PAL_INDOOR);
+}
+
+/* The whole picture anew, with the screen off; the colours are left to the caller's fade. */
+void map_show(void) __banked
+{
+	lcd_off();
+	font_load();
+	load_tileset();
+	palettes_object_load();
+	hSCX = 0;
+	hSCY = 0;
+	hBgCol = 0;
+	hBgRow = 0;
+	map_draw();
+	screen_push(0, 18);
+	objects_graphics();
+	objects_draw();
+	lcd_on();
+	wSpriteUpdatesEnabled = 1;
+}
+
+/* The map again where windows were. */
+void map_redraw(void) __banked
+{
+	map_draw();
+	screen_push(0, 18);
+}

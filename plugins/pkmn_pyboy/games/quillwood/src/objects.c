@@ -1,0 +1,270 @@
+/* The player's and the people's figures: loading, wandering, drawing. */
+#pragma bank 1
+#include "game.h"
+
+#define SHEET_TILES 24
+#define MAX_SHEETS 10
+#define STANDING 0xFF
+#define MOVE_WANDER 2
+
+static u8 sheets[MAX_SHEETS]; /* sprite numbers (from 1) whose drawings are in video memory */
+static u8 sheet_count;
+static u8 wanderers;
+
+static const i8 step_x[4] = {0, 0, -1, 1};
+static const i8 step_y[4] = {1, -1, 0, 0};
+
+static u8 sheet_of(u8 sprite)
+{
+	u8 i;
+	for (i = 0; i < sheet_count; i++)
+		if (sheets[i] == sprite)
+			return i;
+	if (sheet_count == MAX_SHEETS)
+		return 0;
+	sheets[sheet_count++] = sprite;
+	return i;
+}
+
+static void object_place(Object *o, u8 map_x, u8 map_y)
+{
+	o->map_x = o->last_map_x = o->init_x = map_x;
+	o->map_y = o->last_map_y = o->init_y = map_y;
+	o->walking = STANDING;
+	o->action = 1;
+	o->x_offset = 0;
+	o->y_offset = 0;
+	o->step_duration = 0;
+}
+
+/* The map's people, and the player at wXCoord, wYCoord. */
+void objects_load(void) __banked
+{
+	u8 i, j;
+	u8 direction = player.direction;
+	u8 *clear = wObjectMasks;
+	u16 at = wCurMapObjectEventsPointer;
+	for (i = 0; i < 16; i++)
+		clear[i] = i ? 0xFF : 0;
+	for (i = 1; i < NUM_OBJECTS; i++) {
+		clear = (u8 *)&objects[i];
+		for (j = 0; j < sizeof(Object); j++)
+			clear[j] = 0;
+	}
+	for (i = 0; i < 16; i++) {
+		clear = (u8 *)&map_objects[i];
+		for (j = 0; j < sizeof(MapObject); j++)
+			clear[j] = 0;
+		map_objects[i].struct_id = 0xFF;
+	}
+	sheet_count = 0;
+	wanderers = 0;
+	player.sprite = 1;
+	player.map_object = 0;
+	player.sprite_tile = sheet_of(1);
+	player.direction = direction;
+	object_place(&player, wXCoord + 4, wYCoord + 4);
+	map_objects[0].struct_id = 0;
+	map_objects[0].sprite = 1;
+	map_objects[0].x = player.map_x;
+	map_objects[0].y = player.map_y;
+	for (i = 1; i <= wCurMapObjectEventCount && i < NUM_OBJECTS; i++) {
+		MapObject *m = &map_objects[i];
+		Object *o = &objects[i];
+		far_copy(&m->sprite, wMapScriptsBank, at, 13);
+		at += 13;
+		if (m->event_flag != 0xFFFF && flag_get(m->event_flag))
+			continue;
+		wObjectMasks[i] = 0;
+		m->struct_id = i;
+		o->sprite = m->sprite;
+		o->map_object = i;
+		o->sprite_tile = sheet_of(m->sprite);
+		o->movement = m->movement;
+		o->radius = m->radius;
+		o->palette = m->palette_and_type >> 4;
+		object_place(o, m->x, m->y);
+		o->direction = m->movement >= 6 ? (m->movement - 6) << 2 : 0;
+		if (m->movement == MOVE_WANDER) {
+			wanderers++;
+			o->range = 40 + i * 17;
+		}
+	}
+}
+
+/* Drawings of all the figures to video memory; the screen must be off, or only few differ. */
+void objects_graphics(void) __banked
+{
+	u8 i;
+	for (i = 0; i < sheet_count; i++) {
+		u16 to = 0x8000;
+		u8 slot = i;
+		if (i >= 5) {
+			slot -= 5;
+			rVBK = 1;
+		}
+		while (slot--)
+			to += SHEET_TILES * 16;
+		if (rLCDC & 0x80) {
+			rVBK = 0;
+			wait_vblank();
+			rVBK = i >= 5;
+		}
+		vram_copy(to, BANK_PEOPLE, ADDR_PEOPLE + (u16)(sheets[i] - 1) * (SHEET_TILES * 16), SHEET_TILES);
+		rVBK = 0;
+	}
+}
+
+/* The struct number of the person on a tile (coordinates plus 4), 0 for none. */
+u8 object_at(u8 map_x, u8 map_y) __banked
+{
+	u8 i;
+	for (i = 1; i < NUM_OBJECTS; i++) {
+		Object *o = &objects[i];
+		if (!o->sprite)
+			continue;
+		if (o->map_x == map_x && o->map_y == map_y)
+			return i;
+		if (o->walking != STANDING && o->last_map_x == map_x && o->last_map_y == map_y)
+			return i;
+	}
+	return 0;
+}
+
+/* One tick (two pixels) of a step. */
+void step_advance(Object *o) __banked
+{
+	u8 direction = o->walking & 3;
+	i8 left;
+	o->step_duration--;
+	left = -(i8)(o->step_duration << 1);
+	if (direction == DIR_DOWN)
+		o->y_offset = left;
+	else if (direction == DIR_UP)
+		o->y_offset = -left;
+	else if (direction == DIR_RIGHT)
+		o->x_offset = left;
+	else
+		o->x_offset = -left;
+	if (!o->step_duration) {
+		o->walking = STANDING;
+		o->action = 1;
+		o->last_map_x = o->map_x;
+		o->last_map_y = o->map_y;
+		o->step_frame ^= 1;
+	}
+	hOamDirty |= 2;
+}
+
+static u8 free_for(Object *o, u8 x, u8 y)
+{
+	u8 reach_x = o->radius & 15, reach_y = o->radius >> 4;
+	if (x + reach_x < o->init_x || x > o->init_x + reach_x || y + reach_y < o->init_y || y > o->init_y + reach_y)
+		return 0;
+	if (permission(map_collision(x - 4, y - 4)))
+		return 0;
+	if (object_at(x, y) || (player.map_x == x && player.map_y == y) || (player.last_map_x == x && player.last_map_y == y))
+		return 0;
+	return 1;
+}
+
+/* People who wander take a step or look around now and then. */
+void objects_tick(void) __banked
+{
+	u8 i, direction, x, y;
+	if (!wanderers)
+		return;
+	for (i = 1; i < NUM_OBJECTS; i++) {
+		Object *o = &objects[i];
+		if (o->movement != MOVE_WANDER)
+			continue;
+		if (o->walking != STANDING) {
+			step_advance(o);
+			continue;
+		}
+		if (--o->range)
+			continue;
+		o->range = (random() & 63) + 30;
+		direction = random() & 3;
+		o->direction = direction << 2;
+		hOamDirty |= 2;
+		x = o->map_x + step_x[direction];
+		y = o->map_y + step_y[direction];
+		if ((random() & 1) && free_for(o, x, y)) {
+			o->last_map_x = o->map_x;
+			o->last_map_y = o->map_y;
+			o->map_x = x;
+			o->map_y = y;
+			map_objects[i].x = x;
+			map_objects[i].y = y;
+			o->walking = 4 | direction;
+			o->action = 2;
+			o->step_duration = 8;
+			step_advance(o);
+		}
+	}
+}
+
+/* All figures to the OAM shadow. */
+void objects_draw(void) __banked
+{
+	u8 i, frame, tile, attr, x, y;
+	i8 dx, dy;
+	u8 *oam = shadow_oam;
+	for (i = 0; i < NUM_OBJECTS; i++) {
+		Object *o = &objects[i];
+		if (!o->sprite)
+			continue;
+		dx = o->map_x - player.map_x;
+		dy = o->map_y - player.map_y;
+		if (dx > 6 || dx < -6 || dy > 6 || dy < -6) {
+			o->flags2 |= 0x40;
+			continue;
+		}
+		o->flags2 &= ~0x40;
+		x = 64 + (dx << 4) + o->x_offset - player.x_offset;
+		y = 60 + (dy << 4) + o->y_offset - player.y_offset;
+		if (i == 0) {
+			y -= o->jump_height;
+		}
+		o->sprite_x = x;
+		o->sprite_y = y;
+		attr = o->palette;
+		if (o->sprite_tile >= 5)
+			attr |= 0x08;
+		tile = o->sprite_tile >= 5 ? o->sprite_tile - 5 : o->sprite_tile;
+		tile = tile * SHEET_TILES;
+		frame = o->direction >> 1; /* 0, 2, 4, 6 */
+		if (frame == 6) {
+			frame = 4;
+			attr |= 0x20;
+		}
+		o->facing = o->direction;
+		if (o->walking != STANDING && o->step_duration > 2 && o->step_duration < 7) {
+			frame++;
+			o->facing |= o->step_frame ? 3 : 1;
+			if (o->step_frame && frame < 4)
+				attr |= 0x20;
+		}
+		tile += frame << 2;
+		oam[0] = oam[4] = y + 16;
+		oam[1] = x + 8;
+		oam[5] = x + 16;
+		if (attr & 0x20) {
+			oam[2] = tile + 2;
+			oam[6] = tile;
+		} else {
+			oam[2] = tile;
+			oam[6] = tile + 2;
+		}
+		oam[3] = oam[7] = attr;
+		oam += 8;
+		if (oam == shadow_oam + 160)
+			break;
+	}
+	while (oam != shadow_oam + 160) {
+		*oam = 0;
+		oam += 4;
+	}
+	hOamDirty = 1;
+}

@@ -1,0 +1,518 @@
+/* Walking: steps, turning, warps, map edges, triggers, encounters, and what the buttons do on the map. */
+#pragma bank 1
+#include "game.h"
+
+#define STANDING 0xFF
+#define STEP_TICKS 8
+#define TURN_TICKS 3
+#define RUN_SCRIPT 255
+#define RUN_EDGE 4
+#define RUN_WARP 5
+#define RUN_BLACKOUT 7
+#define RUN_TURN 9
+
+void strip_column_asm(void);
+void strip_row_asm(void);
+
+static u8 last_tick;
+static u8 turning;    /* ticks left of a turn */
+static u8 continuing; /* the last step ended with a direction held */
+static u8 jumping;    /* half a ledge jump is still to come */
+
+static const i8 step_x[4] = {0, 0, -1, 1};
+static const i8 step_y[4] = {1, -1, 0, 0};
+
+/* The overworld runs once every two frames. */
+static void tick_wait(void)
+{
+	do {
+		wait_vblank();
+		if (strip_pending) {
+			if (strip_pending == 1)
+				strip_column_asm();
+			else
+				strip_row_asm();
+			strip_pending = 0;
+		}
+	} while ((u8)(hVBlankCounter - last_tick) < 2);
+	last_tick = hVBlankCounter;
+}
+
+static u8 held_direction(void)
+{
+	u8 pad = hJoyDown;
+	if (pad & PAD_DOWN)
+		return DIR_DOWN;
+	if (pad & PAD_UP)
+		return DIR_UP;
+	if (pad & PAD_LEFT)
+		return DIR_LEFT;
+	if (pad & PAD_RIGHT)
+		return DIR_RIGHT;
+	return DIR_NONE;
+}
+
+static void at_rest(void)
+{
+	wPlayerStepFlags = 0;
+	wPlayerStepDirection = DIR_NONE;
+	wWalkingDirection = DIR_NONE;
+	wPlayerMovement = 62;
+	wMapEventStatus = 0;
+}
+
+/* The warp event under a tile: its number from 1, 0 for none. */
+static u8 warp_at(u8 x, u8 y)
+{
+	u8 i;
+	u16 at = wCurMapWarpEventsPointer;
+	for (i = 1; i <= wCurMapWarpEventCount; i++) {
+		if (far_byte(wMapScriptsBank, at) == y && far_byte(wMapScriptsBank, at + 1) == x)
+			return i;
+		at += 5;
+	}
+	return 0;
+}
+
+static u8 warps_on_entry(u8 collision)
+{
+	return collision == 0x71 || collision == 0x7A || collision == 0x7B || collision == 0x72 || collision == 0x60 || collision == 0x7C;
+}
+
+static void arrive(void)
+{
+	map_load();
+	objects_load();
+	map_neighbours();
+	map_show();
+	at_rest();
+	wPlayerTileCollision = player.tile_collision;
+	fade_in();
+}
+
+static void begin_step(u8 direction)
+{
+	map_strip(direction);
+	player.direction = direction << 2;
+	player.last_map_x = player.map_x;
+	player.last_map_y = player.map_y;
+	player.map_x += step_x[direction];
+	player.map_y += step_y[direction];
+	player.last_tile = player.tile_collision;
+	player.tile_collision = map_collision(player.map_x - 4, player.map_y - 4);
+	player.walking = 4 | direction;
+	player.action = 2;
+	player.step_duration = STEP_TICKS;
+	wPlayerStepFlags = 0xA0;
+	wPlayerStepDirection = direction;
+	wWalkingDirection = direction;
+	wPlayerMovement = 12 + direction;
+	wMapEventStatus = 1;
+}
+
+/* One tick of the player's step and of the camera with it. */
+static void move(void)
+{
+	u8 direction = player.walking & 3;
+	wPlayerStepFlags = (wPlayerStepFlags & 0x10) | 0x20;
+	step_advance(&player);
+	hSCX += step_x[direction] << 1;
+	hSCY += step_y[direction] << 1;
+	if (wPlayerStepFlags & 0x10) {
+		u8 t = jumping ? STEP_TICKS - player.step_duration : player.step_duration;
+		player.jump_height = t + (t >> 1);
+	}
+}
+
+static void warp(u8 number)
+{
+	u8 row[5];
+	u8 collision;
+	u16 at;
+	wScriptRunning = RUN_WARP;
+	wScriptMode = 1;
+	wMapStatus = 1;
+	wMapEventStatus = 0;
+	hMapEntryMethod = player.tile_collision == 0x71 || player.tile_collision == 0x7A ? 0xF5 : 0xF1;
+	far_copy(row, wMapScriptsBank, wCurMapWarpEventsPointer + (u16)(number - 1) * 5, 5);
+	wPrevMapGroup = wMapGroup;
+	wPrevMapNumber = wMapNumber;
+	wNextMapGroup = row[3];
+	wNextMapNumber = row[4];
+	wWarpNumber = row[2];
+	fade_out();
+	wMapGroup = row[3];
+	wMapNumber = row[4];
+	map_load();
+	at = wCurMapWarpEventsPointer + (u16)(wWarpNumber - 1) * 5;
+	wYCoord = far_byte(wMapScriptsBank, at);
+	wXCoord = far_byte(wMapScriptsBank, at + 1);
+	collision = map_collision(wXCoord, wYCoord);
+	if (collision == 0x71 || collision == 0x7A)
+		player.direction = DIR_DOWN << 2;
+	arrive();
+	hMapEntryMethod = 0;
+	wMapStatus = 2;
+	wScriptRunning = 0;
+	wScriptMode = 0;
+	continuing = 0;
+	last_tick = hVBlankCounter;
+	/* out of doors and off stairs by one step */
+	if ((collision == 0x71 || collision == 0x7A) && !permission(wTileDown)) {
+		begin_step(DIR_DOWN);
+		move();
+	}
+}
+
+/* Over the edge to a connected map: the picture stays, the rest is loaded. */
+static void cross(u8 direction)
+{
+	static const u8 order[4] = {1, 0, 2, 3}; /* records are north, south, west, east */
+	u8 *record = wNorthConnectedMapGroup + order[direction] * 12;
+	u8 x = wXCoord, y = wYCoord;
+	wScriptRunning = RUN_EDGE;
+	wMapStatus = 1;
+	hMapEntryMethod = 0xF7;
+	wMapGroup = record[0];
+	wMapNumber = record[1];
+	if (direction == DIR_LEFT || direction == DIR_RIGHT) {
+		x = record[9];
+		y += record[8];
+	} else {
+		y = record[8];
+		x += record[9];
+	}
+	wXCoord = x;
+	wYCoord = y;
+	map_load();
+	objects_load();
+	objects_graphics();
+	map_neighbours();
+	hOamDirty |= 2;
+	hMapEntryMethod = 0;
+	wMapStatus = 2;
+	wScriptRunning = 0;
+	last_tick = hVBlankCounter;
+}
+
+static u16 trigger_here(void)
+{
+	u8 i;
+	u16 at = wCurMapCoordEventsPointer;
+	for (i = 0; i < wCurMapCoordEventCount; i++) {
+		if (far_byte(wMapScriptsBank, at + 1) == wYCoord && far_byte(wMapScriptsBank, at + 2) == wXCoord)
+			return far_word(wMapScriptsBank, at + 4);
+		at += 8;
+	}
+	return 0;
+}
+
+static void blackout(void)
+{
+	u8 i, row[4];
+	u32 money = ((u32)wMoney[0] << 16 | (u16)wMoney[1] << 8 | wMoney[2]) >> 1;
+	wScriptRunning = RUN_BLACKOUT;
+	wMapStatus = 1;
+	wMoney[0] = money >> 16;
+	wMoney[1] = money >> 8;
+	wMoney[2] = money;
+	party_heal();
+	for (i = 0; i < NUM_SPAWNS; i++) {
+		far_copy(row, BANK_SPAWN_POINTS, ADDR_SPAWN_POINTS + i * 4, 4);
+		if (row[0] == wLastSpawnMapGroup && row[1] == wLastSpawnMapNumber)
+			break;
+	}
+	if (i == NUM_SPAWNS)
+		far_copy(row, BANK_SPAWN_POINTS, ADDR_SPAWN_POINTS, 4);
+	wMapGroup = row[0];
+	wMapNumber = row[1];
+	wXCoord = row[2];
+	wYCoord = row[3];
+	player.direction = 0;
+	arrive();
+	wMapStatus = 2;
+	wScriptRunning = 0;
+	wScriptMode = 0;
+	last_tick = hVBlankCounter;
+}
+
+/* Tall grass: perhaps a wild creature. */
+static u8 encounter(void)
+{
+	u16 at = ADDR_WILD_GRASS;
+	u8 group, slot, roll;
+	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
+	if (player.tile_collision != 0x18 || wWildEncounterCooldown || !wPartyCount)
+		return 0;
+	for (;;) {
+		group = far_byte(BANK_WILD_GRASS, at);
+		if (group == 0xFF)
+			return 0;
+		if (group == wMapGroup && far_byte(BANK_WILD_GRASS, at + 1) == wMapNumber)
+			break;
+		at += 47;
+	}
+	if (random() >= far_byte(BANK_WILD_GRASS, at + 3))
+		return 0;
+	roll = random_below(100);
+	for (slot = 0; roll >= odds[slot]; slot++)
+		;
+	at += 5 + 14 + slot * 2;
+	at_rest();
+	wScriptRunning = RUN_SCRIPT;
+	wScriptMode = 1;
+	wWildEncounterCooldown = 3;
+	battle_wild(far_byte(BANK_WILD_GRASS, at + 1), far_byte(BANK_WILD_GRASS, at));
+	if (wBattleResult == 1) {
+		blackout();
+	} else {
+		map_show();
+		fade_in();
+		wScriptRunning = 0;
+		wScriptMode = 0;
+		last_tick = hVBlankCounter;
+	}
+	return 1;
+}
+
+static void step_end(void)
+{
+	u8 direction = wPlayerStepDirection;
+	u8 number;
+	u16 script;
+	wXCoord += step_x[direction];
+	wYCoord += step_y[direction];
+	hBgCol = hSCX >> 3;
+	hBgRow = hSCY >> 3;
+	map_objects[0].x = player.map_x;
+	map_objects[0].y = player.map_y;
+	if (jumping) {
+		jumping = 0;
+		begin_step(direction);
+		wPlayerStepFlags |= 0x10;
+		return;
+	}
+	player.jump_height = 0;
+	wStepCount++;
+	if (wWildEncounterCooldown)
+		wWildEncounterCooldown--;
+	if (wXCoord >= (u8)(wMapWidth << 1) || wYCoord >= (u8)(wMapHeight << 1))
+		cross(direction);
+	else
+		map_neighbours();
+	if (held_direction() == DIR_NONE) {
+		at_rest();
+		continuing = 0;
+	} else {
+		wPlayerStepFlags = 0x60;
+		continuing = 1;
+	}
+	if (warps_on_entry(player.tile_collision) && (number = warp_at(wXCoord, wYCoord))) {
+		wPlayerStepFlags = 0x60;
+		warp(number);
+		return;
+	}
+	script = trigger_here();
+	if (script) {
+		at_rest();
+		script_run(script);
+		last_tick = hVBlankCounter;
+		return;
+	}
+	if (encounter())
+		at_rest();
+}
+
+static u8 mat_for(u8 collision, u8 direction)
+{
+	return (collision == 0x70 && direction == DIR_DOWN) || (collision == 0x78 && direction == DIR_UP) || (collision == 0x76 && direction == DIR_LEFT) || (collision == 0x7E && direction == DIR_RIGHT);
+}
+
+static u8 ledge_for(u8 collision, u8 direction)
+{
+	if (direction == DIR_DOWN)
+		return collision == 0xA3 || collision == 0xA4 || collision == 0xA5;
+	if (direction == DIR_LEFT)
+		return collision == 0xA1 || collision == 0xA5;
+	if (direction == DIR_RIGHT)
+		return collision == 0xA0 || collision == 0xA4;
+	return 0;
+}
+
+/* Tries to walk one tile; 1 when the step began. */
+static u8 try_step(u8 direction)
+{
+	u8 x = wXCoord + step_x[direction], y = wYCoord + step_y[direction];
+	u8 here = player.tile_collision, number;
+	static const u8 bit[4] = {4, 8, 2, 1};
+	if (mat_for(here, direction) && (number = warp_at(wXCoord, wYCoord))) {
+		player.direction = direction << 2;
+		warp(number);
+		return 1;
+	}
+	if (ledge_for(here, direction)) {
+		begin_step(direction);
+		wPlayerStepFlags |= 0x10;
+		jumping = 1;
+		return 1;
+	}
+	if ((x >= (u8)(wMapWidth << 1) || y >= (u8)(wMapHeight << 1)) && !(wMapConnections & bit[direction]))
+		return 0;
+	if (permission(map_collision(x, y)) || object_at(x + 4, y + 4))
+		return 0;
+	begin_step(direction);
+	return 1;
+}
+
+/* The tile in front: a person, a sign, or nothing. */
+static void interact(void)
+{
+	u8 direction = player.direction >> 2;
+	u8 x = wXCoord + step_x[direction], y = wYCoord + step_y[direction];
+	u8 i, person;
+	u16 at;
+	if (permission(0x90) && map_collision(x, y) == 0x90 && !object_at(x + 4, y + 4)) {
+		x += step_x[direction];
+		y += step_y[direction];
+		person = object_at(x + 4, y + 4);
+		if (!person)
+			return;
+	} else {
+		person = object_at(x + 4, y + 4);
+	}
+	if (person) {
+		wScriptRunning = RUN_SCRIPT;
+		while (objects[person].walking != STANDING) {
+			tick_wait();
+			step_advance(&objects[person]);
+			objects_draw();
+		}
+		hLastTalked = person;
+		script_run(map_objects[person].script);
+		return;
+	}
+	at = wCurMapBGEventsPointer;
+	for (i = 0; i < wCurMapBGEventCount; i++) {
+		if (far_byte(wMapScriptsBank, at) == y && far_byte(wMapScriptsBank, at + 1) == x) {
+			hLastTalked = 0;
+			script_run(far_word(wMapScriptsBank, at + 3));
+			return;
+		}
+		at += 5;
+	}
+}
+
+static void player_tick(void)
+{
+	u8 direction;
+	if (player.walking != STANDING) {
+		move();
+		if (player.walking == STANDING)
+			step_end();
+		return;
+	}
+	if (turning) {
+		if (--turning)
+			return;
+		wScriptRunning = 0;
+		wScriptMode = 0;
+		wWalkingDirection = DIR_NONE;
+		wPlayerMovement = 62;
+		continuing = 1;
+	}
+	if (!hJoyDown) {
+		if (wPlayerStepFlags | continuing | (u8)(wPlayerMovement ^ 62)) {
+			at_rest();
+			continuing = 0;
+		}
+		return;
+	}
+	if (hJoyPressed & PAD_START) {
+		at_rest();
+		wScriptRunning = RUN_SCRIPT;
+		start_menu();
+		wScriptRunning = 0;
+		last_tick = hVBlankCounter;
+		return;
+	}
+	if (hJoyPressed & PAD_A) {
+		at_rest();
+		interact();
+		last_tick = hVBlankCounter;
+		return;
+	}
+	direction = held_direction();
+	if (direction == DIR_NONE) {
+		at_rest();
+		continuing = 0;
+		return;
+	}
+	wWalkingDirection = direction;
+	if (player.direction != direction << 2 && !continuing) {
+		player.direction = direction << 2;
+		wPlayerMovement = 4 + direction;
+		wScriptRunning = RUN_TURN;
+		wScriptMode = 3;
+		turning = TURN_TICKS;
+		hOamDirty |= 2;
+		return;
+	}
+	if (try_step(direction)) {
+		if (player.walking != STANDING && player.step_duration == STEP_TICKS) {
+			move();
+			wPlayerStepFlags |= 0x80;
+		}
+		return;
+	}
+	wPlayerStepFlags = 0;
+	wPlayerStepDirection = DIR_NONE;
+	wPlayerMovement = 80;
+	wMapEventStatus = 0;
+	if (player.direction != direction << 2) {
+		player.direction = direction << 2;
+		hOamDirty |= 2;
+	}
+	continuing = 0;
+}
+
+/* A step that a script orders. */
+void player_walk(u8 direction) __banked
+{
+	if (!try_step(direction)) {
+		player.direction = direction << 2;
+		objects_draw();
+		return;
+	}
+	do {
+		tick_wait();
+		move();
+		objects_draw();
+	} while (player.walking != STANDING);
+	wXCoord += step_x[direction];
+	wYCoord += step_y[direction];
+	hBgCol = hSCX >> 3;
+	hBgRow = hSCY >> 3;
+	map_objects[0].x = player.map_x;
+	map_objects[0].y = player.map_y;
+	map_neighbours();
+	at_rest();
+	wScriptMode = 1;
+}
+
+void overworld(void) __banked
+{
+	wScriptRunning = RUN_SCRIPT;
+	wMapStatus = 1;
+	arrive();
+	wMapStatus = 2;
+	wScriptRunning = 0;
+	last_tick = hVBlankCounter;
+	for (;;) {
+		tick_wait();
+		poll_joy();
+		player_tick();
+		objects_tick();
+		if (hOamDirty & 2)
+			objects_draw();
+	}
+}

@@ -1,0 +1,184 @@
+/* The screen buffer, letters, windows and colours. */
+#include "game.h"
+
+static u8 *cell(u8 row, u8 col)
+{
+	return wTilemap + (u16)row * 20 + col;
+}
+
+void screen_fill(u8 row, u8 col, u8 height, u8 width, u8 tile, u8 attr)
+{
+	u8 *at = cell(row, col);
+	u8 *attr_at = at + (0xCDD9 - 0xC4A0);
+	u8 i;
+	while (height--) {
+		for (i = width; i; i--) {
+			*at++ = tile;
+			*attr_at++ = attr;
+		}
+		at += 20 - width;
+		attr_at += 20 - width;
+	}
+}
+
+void screen_clear(u8 tile, u8 attr)
+{
+	screen_fill(0, 0, 18, 20, tile, attr);
+}
+
+/* A window with its frame; height and width count the frame. */
+void screen_box(u8 row, u8 col, u8 height, u8 width)
+{
+	u8 last_row = row + height - 1, last_col = col + width - 1;
+	screen_fill(row, col, height, width, CH_SPACE, ATTR_TEXT);
+	screen_fill(row, col + 1, 1, width - 2, 0x7A, ATTR_TEXT);
+	screen_fill(last_row, col + 1, 1, width - 2, 0x7A, ATTR_TEXT);
+	screen_fill(row + 1, col, height - 2, 1, 0x7C, ATTR_TEXT);
+	screen_fill(row + 1, last_col, height - 2, 1, 0x7C, ATTR_TEXT);
+	screen_put(row, col, 0x79);
+	screen_put(row, last_col, 0x7B);
+	screen_put(last_row, col, 0x7D);
+	screen_put(last_row, last_col, 0x7E);
+}
+
+void screen_put(u8 row, u8 col, u8 tile)
+{
+	*cell(row, col) = tile;
+}
+
+/* Letters up to the terminator; returns how many. */
+u8 screen_text(u8 row, u8 col, const u8 *text)
+{
+	u8 *at = cell(row, col);
+	u8 count = 0;
+	while (*text != CH_END && count < 20) {
+		*at++ = *text++;
+		count++;
+	}
+	return count;
+}
+
+/* A number, right-aligned in so many digits. */
+void screen_number(u8 row, u8 col, u16 value, u8 digits)
+{
+	u8 *at = cell(row, col) + digits;
+	while (digits--) {
+		*--at = 0xF6 + (u8)(value % 10);
+		value /= 10;
+		if (!value)
+			break;
+	}
+	while (digits != 0xFF && digits--)
+		*--at = CH_SPACE;
+}
+
+void turn_rows_asm(void);
+void push_rows_asm(void);
+void load_palettes_asm(void);
+
+/* Rows of the buffer to the picture, six per frame. */
+void screen_push(u8 row, u8 count)
+{
+	u8 part;
+	while (count) {
+		part = count > 6 ? 6 : count;
+		hPushRow = row;
+		hPushCount = part;
+		turn_rows_asm();
+		if (rLCDC & 0x80)
+			wait_vblank();
+		push_rows_asm();
+		row += part;
+		count -= part;
+	}
+}
+
+/* One letter into the buffer and, right after a VBlank, into the picture. */
+void screen_poke(u8 row, u8 col, u8 tile)
+{
+	u16 at = 0x9800 + (((u16)(row + hBgRow) & 31) << 5) + ((col + hBgCol) & 31);
+	*cell(row, col) = tile;
+	wait_vblank();
+	*(volatile u8 *)at = tile;
+}
+
+void lcd_off(void)
+{
+	if (rLCDC & 0x80)
+		wait_vblank();
+	rLCDC = LCDC_OFF;
+}
+
+void lcd_on(void)
+{
+	rLCDC = LCDC_ON;
+	wait_vblank();
+}
+
+/* Letters and window frame into video memory; the screen must be off. */
+void font_load(void)
+{
+	vram_copy(0x8800, BANK_FONT, ADDR_FONT, 128);
+	vram_copy(0x9600, BANK_FRAME, ADDR_FRAME, 32);
+}
+
+void palettes_load(u8 bank, u16 address)
+{
+	far_copy(palettes, bank, address, 64);
+}
+
+void palettes_object_load(void)
+{
+	far_copy(palettes + 64, BANK_PAL_PEOPLE, ADDR_PAL_PEOPLE, 64);
+}
+
+static void show(u8 *from)
+{
+	wait_vblank();
+	hPal = (u16)from;
+	load_palettes_asm();
+}
+
+void palettes_show(void)
+{
+	show(palettes);
+}
+
+/* Colours of a fade step towards white: 0 none, 3 all the way. */
+static void fade(u8 step)
+{
+	u8 i;
+	u16 *from = (u16 *)palettes;
+	u16 *to = (u16 *)palettes_shown;
+	for (i = 64; i; i--) {
+		u16 color = *from++;
+		if (step == 3) {
+			color = 0x7FFF;
+		} else {
+			/* half way to white once or twice, all three parts at a time */
+			color = ((color >> 1) & 0x3DEF) + 0x4210 - 0x0000;
+			if (step == 2)
+				color = ((color >> 1) & 0x3DEF) + 0x4210;
+		}
+		*to++ = color;
+	}
+	show(palettes_shown);
+}
+
+void fade_out(void)
+{
+	fade(1);
+	wait_vblank();
+	fade(2);
+	wait_vblank();
+	fade(3);
+}
+
+void fade_in(void)
+{
+	fade(2);
+	wait_vblank();
+	fade(1);
+	wait_vblank();
+	show(palettes);
+}
