@@ -64,7 +64,7 @@ class Plugin:
     @cached_property
     def distribution(self) -> str:
         """Name of the distribution that it came with. Read on demand: its metadata take milliseconds to parse."""
-        return self._metadata("Name") if self.source else "(registered by hand)"
+        return self._metadata("Name") if self.source else "registered by hand"
 
     @cached_property
     def version(self) -> str:
@@ -74,7 +74,7 @@ class Plugin:
     @property
     def label(self) -> str:
         """Distribution and version, as messages name the plugin."""
-        return f"{self.distribution} {self.version}".strip()
+        return f"{self.distribution} {self.version}" if self.source else "a plugin registered by hand"
 
     def _metadata(self, key: str) -> str:
         from importlib.metadata import PathDistribution  # noqa: PLC0415 - see pkmncli.plugins.discovery

@@ -1,0 +1,17 @@
+"""Registers the reward. The targets are strings, so that `pkmn --help` imports none of what they name."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_rewards(register: Register) -> None:
+    """Adds ``coins``."""
+    register(
+        "coins",
+        "pkmn_coin_reward.reward:CoinReward",
+        config="pkmn_coin_reward.settings:CoinSettings",
+        help="money gained, beyond the most of the episode",
+    )

@@ -1,0 +1,86 @@
+"""Checks that a plugin keeps the contracts: anyone can run it on their own plugin."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+from pkmncli import api
+from pkmncli.errors import PluginError
+from pkmncli.plugins import Registration, Registry
+
+HEAVY_MODULES = ("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic")
+"""Modules that only using a plugin may import, never loading it."""
+
+_CONTRACTS: dict[str, type] = {
+    "environments": api.Environment,
+    "algorithms": api.Algorithm,
+    "rewards": api.Reward,
+    "pilots": api.Pilot,
+    "stores": api.Store,
+}
+
+
+def check_plugin(plugin: Any) -> list[Registration]:
+    """Registers a plugin on its own and tries all that it registers.
+
+    Args:
+        plugin: the module that its entry point names, or an object with hook implementations.
+
+    Returns:
+        What it registers.
+
+    Raises:
+        PluginError: a hook or a registration is wrong, or a target cannot be imported.
+        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, or loading
+            the plugin imports something heavy.
+    """
+    registry = Registry()
+    registry.register_plugin(plugin, "checked")
+    entries = registry.registrations()
+    if not entries and not _has_runtime_hook(plugin):
+        raise PluginError("the plugin registers nothing, and has no hook that is called while a run goes on")
+    for entry in entries:
+        assert entry.help, f"{entry.title} has no help line"
+        _check_target(entry)
+        _check_settings(entry)
+    if isinstance(plugin, ModuleType):
+        heavy = imported_by_loading(plugin.__name__)
+        assert not heavy, f"importing {plugin.__name__} imports {', '.join(heavy)}: register targets as strings"
+    return entries
+
+
+def imported_by_loading(module_name: str) -> list[str]:
+    """Those of :data:`HEAVY_MODULES` that importing a module brings in, tried in a fresh interpreter."""
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; import {module_name}; "
+        f"print(*[name for name in {HEAVY_MODULES!r} if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return result.stdout.split()
+
+
+def _has_runtime_hook(plugin: Any) -> bool:
+    return any(name.startswith("pkmn_") and not name.startswith("pkmn_register_") for name in dir(plugin))
+
+
+def _check_target(entry: Registration) -> None:
+    target = entry.load()
+    contract = _CONTRACTS.get(entry.kind)
+    if contract is None or not isinstance(target, type):
+        return
+    methods = [name for name, value in vars(contract).items() if callable(value) and not name.startswith("_")]
+    missing = [name for name in methods if not callable(getattr(target, name, None))]
+    assert not missing, f"{entry.title}: {target.__qualname__} has no {', '.join(missing)}"
+
+
+def _check_settings(entry: Registration) -> None:
+    model = entry.load_config()
+    if model is None:
+        return
+    assert model.model_config.get("extra") == "forbid", f"{entry.title}: {model.__name__} must forbid unknown keys"
+    for name, field in model.model_fields.items():
+        assert not field.is_required(), f"{entry.title}: setting {name} has no default"
+        assert field.description, f"{entry.title}: setting {name} has no description"
