@@ -41,7 +41,7 @@ class Drawn:
 class DQN:
     """A :class:`pkmncli.api.Algorithm`: double, dueling deep Q-learning with n-step returns and action masks."""
 
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
         observation_space: gymnasium.Space[Any],
         action_space: gymnasium.Space[Any],

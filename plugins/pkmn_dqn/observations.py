@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Packs colour screens into half-size grey ones of 4 bits a pixel.
+    """Packs colour screens as packed observations are: every second pixel both ways, its green channel to 4 bits.
 
     Args:
         rgb: (..., height, width, 3) uint8; height even, width a multiple of four.
@@ -30,9 +31,8 @@ def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
     Returns:
         (..., height / 2, width / 4) uint8: two pixels a byte, the left one in the high four bits.
     """
-    weights = np.array([77, 150, 29], np.uint16)  # luma of ITU-R BT.601, in 256ths
-    luma = ((rgb[..., ::2, ::2, :] * weights).sum(axis=-1, dtype=np.uint16) >> 12).astype(np.uint8)
-    return np.asarray((luma[..., 0::2] << 4) | luma[..., 1::2], np.uint8)
+    packed: NDArray[np.uint8] = (rgb[..., ::2, ::4, 1] & np.uint8(0xF0)) | (rgb[..., ::2, 2::4, 1] >> np.uint8(4))
+    return packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class ObservationLayout:
             size = len(screen)
         if self.vector_size:
             parts = [np.asarray(observations[key], np.float32) for key in self.vector_keys]
+            parts = [part.reshape(len(part), -1) for part in parts]
             columns[VECTOR] = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
             size = len(parts[0])
         if self.has_mask:
@@ -102,13 +103,13 @@ def layout_of(observation_space: gymnasium.Space[Any], action_space: gymnasium.S
             screen_shape, screen_is_rgb = (shape[0] // 2, shape[1] // 4), True
         elif key == SCREEN and space.dtype == np.uint8 and len(shape) in (2, 3):
             screen_shape = shape
-        elif isinstance(space, gymnasium.spaces.Box) and len(shape) == 1:
+        elif isinstance(space, gymnasium.spaces.Box) and len(shape) in (1, 2):
             vector_keys.append(key)
-            vector_size += shape[0]
+            vector_size += math.prod(shape)
         else:
             raise ConfigurationError(
                 f"dqn cannot learn from the observation {key!r} of {space}: it takes 'screen' (packed uint8, or RGB), "
-                f"'action_mask' of {num_actions} and vectors."
+                f"'action_mask' of {num_actions} and vectors of numbers."
             )
     if not screen_shape and not vector_size:
         raise ConfigurationError("dqn needs an observation with a screen or a vector; this environment gives neither.")

@@ -9,6 +9,8 @@ import torch
 from pkmn_dqn.network import QNetwork, unpack_screen
 from pkmn_dqn.observations import layout_of, pack_screen
 from pkmn_dqn.settings import DQNSettings
+from pkmn_pyboy.observation import pack_screen as pack_screen_of_environment
+from pkmn_pyboy.observation import unpack_screens
 
 
 def test_packing_keeps_the_left_pixel_in_the_high_bits() -> None:
@@ -23,6 +25,24 @@ def test_unpacking_undoes_packing() -> None:
     rgb = np.repeat(np.repeat(pixels * 17, 2, axis=1), 2, axis=2)[..., None].repeat(3, axis=-1)
     unpacked = unpack_screen(torch.from_numpy(pack_screen(rgb))).numpy()
     np.testing.assert_array_equal(unpacked, pixels)
+
+
+def test_screens_are_packed_as_the_game_boy_environment_packs_them() -> None:
+    rgba = np.random.default_rng(0).integers(0, 256, (144, 160, 4), np.uint8)
+    packed = pack_screen_of_environment(rgba)
+    np.testing.assert_array_equal(pack_screen(rgba[None, ..., :3])[0], packed)
+    np.testing.assert_array_equal(unpack_screen(torch.from_numpy(packed)).numpy(), unpack_screens(packed))
+
+
+def test_vectors_of_any_key_and_stacked_ones_are_joined() -> None:
+    space = gymnasium.spaces.Dict(
+        a=gymnasium.spaces.Box(0, 1, (2, 3), np.float32), b=gymnasium.spaces.Box(0, 1, (1,), np.float64)
+    )
+    layout = layout_of(space, gymnasium.spaces.Discrete(3))
+    a = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+    columns = layout.encode({"a": a, "b": np.array([[7.0], [8.0]])})
+    np.testing.assert_array_equal(columns["vector"], [[0, 1, 2, 3, 4, 5, 7], [6, 7, 8, 9, 10, 11, 8]])
+    np.testing.assert_array_equal(columns["action_mask"], np.ones((2, 3)))
 
 
 def test_colour_and_packed_screens_give_the_same_columns() -> None:

@@ -50,7 +50,7 @@ def seen(states: list[int], num_states: int, masks: np.ndarray | None = None) ->
     return observations
 
 
-def feed(  # noqa: PLR0917
+def feed(
     learner: DQN,
     step: Step,
     policy: Callable[[int], int],
