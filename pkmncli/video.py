@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,7 +63,8 @@ def open_video(path: Path, frames_per_second: float) -> Iterator[VideoWriter]:
         raise RunError(f"the video {path} could not be written: {error.strerror or error}") from error
     finally:
         writer.abandon()
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:

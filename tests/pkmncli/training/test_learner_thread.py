@@ -1,0 +1,64 @@
+"""The learner's lag is counted in windows, however long an update takes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from pkmncli.training.learner_thread import LearnerThread
+from pkmncli.training.no_learner import NoLearner
+
+
+class CountingLearner(NoLearner):
+    """Each update waits until it is let go, and notes which weights acted when."""
+
+    def __init__(self) -> None:
+        self.learned = 0
+        self.acting = 0
+        self.drawn = 0
+        self.may_finish = threading.Semaphore(0)
+
+    def draw(self) -> object | None:
+        self.drawn += 1
+        return self.drawn
+
+    def learn(self, drawn: object) -> dict[str, float]:
+        self.may_finish.acquire()
+        self.learned += 1
+        return {"update": float(self.learned)}
+
+    def publish(self) -> None:
+        self.acting = self.learned
+
+
+def test_update_k_acts_from_window_k_plus_one_on() -> None:
+    learner = CountingLearner()
+    thread = LearnerThread(learner)
+    seen: list[tuple[int, Any]] = []
+    for _window in range(4):
+        learner.may_finish.release()
+        metrics = thread.next_window()
+        seen.append((learner.acting, metrics.get("update")))
+    learner.may_finish.release()
+    thread.wait()
+    thread.close()
+    assert seen == [(0, None), (1, 1.0), (2, 2.0), (3, 3.0)]
+
+
+def test_a_waited_for_update_acts_only_after_the_window_even_when_resumed() -> None:
+    learner = CountingLearner()
+    thread = LearnerThread(learner)
+    learner.may_finish.release()
+    thread.next_window()
+    assert thread.wait() == {"update": 1.0}
+    assert learner.acting == 0
+    state = thread.state_dict()
+    thread.close()
+
+    resumed = LearnerThread(learner)
+    resumed.load_state_dict(state)
+    learner.may_finish.release()
+    assert resumed.next_window() == {}
+    assert learner.acting == 1
+    resumed.wait()
+    resumed.close()
