@@ -163,6 +163,43 @@ def test_n_step_returns_carry_a_reward_n_states_further_for_each_target_network(
     assert abs(starts[1] - 10) > 3
 
 
+def test_a_screen_is_read() -> None:
+    """A bright square stands in one of four corners of a noisy screen, and the press of that number is paid."""
+    rng = np.random.default_rng(0)
+    num_envs = 8
+    learner = DQN(
+        gymnasium.spaces.Dict(screen=gymnasium.spaces.Box(0, 255, (72, 40), np.uint8)),
+        gymnasium.spaces.Discrete(4),
+        num_envs,
+        seed=0,
+        settings=DQNSettings(learning_rate=1e-3, learning_starts=100, screen_channels=(8, 8), screen_features=32),
+    )
+
+    def screens(corners: np.ndarray) -> dict[str, np.ndarray]:
+        shown = rng.integers(0, 256, (num_envs, 72, 40), np.uint8) & np.uint8(0x77)
+        for screen, corner in zip(shown, corners, strict=True):
+            row, column = 44 * (corner // 2) + rng.integers(20), 24 * (corner % 2) + rng.integers(12)
+            screen[row : row + 8, column : column + 4] = 0xFF
+        return {"screen": shown}
+
+    corners = rng.integers(4, size=num_envs)
+    shown = screens(corners)
+    for _ in range(100):
+        actions = rng.integers(4, size=num_envs)
+        corners_after = rng.integers(4, size=num_envs)
+        following = screens(corners_after)
+        ended = np.ones(num_envs, bool)
+        rewards = (actions == corners).astype(np.float32)
+        learner.observe(Transitions(shown, actions, rewards, ended, ~ended, following, np.zeros(num_envs, np.uint8)))
+        corners, shown = corners_after, following
+    learn(learner, 250)
+    right = []
+    for _ in range(10):
+        corners = rng.integers(4, size=num_envs)
+        right.extend(learner.act(screens(corners), explore=False)[0] == corners)
+    assert np.mean(right) > 0.9
+
+
 def test_cart_pole_is_balanced() -> None:
     """From scratch and on its own presses: the whole loop, with vectors only."""
     pole = gymnasium.make("CartPole-v1")
