@@ -137,7 +137,7 @@ def test_masked_actions_have_no_say_in_the_values() -> None:
         learner = learner_of(9, 3, mask=masked)
         shown = masks if masked else None
         feed(learner, corridor, lambda state, rng=rng: int(rng.random() < 0.6), 2_000, 9, shown)
-        learn(learner, 1_000)
+        learn(learner, 700)
         found = values(learner, 9, shown)[:8, :2]
         errors[masked] = np.abs(found - truth).max() / np.abs(truth).max()
         if masked:
