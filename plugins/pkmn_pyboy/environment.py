@@ -105,6 +105,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self._progress_step = 0
         self._progress_mark = (0, 0, 0, 0)
         self._maps: set[int] = set()
+        self._facts: Facts | None = None
         self._running = False
 
     # Gymnasium ----------------------------------------------------------------------------------------------
@@ -201,7 +202,10 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             if self._packed:
                 pack_screen(screen, out["screen"])
             else:
-                np.copyto(out["screen"], screen[:, :, :3])
+                # Channel by channel is four times faster than one copy of the three.
+                rgb = out["screen"]
+                for channel in range(3):
+                    rgb[:, :, channel] = screen[:, :, channel]
 
     def observation(self) -> dict[str, NDArray[Any]]:
         """The observation of the latest step or reset, in arrays of its own."""
@@ -216,6 +220,11 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
 
     def facts(self) -> Facts:
         """The state after the latest reset or step, as numbers."""
+        if self._facts is None:
+            self._facts = self._make_facts()
+        return self._facts
+
+    def _make_facts(self) -> Facts:
         state = self.state
         battle = state.battle
         opponent = battle.opponent if battle is not None else None
@@ -316,10 +325,11 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.reward_parts = {}
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
+        self._facts = None
 
     def _load_start(self, start: bytes | None) -> None:
         if start is None:
-            self.emulator.load_state(base_start(self.emulator, self.profile))
+            self.emulator.load_state(base_start(self.emulator, self.profile), trusted=True)
         elif start[: len(MAGIC)] == MAGIC:
             saved = read_saved_state(start, game=self.profile.name, rom_sha1=self.rom.sha1)
             self.emulator.load_state(saved.emulator)
@@ -343,6 +353,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             state = self.reader.read(self.emulator, self.milestones.count)
         self.state = state
         self.mask = self._masks.mask(state)
+        self._facts = None
 
     def _score(self, previous: GameState, action: int, state: GameState) -> float:
         total = 0.0

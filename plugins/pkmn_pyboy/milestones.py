@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from pkmn_pyboy.state.memory_map import Memory, MemoryMap
+from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap
+
+_SWITCHED_WORK_RAM = 0xD000
+_NEEDS = {
+    "map": "group and number",
+    "event": "index",
+    "key_item": "id",
+    "bit": "a field or an address, and bit",
+    "equals": "a field or an address, and value",
+    "at_least": "a field or an address, and value",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,37 +39,47 @@ class Evidence:
     def build(
         cls,
         memory: MemoryMap,
+        kind: str,
         *,
-        map: tuple[int, int] | None = None,
-        flag: int | None = None,
-        key_item: int | None = None,
+        group: int | None = None,
+        number: int | None = None,
+        index: int | None = None,
         field: str | None = None,
+        address: int | None = None,
         bit: int | None = None,
-        equals: int | None = None,
-        at_least: int | None = None,
+        value: int | None = None,
+        id: int | None = None,
     ) -> Evidence:
-        """Makes a condition from what a profile says. Raises ValueError unless it is exactly one condition."""
-        tests = [test for test in (map, flag, key_item, bit, equals, at_least) if test is not None]
-        if len(tests) != 1 or (field is None) != (bit is None and equals is None and at_least is None):
-            raise ValueError("give one of map, flag, key_item, or a field with one of bit, equals, at_least")
-        if map is not None:
-            return cls("map", 0, 0, 0, 0, lasting=False, map_id=map[0] * 256 + map[1])
-        if flag is not None:
+        """Makes a condition from what a profile says.
+
+        Args:
+            memory: where fields are.
+            kind: ``map`` (group, number), ``event`` (index of a story flag), ``key_item`` (id), or of a field or an
+                address: ``bit`` (bit), ``equals`` or ``at_least`` (value).
+
+        Raises:
+            ValueError: something is missing or out of range.
+        """
+        if kind == "map" and group is not None and number is not None:
+            return cls("map", 0, 0, 0, 0, lasting=False, map_id=group * 256 + number)
+        if kind == "event" and index is not None:
             flags = memory["wEventFlags"]
-            if flag >> 3 >= flags.size:
-                raise ValueError(f"flag {flag} is beyond the last one, {flags.size * 8 - 1}")
-            return cls("bit", flags.bank, flags.address + (flag >> 3), 1, 1, mask=1 << (flag & 7))
-        if key_item is not None:
+            if index >> 3 >= flags.size:
+                raise ValueError(f"event {index} is beyond the last one, {flags.size * 8 - 1}")
+            return cls("bit", flags.bank, flags.address + (index >> 3), 1, 1, mask=1 << (index & 7))
+        if kind == "key_item" and id is not None:
             items = memory["wKeyItems"]
-            return cls("listed", items.bank, items.address, items.size, key_item)
-        place = memory[field or ""]
-        if bit is not None:
+            return cls("listed", items.bank, items.address, items.size, id)
+        if (field is None) == (address is None):
+            raise ValueError(f"{kind} needs {_NEEDS.get(kind, 'a known kind')}")
+        place = memory[field] if field is not None else _at(address or 0)
+        if kind == "bit" and bit is not None:
             if bit >> 3 >= place.size:
-                raise ValueError(f"bit {bit} is beyond {field}")
+                raise ValueError(f"bit {bit} is beyond {place.name}")
             return cls("bit", place.bank, place.address + (bit >> 3), 1, 1, mask=1 << (bit & 7))
-        if equals is not None:
-            return cls("equals", place.bank, place.address, place.size, equals, lasting=False)
-        return cls("at_least", place.bank, place.address, place.size, at_least or 0)
+        if kind in ("equals", "at_least") and value is not None:
+            return cls(kind, place.bank, place.address, place.size, value, lasting=kind == "at_least")
+        raise ValueError(f"{kind} needs {_NEEDS.get(kind, 'a known kind')}")
 
     def holds(self, memory: Memory, map_id: int) -> bool:
         """Whether the condition is met. ``map_id`` is the map the player stands on, -1 while none is known."""
@@ -75,6 +95,10 @@ class Evidence:
         return number == self.value if self.kind == "equals" else number >= self.value
 
 
+def _at(address: int) -> MemoryField:
+    return MemoryField(f"{address:04X}", address, 1 if address >= _SWITCHED_WORK_RAM else 0, 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A place to walk to: a map, and where known a tile on it and the direction to face there."""
@@ -87,7 +111,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """A goal on the way through a game."""
+    """A goal on the way through a game. ``needs`` are the keys of those that must be reached before."""
 
     key: str
     name: str
@@ -95,7 +119,7 @@ class Milestone:
     optional: bool = False
     hint: str = ""
     target: Target | None = None
-    needs: Mapping[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
 
     @property
     def lasting(self) -> bool:
@@ -110,77 +134,75 @@ class Milestone:
 class MilestoneTracker:
     """Which milestones were reached in this episode, and at which step.
 
-    Required ones are reached in order: each is looked for only once those before it are reached, because some
-    evidence means something else earlier in the story. Optional ones are looked for from the moment the required
-    ones before them are reached. Once reached, a milestone stays reached until the episode ends.
+    A milestone is looked for once those that it needs are reached, because some evidence means something else
+    earlier in the story. Once reached, it stays reached until the episode ends.
     """
 
     def __init__(self, milestones: Sequence[Milestone]) -> None:
         self.milestones = tuple(milestones)
+        place = {milestone.key: index for index, milestone in enumerate(self.milestones)}
+        self._needs = [tuple(place[key] for key in milestone.needs) for milestone in self.milestones]
         self.steps = [-1] * len(self.milestones)
         """For each milestone the step at which it was reached, 0 at the start of the episode, -1 if not yet."""
         self.count = 0
-        self._next = 0
-        self._optional: list[int] = []
+        self._ready: list[int] = []
 
     def begin(self, memory: Memory, map_id: int) -> None:
         """Starts an episode: what is already behind the player counts as reached at step 0.
 
-        The furthest required milestone that holds, with some evidence that lasts, marks the place in the story; the
-        required ones before it count as reached, since their own evidence may have passed.
+        Where a milestone holds, with some evidence that lasts, those that it needs are behind the player too,
+        although their own evidence may have passed.
         """
         self.steps = [-1] * len(self.milestones)
-        self.count = 0
-        self._next = 0
-        self._optional = []
-        furthest = -1
         for index in range(len(self.milestones) - 1, -1, -1):
             milestone = self.milestones[index]
-            if not milestone.optional and milestone.lasting and milestone.holds(memory, map_id):
-                furthest = index
-                break
-        for index in range(furthest + 1):
-            if not self.milestones[index].optional:
-                self._reach(index, 0)
-        self._next = furthest + 1
-        self._optional = [index for index in range(furthest + 1) if self.milestones[index].optional]
+            if self.steps[index] < 0 and milestone.lasting and milestone.holds(memory, map_id):
+                self._reach_with_needs(index)
+        self._find_ready()
         self.update(memory, map_id, 0)
 
     def update(self, memory: Memory, map_id: int, step: int) -> bool:
         """Looks for new evidence after a step. Returns whether a milestone was reached."""
-        before = self.count
-        milestones = self.milestones
-        while self._next < len(milestones):
-            milestone = milestones[self._next]
-            if milestone.optional:
-                self._optional.append(self._next)
-            elif milestone.holds(memory, map_id):
-                self._reach(self._next, step)
-            else:
-                break
-            self._next += 1
-        for index in self._optional:
-            if milestones[index].holds(memory, map_id):
-                self._reach(index, step)
-        if self.count != before:
-            self._optional = [index for index in self._optional if self.steps[index] < 0]
-        return self.count != before
-
-    def _reach(self, index: int, step: int) -> None:
-        self.steps[index] = step
-        self.count += 1
+        found = False
+        while True:
+            reached = [index for index in self._ready if self.milestones[index].holds(memory, map_id)]
+            if not reached:
+                return found
+            found = True
+            for index in reached:
+                self.steps[index] = step
+            self._find_ready()
 
     def current(self) -> Milestone | None:
         """The next required milestone; None when all are reached."""
-        return self.milestones[self._next] if self._next < len(self.milestones) else None
+        for milestone, step in zip(self.milestones, self.steps, strict=True):
+            if step < 0 and not milestone.optional:
+                return milestone
+        return None
 
     def save_state(self) -> dict[str, Any]:
         """What :meth:`load_state` needs, as plain values."""
-        return {"steps": list(self.steps), "next": self._next, "optional": list(self._optional)}
+        return {"steps": list(self.steps)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
-        self.steps = [int(step) for step in state["steps"]]
-        self.count = sum(step >= 0 for step in self.steps)
-        self._next = int(state["next"])
-        self._optional = [int(index) for index in state["optional"]]
+        """Goes on from a saved state. Raises ValueError if it is of other milestones."""
+        steps = [int(step) for step in state["steps"]]
+        if len(steps) != len(self.milestones):
+            raise ValueError(f"it has {len(steps)} milestones, not {len(self.milestones)}")
+        self.steps = steps
+        self._find_ready()
+
+    def _reach_with_needs(self, index: int) -> None:
+        self.steps[index] = 0
+        for needed in self._needs[index]:
+            if self.steps[needed] < 0:
+                self._reach_with_needs(needed)
+
+    def _find_ready(self) -> None:
+        steps = self.steps
+        self.count = sum(step >= 0 for step in steps)
+        self._ready = [
+            index
+            for index, needs in enumerate(self._needs)
+            if steps[index] < 0 and all(steps[needed] >= 0 for needed in needs)
+        ]

@@ -1,8 +1,8 @@
 """Game profiles: a folder of four data files that teaches the environment a game, without a line of code.
 
 ``game.toml`` (images, timing, the way from power-on to control, what hashes cover), ``memory.toml`` (fields),
-``names.toml`` (for display) and ``milestones.toml``. A profile may say ``extends = "crystal"``: what it does not
-have itself is then that profile's.
+``names.toml`` (for display) and ``milestones.toml``. A profile may name another one under ``game.memory``: what it
+does not have itself is then that one's.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ class Names:
     items: Mapping[int, str] = field(default_factory=dict)
     types: Mapping[int, str] = field(default_factory=dict)
     trainer_classes: Mapping[int, str] = field(default_factory=dict)
+    landmarks: Mapping[int, str] = field(default_factory=dict)
+    event_flags: Mapping[int, str] = field(default_factory=dict)
+    visited_towns: Mapping[int, str] = field(default_factory=dict)
     johto_badges: tuple[str, ...] = ()
     kanto_badges: tuple[str, ...] = ()
 
@@ -54,18 +57,19 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class StartStep:
-    """A part of the way from power-on to control: presses in turn until a condition holds.
+    """A part of the way from power-on to control.
 
-    ``until_map`` (group, number) and ``until_control`` must both hold where given; without either the presses are
-    made once.
+    ``presses`` are made in turn, ``times`` of them at most, each held ``hold_frames`` and followed by
+    ``wait_frames``; without presses it is a wait. With ``until_control`` the step ends as soon as the player has
+    control, on ``until_map`` (group, number) where one is named.
     """
 
     presses: tuple[str, ...]
     hold_frames: int
     wait_frames: int
+    times: int
     until_control: bool
     until_map: tuple[int, int] | None
-    max_frames: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,11 @@ class GameProfile:
     bundled_rom: Path | None
     action_frames: int
     hold_frames: int
+    walk_frames: int
+    turn_frames: int
+    fade_frames: int
     start: tuple[StartStep, ...]
+    start_max_frames: int
     coarse_fields: tuple[str, ...]
     fine_fields: tuple[str, ...]
     lacks: frozenset[str]
@@ -122,7 +130,9 @@ def load_profile(folder: Path) -> GameProfile:
     chain = _chain(folder, game)
     memory_files = [(path, _parse(path, MemoryFile)) for path in chain("memory.toml")]
     if not memory_files:
-        raise EnvironmentSetupError(f"{folder} has no memory.toml: write one, or say extends = ... in game.toml")
+        raise EnvironmentSetupError(
+            f"{folder} has no memory.toml: write one, or name another game under game.memory in game.toml"
+        )
     memory = _memory_map(memory_files)
     names_path = chain("names.toml")
     milestones_path = folder / "milestones.toml"
@@ -133,13 +143,20 @@ def load_profile(folder: Path) -> GameProfile:
     profile = GameProfile(
         folder=folder,
         name=folder.name,
-        title=game.title,
-        roms=tuple(RomIdentity(r.name, r.sha1.lower(), r.title, r.code, r.version) for r in game.rom),
-        lookalikes=tuple(Lookalike(r.name, r.title, r.code, r.version) for r in game.lookalike),
-        bundled_rom=folder / game.bundled_rom if game.bundled_rom else None,
+        title=game.game.title,
+        roms=tuple(
+            RomIdentity(rom.name or game.game.title, rom.sha1.lower(), rom.header_title, rom.code, rom.version)
+            for rom in game.rom
+        ),
+        lookalikes=tuple(Lookalike(rom.name, rom.header_title, rom.code, rom.version) for rom in game.lookalike),
+        bundled_rom=folder / game.game.rom if game.game.rom else None,
         action_frames=game.timing.action_frames,
         hold_frames=game.timing.hold_frames,
-        start=tuple(_start_step(step) for step in game.start),
+        walk_frames=game.timing.walk_frames,
+        turn_frames=game.timing.turn_frames,
+        fade_frames=game.timing.fade_frames,
+        start=tuple(_start_step(step) for step in game.start.steps),
+        start_max_frames=game.start.max_frames,
         coarse_fields=tuple(hashes.coarse),
         fine_fields=tuple(hashes.fine),
         lacks=frozenset(game.lacks),
@@ -156,17 +173,17 @@ def load_profile(folder: Path) -> GameProfile:
 def _chain(folder: Path, game: GameFile) -> Any:
     """Finds a file in the profile and in those that it extends, the profile's own first."""
     folders = [folder]
-    extends = game.extends
+    extends = game.game.memory
     while extends:
         candidates = [folders[-1].parent / extends, GAMES_FOLDER / extends]
         base = next((place for place in candidates if (place / "game.toml").is_file()), None)
         if base is None or base in folders:
             known = ", ".join(sorted(place.name for place in GAMES_FOLDER.iterdir() if (place / "game.toml").is_file()))
             raise EnvironmentSetupError(
-                f"{folders[-1] / 'game.toml'}: extends: no profile {extends!r} beside it or built in ({known})"
+                f"{folders[-1] / 'game.toml'}: game.memory: no profile {extends!r} beside it or built in ({known})"
             )
         folders.append(base)
-        extends = _parse(base / "game.toml", GameFile).extends
+        extends = _parse(base / "game.toml", GameFile).game.memory
 
     def paths(name: str) -> list[Path]:
         return [place / name for place in folders if (place / name).is_file()]
@@ -234,48 +251,61 @@ def _charmap(files: list[MemoryFile]) -> Charmap:
 
 
 def _names(files: list[NamesFile]) -> Names:
-    def first(key: str) -> Any:
-        return next((getattr(file, key) for file in files if getattr(file, key)), ())
+    def rows(key: str) -> list[Any]:
+        return next((found.table for file in files if (found := getattr(file, key)) is not None), [])
+
+    def numbered(key: str) -> dict[int, str]:
+        return {int(row[0]): str(row[1]) for row in rows(key)}
 
     return Names(
-        maps={group * 256 + number: name for group, number, name in first("maps")},
-        species=dict(first("species")),
-        moves=dict(first("moves")),
-        items=dict(first("items")),
-        types=dict(first("types")),
-        trainer_classes=dict(first("trainer_classes")),
-        johto_badges=tuple(first("johto_badges")),
-        kanto_badges=tuple(first("kanto_badges")),
+        maps={int(row[0]) * 256 + int(row[1]): str(row[2]) for row in rows("maps")},
+        species=numbered("species"),
+        moves=numbered("moves"),
+        items=numbered("items"),
+        types=numbered("types"),
+        trainer_classes=numbered("trainer_classes"),
+        landmarks=numbered("landmarks"),
+        event_flags=numbered("event_flags"),
+        visited_towns=numbered("visited_towns"),
+        johto_badges=tuple(next((file.johto_badges for file in files if file.johto_badges), ())),
+        kanto_badges=tuple(next((file.kanto_badges for file in files if file.kanto_badges), ())),
     )
 
 
 def _start_step(step: StartStepFile) -> StartStep:
-    return StartStep(
-        tuple(step.presses), step.hold_frames, step.wait_frames, step.until.control, step.until.map, step.max_frames
-    )
+    presses = (step.press,) if isinstance(step.press, str) else tuple(step.press or ())
+    return StartStep(presses, step.hold, step.wait, step.times, step.until is not None, step.map)
 
 
 def _milestones(path: Path, memory: MemoryMap) -> tuple[Milestone, ...]:
-    milestones = []
+    milestones: list[Milestone] = []
     seen: set[str] = set()
-    for index, entry in enumerate(_parse(path, MilestonesFile).milestone):
+    last_required: tuple[str, ...] = ()
+    entries = _parse(path, MilestonesFile).milestone
+    for index, entry in enumerate(entries):
         where = f"milestone.{index}"
         if entry.key in seen:
             _fail(path, f"{where}.key", f"{entry.key} is there twice")
+        if entry.order is not None and entry.order != index + 1:
+            _fail(path, f"{where}.order", f"{entry.key} stands in place {index + 1}, not {entry.order}")
+        needs = last_required if entry.needs is None else tuple(entry.needs)
+        for key in needs:
+            if key not in seen:
+                _fail(path, f"{where}.needs", f"{key} is no milestone before {entry.key}")
         seen.add(entry.key)
         evidence = []
-        for number, item in enumerate(entry.evidence):
+        for number, item in enumerate(entry.evidence_all):
             try:
                 evidence.append(Evidence.build(memory, **item.model_dump(exclude_none=True)))
             except (EnvironmentSetupError, ValueError) as error:
-                _fail(path, f"{where}.evidence.{number}", str(error))
+                _fail(path, f"{where}.evidence_all.{number}", str(error))
         target = None
         if entry.target is not None:
-            group, number = entry.target.map
-            target = Target(group * 256 + number, entry.target.x, entry.target.y, entry.target.facing)
-        milestones.append(
-            Milestone(entry.key, entry.name, tuple(evidence), entry.optional, entry.hint, target, dict(entry.needs))
-        )
+            group, map_number = entry.target.map
+            target = Target(group * 256 + map_number, entry.target.x, entry.target.y, entry.target.facing)
+        milestones.append(Milestone(entry.key, entry.name, tuple(evidence), entry.optional, entry.hint, target, needs))
+        if not entry.optional:
+            last_required = (entry.key,)
     return tuple(milestones)
 
 

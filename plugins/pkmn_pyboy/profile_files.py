@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -13,47 +13,65 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
+class AboutFile(_File):
+    """What the game is. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any."""
+
+    title: str
+    key: str = ""
+    memory: str = ""
+    rom: str = ""
+    bundled: bool = False
+
+
 class RomFile(_File):
     """An image that the profile describes."""
 
-    name: str
     sha1: str = Field(pattern="^[0-9a-fA-F]{40}$")
-    title: str = ""
+    name: str = ""
+    header_title: str = ""
     code: str = ""
     version: int | None = None
+    cgb_flag: int | None = None
+    cartridge_type: int | None = None
+    rom_size: int | None = None
+    ram_size: int | None = None
 
 
 class LookalikeFile(_File):
     """An image that the profile does not fit."""
 
     name: str
-    title: str = ""
+    header_title: str = ""
     code: str = ""
     version: int | None = None
 
 
 class TimingFile(_File):
-    """Frames of one action."""
+    """Frames of one action, and of what the game does by itself."""
 
     action_frames: int = Field(default=24, ge=2, le=600)
     hold_frames: int = Field(default=10, ge=1, le=599)
-
-
-class UntilFile(_File):
-    """When a start step is done."""
-
-    control: bool = False
-    map: tuple[int, int] | None = None
+    walk_frames: int = Field(default=16, ge=1)
+    turn_frames: int = Field(default=8, ge=1)
+    fade_frames: int = Field(default=90, ge=1)
 
 
 class StartStepFile(_File):
-    """A part of the way from power-on to control."""
+    """A part of the way from power-on to control: a wait, or presses made in turn, ``times`` of them at most."""
 
-    presses: list[ButtonName] = Field(min_length=0)
-    hold_frames: int = Field(default=4, ge=1)
-    wait_frames: int = Field(default=20, ge=1)
-    until: UntilFile = UntilFile()
+    press: ButtonName | list[ButtonName] | None = None
+    hold: int = Field(default=4, ge=1)
+    wait: int = Field(default=20, ge=1)
+    times: int = Field(default=1, ge=1)
+    until: Literal["free_control"] | None = None
+    map: tuple[int, int] | None = None
+
+
+class StartFile(_File):
+    """The way from power-on to control."""
+
     max_frames: int = Field(default=20_000, ge=1)
+    steps: list[StartStepFile] = []
 
 
 class HashFile(_File):
@@ -66,15 +84,18 @@ class HashFile(_File):
 class GameFile(_File):
     """game.toml"""
 
-    title: str
-    extends: str = ""
-    bundled_rom: str = ""
+    game: AboutFile
     rom: list[RomFile] = []
     lookalike: list[LookalikeFile] = []
     timing: TimingFile = TimingFile()
-    start: list[StartStepFile] = []
+    start: StartFile = StartFile()
     hash: HashFile | None = None
     lacks: list[str] = []
+
+    @field_validator("rom", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return [value] if isinstance(value, dict) else value
 
 
 class FieldFile(_File):
@@ -150,29 +171,46 @@ class TablesFile(_File):
     rom_tables: dict[str, TableFile] = {}
 
 
+class MapNamesFile(_File):
+    """Group, number and name of each map; more columns may follow."""
+
+    table: list[Annotated[list[int | str], Field(min_length=3)]]
+
+
+class NumberNamesFile(_File):
+    """Number and name; more columns may follow."""
+
+    table: list[Annotated[list[int | str], Field(min_length=2)]]
+
+
 class NamesFile(_File):
     """names.toml"""
 
-    maps: list[tuple[int, int, str]] = []
-    species: list[tuple[int, str]] = []
-    moves: list[tuple[int, str]] = []
-    items: list[tuple[int, str]] = []
-    types: list[tuple[int, str]] = []
-    trainer_classes: list[tuple[int, str]] = []
+    maps: MapNamesFile | None = None
+    species: NumberNamesFile | None = None
+    moves: NumberNamesFile | None = None
+    items: NumberNamesFile | None = None
+    types: NumberNamesFile | None = None
+    trainer_classes: NumberNamesFile | None = None
+    landmarks: NumberNamesFile | None = None
+    event_flags: NumberNamesFile | None = None
+    visited_towns: NumberNamesFile | None = None
     johto_badges: list[str] = []
     kanto_badges: list[str] = []
 
 
 class EvidenceFile(_File):
-    """One condition in memory: exactly one of map, flag, key_item, or a field with bit, equals or at_least."""
+    """One condition in memory. Values stand in a named field, or at an address of work RAM."""
 
-    map: tuple[int, int] | None = None
-    flag: int | None = Field(default=None, ge=0)
-    key_item: int | None = None
+    kind: Literal["map", "event", "bit", "equals", "at_least", "key_item"]
+    group: int | None = None
+    number: int | None = None
+    index: int | None = Field(default=None, ge=0)
     field: str | None = None
+    address: int | None = Field(default=None, ge=0xC000, lt=0xE000)
     bit: int | None = Field(default=None, ge=0)
-    equals: int | None = None
-    at_least: int | None = None
+    value: int | None = None
+    id: int | None = None
 
 
 class TargetFile(_File):
@@ -189,11 +227,12 @@ class MilestoneFile(_File):
 
     key: str = Field(pattern="^[a-z0-9_]+$")
     name: str
-    evidence: list[EvidenceFile] = Field(min_length=1)
+    order: int | None = None
+    evidence_all: list[EvidenceFile] = Field(min_length=1)
     optional: bool = False
     hint: str = ""
     target: TargetFile | None = None
-    needs: dict[str, Any] = {}
+    needs: list[str] | None = None
 
 
 class MilestonesFile(_File):

@@ -51,37 +51,46 @@ def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
 
 
 def play_recipe(emulator: Emulator, profile: GameProfile) -> int:
-    """Plays the recipe on an emulator that was just switched on. Returns the frames it took."""
+    """Plays the recipe on an emulator that was just switched on. Returns the frames it took.
+
+    Raises:
+        EnvironmentSetupError: a step that should lead to control did not.
+    """
     reader = StateReader(profile)
     if not profile.start:
         emulator.run(POWER_ON_FRAMES)
         return POWER_ON_FRAMES
-    return sum(_play_step(emulator, profile, reader, step, number) for number, step in enumerate(profile.start))
-
-
-def _play_step(emulator: Emulator, profile: GameProfile, reader: StateReader, step: StartStep, number: int) -> int:
     frames = 0
-    conditional = step.until_control or step.until_map is not None
-    presses = step.presses or ("",)
-    turn = 0
-    while frames < step.max_frames:
-        if turn >= len(presses) and not conditional:
-            return frames
-        button = presses[turn % len(presses)] or None
+    for number, step in enumerate(profile.start):
+        frames += _play_step(emulator, profile, reader, step, number, profile.start_max_frames - frames)
+    return frames
+
+
+def _play_step(
+    emulator: Emulator, profile: GameProfile, reader: StateReader, step: StartStep, number: int, most_frames: int
+) -> int:
+    if not step.presses:
+        emulator.run(step.wait_frames)
+        return step.wait_frames
+    frames = 0
+    for turn in range(step.times):
         action = step.hold_frames + step.wait_frames
-        emulator.press(button, step.hold_frames, action, render=False)
+        if frames + action > most_frames:
+            break
+        emulator.press(step.presses[turn % len(step.presses)], step.hold_frames, action, render=False)
         frames += action
-        turn += 1
-        if conditional and _done(step, reader.read(emulator)):
+        if step.until_control and _in_control(step, reader.read(emulator)):
             return frames
+    if not step.until_control:
+        return frames
     raise EnvironmentSetupError(
-        f"{profile.folder / 'game.toml'}: start.{number}: not there after {step.max_frames:,} frames; "
+        f"{profile.folder / 'game.toml'}: start.steps.{number}: no control after {frames:,} frames; "
         "is this the image that the profile describes?"
     )
 
 
-def _done(step: StartStep, state: GameState) -> bool:
-    if step.until_control and state.phase is not Phase.FREE:
+def _in_control(step: StartStep, state: GameState) -> bool:
+    if state.phase is not Phase.FREE:
         return False
     return step.until_map is None or step.until_map == (state.map_group, state.map_number)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from pkmncli.errors import EnvironmentSetupError
 
@@ -18,11 +18,19 @@ _ENCODING = re.compile(r"^(?P<kind>[a-z_]+[0-9]*(?:be|le)?)(?:\[(?P<count>[0-9]+
 _INTEGERS = {"u8": 1, "u16be": 2, "u16le": 2, "u24be": 3, "u32be": 4}
 
 
+Span: TypeAlias = tuple[int, int, int]
+"""Bank, address and size of some neighbouring bytes."""
+
+
 class Memory(Protocol):
     """Anything that gives bytes by bank and address: the emulator, or a fake one in a test."""
 
     def read(self, bank: int, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` of ``bank`` (:data:`NO_BANK` for none)."""
+        ...
+
+    def bind(self, spans: Sequence[Span]) -> Callable[[], bytes]:
+        """A function that reads the same spans over and over and gives their bytes in one piece."""
         ...
 
 
@@ -123,7 +131,7 @@ class ReadPlan:
         defaults: Mapping[str, int] | None = None,
     ) -> None:
         self.offset: dict[str, int] = {}
-        self._spans: list[tuple[int, int, int]] = []
+        self._spans: list[Span] = []
         ordered = sorted(set(fields), key=lambda place: (place.bank, place.address))
         length = 0
         for place in ordered:
@@ -142,17 +150,18 @@ class ReadPlan:
             self.offset[name] = length + len(tail)
             tail += (defaults or {}).get(name, 0).to_bytes(size, "big")
         self._tail = bytes(tail)
-        self.length = length + len(tail)
+        self._memory: Memory | None = None
+        self._read: Callable[[], bytes] = bytes
 
     @staticmethod
-    def _extends(span: tuple[int, int, int], place: MemoryField) -> bool:
+    def _extends(span: Span, place: MemoryField) -> bool:
         bank, start, size = span
         same_page = start >> 12 == (place.address + place.size - 1) >> 12
         return bank == place.bank and same_page and place.address <= start + size + _MERGE_GAP
 
     def read(self, memory: Memory) -> bytes:
         """All fields' bytes, in one piece."""
-        read = memory.read
-        parts = [read(bank, start, size) for bank, start, size in self._spans]
-        parts.append(self._tail)
-        return b"".join(parts)
+        if memory is not self._memory:
+            self._memory = memory
+            self._read = memory.bind(self._spans)
+        return self._read() + self._tail

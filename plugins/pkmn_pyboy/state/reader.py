@@ -7,7 +7,7 @@ battle nor before a trainer has sent one out, the own battler not before it is o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.state.game_state import (
@@ -39,23 +39,27 @@ _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
 _TILEMAP_BYTES = 360
 _BOX_TOP_ROW, _BOX_BOTTOM_ROW, _ROW = 12 * 20, 17 * 20, 20
 _FACINGS = tuple(Facing)
+_NO_PARTY = Party()
 _WINDOW_PHASES = frozenset(
     {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES}
 )
 
-# Fields that are read every step, and their sizes where a profile lacks them (they then read as zero).
+# Fields that are read every step, in a battle, and for the fine hash, with their sizes where a profile lacks them
+# (they then read as zero).
 _FIELDS: Mapping[str, int] = {
     "wMapGroup": 1, "wMapNumber": 1, "wXCoord": 1, "wYCoord": 1, "wPlayerDirection": 1, "wPlayerState": 1,
     "wPlayerStepFlags": 1, "wMapStatus": 1, "wScriptRunning": 1, "wGameLogicPaused": 1, "wJoypadDisable": 1,
     "wInputType": 1, "wStateFlags": 1, "wSpriteUpdatesEnabled": 1, "wTextboxFlags": 1,
     "wWindowStackSize": 1, "w2DMenuNumRows": 1, "w2DMenuNumCols": 1, "w2DMenuCursorInitY": 1,
     "w2DMenuCursorInitX": 1, "wMenuCursorY": 1, "wMenuCursorX": 1, "wCursorCurrentTile": 2,
-    "wPartyCount": 1, "wPartySpecies": 6, "wPartyMon1": _MEMBER,
+    "wPartyCount": 1, "wPartySpecies": 6, "wBattleMode": 1,
     "wMoney": 3, "wJohtoBadges": 1, "wKantoBadges": 1, "wPokedexCaught": 32, "wPokedexSeen": 32,
     "wNumBalls": 1, "wBalls": 25,
-    "wBattleMode": 1, "wBattleType": 1, "wOtherTrainerClass": 1, "wEnemyMon": _BATTLER, "wBattleMon": _BATTLER,
-    "wCurOTMon": 1,
 }  # fmt: skip
+_BATTLE_FIELDS: Mapping[str, int] = {
+    "wBattleType": 1, "wOtherTrainerClass": 1, "wEnemyMon": _BATTLER, "wBattleMon": _BATTLER, "wCurOTMon": 1,
+}  # fmt: skip
+_PARTY_RECORDS = tuple(f"wPartyMon{place}" for place in range(1, PARTY_PLACES + 1))
 
 
 class StateReader:
@@ -68,32 +72,32 @@ class StateReader:
 
     def __init__(self, profile: GameProfile, rom: bytes = b"") -> None:
         fields = profile.memory.fields
-        known = [fields[name] for name in _FIELDS if name in fields]
-        absent = {name: size for name, size in _FIELDS.items() if name not in fields}
-        first = fields.get("wPartyMon1")
-        if first is None:
-            absent["party"] = _MEMBER * PARTY_PLACES
-        else:
-            known.append(MemoryField("party", first.address, first.bank, _MEMBER * PARTY_PLACES))
         self._tilemap = fields.get("wTilemap")
-        if self._tilemap is None:
-            absent |= {"box_top": _ROW, "box_bottom": _ROW}
-        else:
+        rows: tuple[MemoryField, ...] = ()
+        if self._tilemap is not None:
             bank, address = self._tilemap.bank, self._tilemap.address
-            known += [
+            rows = (
                 MemoryField("box_top", address + _BOX_TOP_ROW, bank, _ROW),
                 MemoryField("box_bottom", address + _BOX_BOTTOM_ROW, bank, _ROW),
-            ]
-        known += [fields[name] for name in (*profile.coarse_fields, *profile.fine_fields)]
-        self._plan = ReadPlan(known, absent, {"wMapStatus": MAP_RUNNING, "wSpriteUpdatesEnabled": 1})
+            )
+        self._plan = _plan(
+            fields, _FIELDS, {"wMapStatus": MAP_RUNNING, "wSpriteUpdatesEnabled": 1}, rows, profile.coarse_fields
+        )
         self._at = self._plan.offset
-        self._coarse = self._slices([fields[name] for name in profile.coarse_fields])
-        self._fine = self._slices([fields[name] for name in profile.fine_fields])
+        self._battle_plan = _plan(fields, _BATTLE_FIELDS)
+        self._battle_at = self._battle_plan.offset
+        # The party's records are read apart, only as many as there are, and always belong to the fine hash.
+        fine = [fields[name] for name in profile.fine_fields if name not in _PARTY_RECORDS]
+        self._fine_plan = ReadPlan(fine)
+        self._coarse = _slices([fields[name] for name in profile.coarse_fields], self._at)
+        self._fine = _slices(fine, self._fine_plan.offset)
+        self._party_start = fields.get("wPartyMon1")
         self._chart = TypeChart.from_rom(rom, profile.memory.rom_tables)
         self._place = (0, 0, 0, 0)
+        self._memory: Memory | None = None
         self._raw = b""
         self._phase = Phase.FREE
-        self._screen_tiles = b""
+        self._fine_hash: int | None = None
         self._party_bytes = b""
         self._party = Party()
         self._dex_bytes = b""
@@ -102,26 +106,14 @@ class StateReader:
         self._balls = 0
         self._effectiveness: tuple[Any, float] = (None, 0.0)
 
-    def _slices(self, fields: list[MemoryField]) -> tuple[slice, ...]:
-        bounds = sorted({(self._at[place.name], self._at[place.name] + place.size) for place in fields})
-        merged: list[list[int]] = []
-        for start, stop in bounds:
-            if merged and start <= merged[-1][1]:
-                merged[-1][1] = max(merged[-1][1], stop)
-            else:
-                merged.append([start, stop])
-        return tuple(slice(start, stop) for start, stop in merged)
-
     def read(self, memory: Memory, milestones: int = 0) -> GameState:
         """The state now. ``milestones`` is how many were reached, for the state to carry."""
         raw = self._raw = self._plan.read(memory)
+        self._memory = memory
+        self._fine_hash = None
         at = self._at
         signals, menu = self._signals(raw, memory)
         phase = self._phase = phase_of(signals)
-        if phase in _WINDOW_PHASES and self._tilemap is not None:
-            self._screen_tiles = memory.read(self._tilemap.bank, self._tilemap.address, _TILEMAP_BYTES)
-        else:
-            self._screen_tiles = b""
         if signals.map_status == MAP_RUNNING and signals.map_group:
             self._place = (
                 signals.map_group, raw[at["wMapNumber"]], raw[at["wXCoord"]], raw[at["wYCoord"]]
@@ -137,8 +129,8 @@ class StateReader:
             _FACINGS[raw[at["wPlayerDirection"]] >> 2 & 3],
             raw[at["wPlayerState"]],
             phase,
-            self._read_party(raw),
-            self._read_battle(raw) if signals.battle_mode else None,
+            self._read_party(raw, memory),
+            self._read_battle(memory, signals.battle_mode) if signals.battle_mode else None,
             menu,
             raw[at["wJohtoBadges"]],
             raw[at["wKantoBadges"]],
@@ -204,13 +196,16 @@ class StateReader:
         )
         return signals, menu
 
-    def _read_party(self, raw: bytes) -> Party:
-        at = self._at
-        count = raw[at["wPartyCount"]]
-        if count > PARTY_PLACES:
-            count = 0
-        start, species = at["party"], at["wPartySpecies"]
-        data = raw[species : species + count] + raw[start : start + count * _MEMBER]
+    def _read_party(self, raw: bytes, memory: Memory) -> Party:
+        count = raw[self._at["wPartyCount"]]
+        # More than there are places is what memory holds before a game is loaded.
+        if not 0 < count <= PARTY_PLACES or self._party_start is None:
+            self._party_bytes = b""
+            self._party = _NO_PARTY
+            return _NO_PARTY
+        species = self._at["wPartySpecies"]
+        start = self._party_start
+        data = raw[species : species + count] + memory.read(start.bank, start.address, count * _MEMBER)
         if data != self._party_bytes:
             self._party_bytes = data
             self._party = parse_party(data[:count], data[count:])
@@ -236,9 +231,9 @@ class StateReader:
             self._balls = sum(data[1::2])
         return self._balls
 
-    def _read_battle(self, raw: bytes) -> Battle:
-        at = self._at
-        kind = raw[at["wBattleMode"]]
+    def _read_battle(self, memory: Memory, kind: int) -> Battle:
+        raw = self._battle_plan.read(memory)
+        at = self._battle_at
         enemy, own = at["wEnemyMon"], at["wBattleMon"]
         opponent = None
         # In a trainer battle the record still holds the last opponent until one is sent out.
@@ -254,8 +249,10 @@ class StateReader:
         return Battle(kind, raw[at["wBattleType"]], raw[at["wOtherTrainerClass"]], opponent, mine, best)
 
     def screen_tiles(self) -> bytes:
-        """The 20 x 18 tiles of the screen at the latest :meth:`read`; empty unless a window was open."""
-        return self._screen_tiles
+        """The 20 x 18 tiles of the screen, after the latest :meth:`read`; empty unless a window was open."""
+        if self._memory is None or self._tilemap is None or self._phase not in _WINDOW_PHASES:
+            return b""
+        return self._memory.read(self._tilemap.bank, self._tilemap.address, _TILEMAP_BYTES)
 
     def coarse_hash(self) -> int:
         """64 bits over place and phase, after the latest :meth:`read`."""
@@ -265,8 +262,11 @@ class StateReader:
 
     def fine_hash(self) -> int:
         """64 bits over all that a decision could depend on, after the latest :meth:`read`."""
-        raw = self._raw
-        return _hash(b"".join([raw[part] for part in self._fine]) + self._screen_tiles)
+        if self._fine_hash is None and self._memory is not None:
+            raw = self._fine_plan.read(self._memory)
+            parts = [raw[part] for part in self._fine]
+            self._fine_hash = _hash(b"".join([*parts, self._party_bytes, self.screen_tiles()]))
+        return self._fine_hash or 0
 
     def save_state(self) -> dict[str, Any]:
         """What is remembered from step to step, as plain values."""
@@ -280,6 +280,30 @@ class StateReader:
     def reset(self) -> None:
         """Forgets the last place."""
         self._place = (0, 0, 0, 0)
+
+
+def _plan(
+    fields: Mapping[str, MemoryField],
+    sizes: Mapping[str, int],
+    defaults: Mapping[str, int] | None = None,
+    rows: Sequence[MemoryField] = (),
+    more: Sequence[str] = (),
+) -> ReadPlan:
+    known = [fields[name] for name in (*sizes, *more) if name in fields]
+    absent = {name: size for name, size in sizes.items() if name not in fields}
+    if not rows:
+        absent |= {"box_top": _ROW, "box_bottom": _ROW}
+    return ReadPlan([*known, *rows], absent, defaults)
+
+
+def _slices(fields: Sequence[MemoryField], offset: Mapping[str, int]) -> tuple[slice, ...]:
+    merged: list[list[int]] = []
+    for start, stop in sorted({(offset[place.name], offset[place.name] + place.size) for place in fields}):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], stop)
+        else:
+            merged.append([start, stop])
+    return tuple(slice(start, stop) for start, stop in merged)
 
 
 def parse_party(species: bytes, records: bytes) -> Party:
