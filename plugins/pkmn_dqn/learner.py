@@ -59,7 +59,7 @@ class DQN:
             num_envs: environments that every :meth:`observe` brings a step of.
             seed: of weights, exploration and sampling.
             settings: the user's.
-            device: of the networks, in torch's words.
+            device: of the networks, in torch's words; ``auto`` takes a graphics card where there is one.
             total_steps: environment steps of the whole run, over all environments.
 
         Raises:
@@ -74,7 +74,7 @@ class DQN:
         self.steps = 0
         self._settings = settings
         self._num_envs = num_envs
-        self._device = torch.device(device)
+        self._device = _device(device)
         self._layout = layout_of(observation_space, action_space)
         self._learning = QLearning(self._layout, settings, seed, self._device)
         self._acting = copy.deepcopy(self._learning.online).requires_grad_(False)
@@ -255,3 +255,15 @@ def _gaps(ranked: NDArray[np.float32]) -> NDArray[np.float32]:
 def _under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
     start = prefix + "."
     return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device(name)
+    try:
+        torch.empty(0, device=device)
+    except (AssertionError, RuntimeError) as error:
+        reason = str(error).split(". ")[0]
+        raise ConfigurationError(f"device {name!r} cannot be used here ({reason}): use auto or cpu") from None
+    return device
