@@ -156,7 +156,9 @@ class Registration(NamedTuple):
 
     def _import_problem(self, target: str, module_name: str, error: ImportError) -> str:
         missing = error.name or ""
-        if isinstance(error, ModuleNotFoundError) and (module_name + ".").startswith(missing + "."):
+        is_the_target = isinstance(error, ModuleNotFoundError) and (module_name + ".").startswith(missing + ".")
+        is_its_own = missing.partition(".")[0] == self.plugin.module.partition(".")[0]
+        if is_the_target and (is_its_own or not self.extra):
             return f"{self.title} of {self.plugin.label}: its target {target!r} does not exist (no module {missing})"
         if self.extra:
             needed = f"'{missing}'" if missing else f"the extra '{self.extra}'"
