@@ -125,8 +125,8 @@ def _parse(path: Path, text: str) -> Mapping[str, Any]:
     except tomllib.TOMLDecodeError as error:
         message, _, place = str(error).partition(" (at ")
         found = re.search(r"line (\d+), column (\d+)", place)
-        line, column = found.groups() if found else (str(text.count("\n") + 1), "end")
-        raise ConfigurationError(f"{path}:{line}: not valid TOML: {message} (column {column})") from None
+        line, place = (found[1], f"column {found[2]}") if found else (len(text.splitlines()), "at the end")
+        raise ConfigurationError(f"{path}:{line}: not valid TOML: {message} ({place})") from None
     if not isinstance(content, dict):
         raise ConfigurationError(f"{path}:1: a configuration is keys with values, not a {type(content).__name__}")
     return content

@@ -101,7 +101,8 @@ def _describe(section: str, given: Mapping[str, Given], details: Mapping[str, An
     allowed = _allowed(details)
     if key not in given:
         origins = ", ".join(dict.fromkeys(entry.origin for entry in given.values())) or "default"
-        return f"settings {f'[{section}]' if section else 'of the core'} ({origins}): {_name(section, key)} {allowed}"
+        what = f"setting '{_name(section, key)}'" if key else f"settings [{section}]" if section else "settings"
+        return f"{what} ({origins}): {allowed}"
     entry = given[key]
     inner = "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
     return f"setting '{_name(section, key)}{inner}' = {details['input']!r} ({entry.origin}): {allowed}"
