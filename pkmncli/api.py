@@ -423,3 +423,23 @@ class EpisodeSummary:
     milestone_steps: Mapping[str, int]
     first_step: int
     """Number of environment steps taken in the whole run when the episode began."""
+
+
+def find_run(which: str | Path | None = None, save_dir: Path = Path("runs")) -> RunInfo:
+    """Finds an existing run, for a plugin's command. Its settings are those in its ``config.toml``.
+
+    Args:
+        which: the run's folder, its name under ``save_dir``, or None for the latest.
+        save_dir: the folder for run folders.
+
+    Raises:
+        RunError: there is no such run, or this version cannot read it.
+    """
+    from pkmncli.config.run_file import read_run_file  # noqa: PLC0415 - registration modules import this one
+    from pkmncli.runs import open_run  # noqa: PLC0415
+
+    folder = open_run(which, save_dir).folder
+    settings: dict[str, dict[str, Any]] = {}
+    for given in read_run_file(folder):
+        settings.setdefault(given.section, {})[given.key] = given.value
+    return RunInfo(folder, settings)

@@ -220,8 +220,7 @@ class DecisionHistoryAnalyzer:
     def _open_views(self) -> RunViews:
         self.flush()
         if self._views is None:
-            by_hand = all((folder / STANDALONE_FILE).exists() for folder in self._folders)
-            horizon = self._horizon or (1 if by_hand else HORIZON)
+            horizon = self._horizon or default_horizon(self._folders)
             self._views = RunViews(self._folders, horizon, self._threads)
         else:
             self._views.refresh()
@@ -294,3 +293,9 @@ class DecisionHistoryAnalyzer:
             "outcome": {True: "success", False: "failure", None: None}[row["success"]],
             "total_episode_reward": row["total"],
         }
+
+
+def default_horizon(folders: Sequence[Path]) -> int:
+    """Decisions over which a reward is summed: 1 where all were recorded by hand, each with its own outcome."""
+    by_hand = all((folder / STANDALONE_FILE).exists() for folder in folders)
+    return 1 if by_hand else HORIZON

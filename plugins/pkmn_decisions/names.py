@@ -15,7 +15,7 @@ NAMES_FILE = "names.json"
 
 ACTION_NAMES = {int(action): action.name.lower() for action in Action}
 SOURCE_NAMES = {int(source): source.name.lower() for source in Source}
-BATTLE_NAMES = {0: "no battle", 1: "wild", 2: "trainer"}
+BATTLE_NAMES = {0: "none", 1: "wild", 2: "trainer"}
 
 _FILE_KEYS = {"maps": "map", "species": "opponent", "phases": "phase"}
 _MAPS_PER_GROUP = 256

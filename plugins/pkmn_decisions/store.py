@@ -174,7 +174,7 @@ class DuckDBStore:
         temporary = target.with_name(target.name + ".tmp")
         try:
             self._connection.execute(
-                f"COPY ({query}) TO {sql_text(temporary)} (FORMAT parquet, COMPRESSION zstd, "
+                f"COPY ({query}) TO {sql_text(temporary)} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, "
                 f"KV_METADATA {{pkmn_schema: '{SCHEMA_VERSION}'}})"
             )
             _force_to_disk(temporary)

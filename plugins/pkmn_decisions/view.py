@@ -56,19 +56,27 @@ _JOINED = f"""
 class RunViews:
     """An in-memory database with views on the files of runs. Files are listed again by :meth:`refresh`."""
 
-    def __init__(self, folders: Sequence[Path], horizon: int = HORIZON, threads: int | None = None) -> None:
-        """Opens the runs in ``folders``.
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        horizon: int = HORIZON,
+        threads: int | None = None,
+        name_folders: Sequence[Path] | None = None,
+    ) -> None:
+        """Opens the tables in ``folders``.
 
         Args:
-            folders: run folders; one that has no tables yet counts as empty.
+            folders: folders of tables, one for each run; one that has none yet counts as empty.
             horizon: decisions over which a decision's reward is summed.
             threads: threads of the database; all cores by default.
+            name_folders: run folders that hold the names of maps and so on; by default those of the tables.
 
         Raises:
             RunError: a table was written by a newer version, or cannot be read.
         """
         self.folders = [Path(folder) for folder in folders]
-        self._horizon = horizon
+        self._name_folders = self.folders if name_folders is None else list(name_folders)
+        self.horizon = horizon
         self._files: list[TableFile] = []
         self._locked = False
         config: dict[str, Any] = {
@@ -87,7 +95,7 @@ class RunViews:
     def refresh(self) -> None:
         """Takes in what was written since the last call."""
         self._files = []
-        self.names = load_names(self.folders)
+        self.names = load_names(self._name_folders)
         try:
             for view, table in (("decision_rows", DECISIONS), ("episodes", EPISODES), ("metrics", METRICS)):
                 self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
@@ -106,15 +114,15 @@ class RunViews:
         """
         # With one run the episodes are told apart without its name, which saves a third of the time.
         episode = "environment, episode" if len(self.folders) == 1 else "run, environment, episode"
-        following = range(1, self._horizon)
+        following = range(1, self.horizon)
         near_return = " + ".join(["reward::DOUBLE", *(f"lead(reward, {step}, 0) OVER steps" for step in following)])
-        known = f"lead(true, {self._horizon - 1}, false) OVER steps OR bool_or(done) OVER whole"
+        known = f"lead(true, {self.horizon - 1}, false) OVER steps OR bool_or(done) OVER whole"
         return f"""
             SELECT * EXCLUDE (near_return, known),
                 CASE WHEN known THEN near_return END AS near_return,
                 CASE WHEN known THEN near_return > 0 END AS success
             FROM (
-                SELECT *, {near_return} AS near_return, {known if self._horizon > 1 else "true"} AS known
+                SELECT *, {near_return} AS near_return, {known if self.horizon > 1 else "true"} AS known
                 FROM {rows}
                 WINDOW steps AS (PARTITION BY {episode} ORDER BY step), whole AS (PARTITION BY {episode})
             )

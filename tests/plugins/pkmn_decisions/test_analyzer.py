@@ -55,7 +55,7 @@ def test_a_planted_pattern_is_found_with_its_figures(planted: Path) -> None:
     best, other = found
     assert (best["action"], best["action_name"], best["frequency"], best["success_rate"]) == (0, "a", 75, 1.0)
     assert best["context"] == {
-        "map": 6148, "map_name": "24.4", "phase": 0, "phase_name": "0", "battle": 0, "battle_name": "no battle",
+        "map": 6148, "map_name": "24.4", "phase": 0, "phase_name": "0", "battle": 0, "battle_name": "none",
     }  # fmt: skip
     assert best["mean_return"] == 2.0
     assert best["mean_reward"] == 0.0
