@@ -1,0 +1,62 @@
+"""The files that make the project installable: exact versions, the rules of imports, the one-command targets."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_dependency_has_an_exact_version() -> None:
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    pinned = {normalized(line.partition("==")[0]): line.partition("==")[2] for line in lines}
+    assert all(re.fullmatch(r"[\w.]+", version) for version in pinned.values())
+    wanted = PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["dev"]
+    assert {normalized(re.split(r"[<>=!~ ]", requirement)[0]) for requirement in wanted} <= pinned.keys()
+
+
+def test_every_plugin_is_packaged_checked_and_announced() -> None:
+    plugins = {folder.parent.name for folder in (ROOT / "plugins").glob("*/__init__.py")}
+    packages = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert {f"plugins/{name}" for name in plugins} == set(packages) - {"pkmncli"}
+    assert plugins | {"pkmncli"} == set(PROJECT["tool"]["mypy"]["packages"])
+    assert plugins | {"pkmncli"} == set(PROJECT["tool"]["importlinter"]["root_packages"])
+    announced = {value.partition(".")[0] for value in PROJECT["project"]["entry-points"]["pkmn"].values()}
+    assert announced == plugins
+
+
+def test_imports_keep_to_the_rules() -> None:
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("target", ["train", "test", "lint", "bench", "docs", "clean"])
+def test_make_knows_its_targets(target: str) -> None:
+    result = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_make_says_what_python_it_needs(tmp_path: Path) -> None:
+    old = tmp_path / "python3"
+    old.write_text("#!/bin/sh\n[ \"$1\" = -V ] && echo 'Python 3.9.2'\nexit 1\n")
+    old.chmod(0o755)
+    for python, reason in (
+        (str(old), "is Python 3.9.2: install a newer one"),
+        ("python3.99", "there is no python3.99"),
+    ):
+        command = ["make", "check-python", f"PYTHON={python}", f"VENV={tmp_path / 'none'}"]
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert result.returncode != 0
+        assert "pkmncli needs Python 3.11 or newer; " in result.stderr and reason in result.stderr
