@@ -79,6 +79,9 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.names = _names(self.profile)
         self.action_space = spaces.Discrete(ACTION_COUNT)
         self.observation_space = _observation_space(settings)
+        self._layout: list[tuple[str, tuple[int, ...], Any]] = [
+            (name, space.shape or (), space.dtype) for name, space in self.observation_space.spaces.items()
+        ]
         self._has_screen = "screen" in self.observation_space.spaces
         self._has_variables = "state_variables" in self.observation_space.spaces
         self._packed = settings.screen == "packed"
@@ -209,10 +212,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
 
     def observation(self) -> dict[str, NDArray[Any]]:
         """The observation of the latest step or reset, in arrays of its own."""
-        out: dict[str, NDArray[Any]] = {
-            name: np.empty(space.shape, dtype=space.dtype)  # type: ignore[arg-type]
-            for name, space in self.observation_space.spaces.items()
-        }
+        out: dict[str, NDArray[Any]] = {name: np.empty(shape, dtype) for name, shape, dtype in self._layout}
         self.write_observation(out)
         return out
 

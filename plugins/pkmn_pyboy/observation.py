@@ -6,6 +6,7 @@ Frames are stacked by Gymnasium's own wrapper, ``gymnasium.wrappers.FrameStackOb
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,19 +60,22 @@ STATE_VARIABLES: tuple[StateVariable, ...] = (
 
 STATE_SIZE = len(STATE_VARIABLES)
 _SCALES = np.array([1 / variable.scale for variable in STATE_VARIABLES], dtype=np.float32)
-_LOG_INDEX = next(i for i, variable in enumerate(STATE_VARIABLES) if variable.name == "money")
+_PACK_STATE = struct.Struct(f"{STATE_SIZE}f").pack_into
+"""Writes numbers straight into an array's memory, several times faster than assigning a tuple to it."""
 
 
 def write_state_variables(
     out: NDArray[np.float32], state: GameState, milestone_total: int, steps_since_progress: int
 ) -> None:
-    """Writes the state variables of ``state`` into ``out``, (25,) float32, each in 0..1."""
+    """Writes the state variables of ``state`` into ``out``, (25,) float32 without gaps, each in 0..1."""
     party = state.party
     lead = party.lead
     battle = state.battle
     opponent = battle.opponent if battle is not None else None
     own = battle.own if battle is not None else None
-    out[:] = (
+    _PACK_STATE(
+        out.data,
+        0,
         state.map_group,
         state.map_number,
         state.x,

@@ -1,9 +1,13 @@
-"""The state of a game after a step, typed and frozen: what rewards, masks, pilots and observations work from."""
+"""The state of a game after a step, typed and frozen: what rewards, masks, pilots and observations work from.
+
+What is made anew at every step is a named tuple, which is built four times faster than a frozen dataclass.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Phase(IntEnum):
@@ -111,8 +115,7 @@ class Battle:
     """Of the own moves that do damage and have points left: the best factor on the opponent's types, 0..4."""
 
 
-@dataclass(frozen=True, slots=True)
-class Menu:
+class Menu(NamedTuple):
     """Bytes of the menu that is open, as the game keeps them; they keep their last values when none is.
 
     ``cursor_shown`` says whether the solid cursor stands where the menu has it, so whether it waits for a choice.
@@ -129,8 +132,7 @@ class Menu:
     full_screen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GameState:
+class GameState(NamedTuple):
     """All that was read after a step.
 
     ``map_group``, ``map_number``, ``x`` and ``y`` are the last consistent ones while a map is being changed. Badges

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pkmn_pyboy.state.game_state import Phase
 
@@ -19,8 +19,7 @@ _WINDOW_OPEN = 1 << 6
 _JOYPAD_OFF = 0xD0
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """The bytes that tell the phases apart."""
 
     map_group: int

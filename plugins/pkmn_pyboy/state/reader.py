@@ -86,16 +86,21 @@ class StateReader:
         self._at = self._plan.offset
         self._battle_plan = _plan(fields, _BATTLE_FIELDS)
         self._battle_at = self._battle_plan.offset
-        # The party's records are read apart, only as many as there are, and always belong to the fine hash.
-        fine = [fields[name] for name in profile.fine_fields if name not in _PARTY_RECORDS]
-        self._fine_plan = ReadPlan(fine)
-        self._coarse = _slices([fields[name] for name in profile.coarse_fields], self._at)
-        self._fine = _slices(fine, self._fine_plan.offset)
+        # For the fine hash most is read already; the party's and the battlers' records count only while there are any.
+        read = {*_FIELDS, *profile.coarse_fields}
+        rest = [name for name in profile.fine_fields if name not in {*read, *_BATTLE_FIELDS, *_PARTY_RECORDS}]
+        self._fine_plan = ReadPlan([fields[name] for name in rest])
+        self._coarse = _slices(profile.coarse_fields, fields, self._at)
+        self._fine_read = _slices([name for name in profile.fine_fields if name in read], fields, self._at)
+        self._fine_rest = _slices(rest, fields, self._fine_plan.offset)
+        in_battle = [name for name in profile.fine_fields if name in _BATTLE_FIELDS]
+        self._fine_battle = _slices(in_battle, fields, self._battle_at)
         self._party_start = fields.get("wPartyMon1")
         self._chart = TypeChart.from_rom(rom, profile.memory.rom_tables)
         self._place = (0, 0, 0, 0)
         self._memory: Memory | None = None
         self._raw = b""
+        self._battle_raw = b""
         self._phase = Phase.FREE
         self._fine_hash: int | None = None
         self._party_bytes = b""
@@ -111,6 +116,7 @@ class StateReader:
         raw = self._raw = self._plan.read(memory)
         self._memory = memory
         self._fine_hash = None
+        self._battle_raw = b""
         at = self._at
         signals, menu = self._signals(raw, memory)
         phase = self._phase = phase_of(signals)
@@ -232,7 +238,7 @@ class StateReader:
         return self._balls
 
     def _read_battle(self, memory: Memory, kind: int) -> Battle:
-        raw = self._battle_plan.read(memory)
+        raw = self._battle_raw = self._battle_plan.read(memory)
         at = self._battle_at
         enemy, own = at["wEnemyMon"], at["wBattleMon"]
         opponent = None
@@ -263,8 +269,11 @@ class StateReader:
     def fine_hash(self) -> int:
         """64 bits over all that a decision could depend on, after the latest :meth:`read`."""
         if self._fine_hash is None and self._memory is not None:
-            raw = self._fine_plan.read(self._memory)
-            parts = [raw[part] for part in self._fine]
+            raw, rest, battle = self._raw, self._fine_plan.read(self._memory), self._battle_raw
+            parts = [raw[part] for part in self._fine_read]
+            parts += [rest[part] for part in self._fine_rest]
+            if battle:
+                parts += [battle[part] for part in self._fine_battle]
             self._fine_hash = _hash(b"".join([*parts, self._party_bytes, self.screen_tiles()]))
         return self._fine_hash or 0
 
@@ -296,9 +305,9 @@ def _plan(
     return ReadPlan([*known, *rows], absent, defaults)
 
 
-def _slices(fields: Sequence[MemoryField], offset: Mapping[str, int]) -> tuple[slice, ...]:
+def _slices(names: Sequence[str], fields: Mapping[str, MemoryField], offset: Mapping[str, int]) -> tuple[slice, ...]:
     merged: list[list[int]] = []
-    for start, stop in sorted({(offset[place.name], offset[place.name] + place.size) for place in fields}):
+    for start, stop in sorted({(offset[name], offset[name] + fields[name].size) for name in names}):
         if merged and start <= merged[-1][1]:
             merged[-1][1] = max(merged[-1][1], stop)
         else:
