@@ -1,6 +1,14 @@
 /* Map cells to tiles; in bank 0 because it reads the tileset's bank directly. */
 #include "game.h"
 
+/* Tiles 96 and up of a tileset lie in the second bank of video memory, under the same 96 numbers. */
+#define PUT_TILE(source) \
+	tile = (source); \
+	*attr = tile_attrs[tile]; \
+	if (tile >= 96) \
+		tile -= 96; \
+	*to = tile
+
 void put_cells(u8 x, u8 y, u8 count, u8 vertical, u8 *tiles, u8 *attrs)
 {
 	u8 old = hROMBank;
@@ -23,21 +31,19 @@ void put_cells(u8 x, u8 y, u8 count, u8 vertical, u8 *tiles, u8 *attrs)
 			from += 2;
 		to = tiles;
 		attr = attrs;
-		tile = *from++;
-		*to++ = tile;
-		*attr++ = tile_attrs[tile];
-		tile = *from;
-		*to = tile;
-		*attr = tile_attrs[tile];
+		PUT_TILE(*from);
+		from++;
+		to++;
+		attr++;
+		PUT_TILE(*from);
 		from += 3;
 		to += width - 1;
 		attr += width - 1;
-		tile = *from++;
-		*to++ = tile;
-		*attr++ = tile_attrs[tile];
-		tile = *from;
-		*to = tile;
-		*attr = tile_attrs[tile];
+		PUT_TILE(*from);
+		from++;
+		to++;
+		attr++;
+		PUT_TILE(*from);
 		if (vertical) {
 			y++;
 			tiles += 4;

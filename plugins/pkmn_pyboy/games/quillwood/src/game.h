@@ -43,7 +43,7 @@ typedef unsigned long u32;
 #define strip_attrs ((u8 *)0xCD60)   /* 64 */
 #define push_tiles ((u8 *)0xC300)    /* 192: six rows of the BG map */
 #define push_attrs ((u8 *)0xC3C0)    /* 192 */
-#define tile_attrs ((u8 *)0xC738)    /* 96: palette of each map tile */
+#define tile_attrs ((u8 *)0xC738)    /* 192: palette and video memory bank of each map tile */
 #define palettes ((u8 *)0xD9C4)      /* 128: the colours wanted */
 #define palettes_shown ((u8 *)0xDEF4) /* 128: the colours on screen, between fades */
 #define name_buffer ((u8 *)0xDF80)   /* 16: {word} and {move} */
@@ -139,6 +139,8 @@ void palettes_object_load(void);
 void palettes_show(void);
 void fade_out(void);
 void fade_in(void);
+void palettes_flash(void);
+void sprites_hide(void);
 
 /* ---- message.c: the message box --------------------------------------- */
 extern u16 text_number;

@@ -217,9 +217,13 @@ static void load_tileset(void)
 	u8 i;
 	u16 map;
 	far_copy(row, BANK_TILESETS, ADDR_TILESETS + (u16)wMapTileset * 15, 15);
-	vram_copy(0x9000, row[0], (u16)row[2] << 8 | row[1], 96);
+	map = (u16)row[2] << 8 | row[1];
+	vram_copy(0x9000, row[0], map, 96);
+	rVBK = 1;
+	vram_copy(0x9000, row[0], map + 96 * 16, 96);
+	rVBK = 0;
 	map = (u16)row[14] << 8 | row[13];
-	for (i = 0; i < 96; i++) {
+	for (i = 0; i < 192; i++) {
 		u8 pair = far_byte(BANK_TILESETS, map + (i >> 1));
 		tile_attrs[i] = (i & 1) ? pair >> 4 : pair & 15;
 	}

@@ -1,6 +1,8 @@
 /* Menus with a cursor in the screen buffer. */
 #include "game.h"
 
+void (*menu_hook)(void); /* called when the cursor has moved, 0 for none; its bank must be in */
+
 static u16 cursor_cell(u8 init_y, u8 init_x, u8 offsets)
 {
 	u8 row = init_y + (wMenuCursorY - 1) * (offsets >> 4);
@@ -27,6 +29,8 @@ u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u
 	wMenuCursorX = first % cols + 1;
 	wMenuCursorPosition = first + 1;
 	wCursorCurrentTile = cursor_cell(init_y, init_x, offsets);
+	if (menu_hook)
+		menu_hook();
 	cursor_put(CH_CURSOR);
 	poll_joy();
 	for (;;) {
@@ -67,6 +71,8 @@ u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u
 			wMenuCursorX = x;
 			wMenuCursorY = y;
 			wCursorCurrentTile = cursor_cell(init_y, init_x, offsets);
+			if (menu_hook)
+				menu_hook();
 			cursor_put(CH_CURSOR);
 		}
 	}

@@ -52,6 +52,15 @@ static u8 held_direction(void)
 	return DIR_NONE;
 }
 
+/* Variables instead of one expression: SDCC 4.2 compares (u8)(a << 1) as if it had a sign. */
+static u8 off_map(u8 x, u8 y)
+{
+	u8 width = wMapWidth, height = wMapHeight;
+	width += width;
+	height += height;
+	return x >= width || y >= height;
+}
+
 static void at_rest(void)
 {
 	wPlayerStepFlags = 0;
@@ -152,16 +161,16 @@ static void warp(u8 number)
 		player.direction = DIR_DOWN << 2;
 	arrive();
 	hMapEntryMethod = 0;
-	wMapStatus = 2;
-	wScriptRunning = 0;
-	wScriptMode = 0;
 	continuing = 0;
 	last_tick = hVBlankCounter;
 	/* out of doors and off stairs by one step */
-	if ((collision == 0x71 || collision == 0x7A) && !permission(wTileDown)) {
+	if ((collision == 0x71 || collision == 0x7A) && !permission(wTileDown) && !object_at(player.map_x, player.map_y + 1)) {
 		begin_step(DIR_DOWN);
 		move();
 	}
+	wMapStatus = 2;
+	wScriptRunning = 0;
+	wScriptMode = 0;
 }
 
 /* Over the edge to a connected map: the picture stays, the rest is loaded. */
@@ -296,7 +305,7 @@ static void step_end(void)
 	wStepCount++;
 	if (wWildEncounterCooldown)
 		wWildEncounterCooldown--;
-	if (wXCoord >= (u8)(wMapWidth << 1) || wYCoord >= (u8)(wMapHeight << 1))
+	if (off_map(wXCoord, wYCoord))
 		cross(direction);
 	else
 		map_neighbours();
@@ -356,7 +365,7 @@ static u8 try_step(u8 direction)
 		jumping = 1;
 		return 1;
 	}
-	if ((x >= (u8)(wMapWidth << 1) || y >= (u8)(wMapHeight << 1)) && !(wMapConnections & bit[direction]))
+	if (off_map(x, y) && !(wMapConnections & bit[direction]))
 		return 0;
 	if (permission(map_collision(x, y)) || object_at(x + 4, y + 4))
 		return 0;

@@ -115,6 +115,15 @@ void lcd_on(void)
 	wait_vblank();
 }
 
+/* No objects on the screen. */
+void sprites_hide(void)
+{
+	u8 i;
+	for (i = 0; i < 160; i += 4)
+		shadow_oam[i] = 0;
+	hOamDirty = 1;
+}
+
 /* Letters and window frame into video memory; the screen must be off. */
 void font_load(void)
 {
@@ -181,4 +190,16 @@ void fade_in(void)
 	fade(1);
 	wait_vblank();
 	show(palettes);
+}
+
+/* Two short flashes before a battle. */
+void palettes_flash(void)
+{
+	u8 i;
+	for (i = 0; i < 2; i++) {
+		fade(2);
+		wait_frames(2);
+		show(palettes);
+		wait_frames(2);
+	}
 }

@@ -21,6 +21,7 @@ from scripts import OPCODES, ScriptCompiler  # noqa: E402
 HOME = Path(__file__).resolve().parent.parent
 BANK_MAPS, BANK_BLOCKS, BANK_TILESETS, BANK_SCRIPTS = 4, 5, 6, 7
 BANK_TEXT, BANK_CREATURES, BANK_PICTURES, BANK_ART = 8, 9, 10, 11
+TILES = 192  # of a tileset, half of them in each bank of video memory
 MAP_BUFFER = 0xC800
 MOVEMENTS = {"wander": 2, "down": 6, "up": 7, "left": 8, "right": 9}
 DIRECTIONS = ("north", "south", "west", "east")
@@ -50,8 +51,8 @@ class Tileset:
                 return i
         self.tiles.append(data)
         self.tile_palettes.append(palette)
-        if len(self.tiles) > 0x60:
-            raise SystemExit(f"{self.name}: more than 96 tiles")
+        if len(self.tiles) > TILES:
+            raise SystemExit(f"{self.name}: more than {TILES} tiles")
         return len(self.tiles) - 1
 
     def block(self, four: str) -> int:
@@ -72,8 +73,10 @@ class Tileset:
         return self.block_ids[four]
 
     def palette_map(self) -> bytes:
-        palettes = (self.tile_palettes + [0] * 0x60)[:0x60]
-        return bytes(palettes[i] | palettes[i + 1] << 4 for i in range(0, 0x60, 2))
+        """A nibble per tile: the palette, and 8 for the second bank of video memory."""
+        palettes = (self.tile_palettes + [0] * TILES)[:TILES]
+        palettes = [p | (8 if i >= TILES // 2 else 0) for i, p in enumerate(palettes)]
+        return bytes(palettes[i] | palettes[i + 1] << 4 for i in range(0, TILES, 2))
 
 
 @dataclass
@@ -200,7 +203,7 @@ def build_maps(banks: Banks, tilesets: dict[str, Tileset], maps: dict[str, Map],
 def build_tilesets(banks: Banks, tilesets: dict[str, Tileset]) -> dict[str, Any]:
     rows = bytearray()
     for t in tilesets.values():
-        tiles = banks.add(BANK_TILESETS, f"tiles of {t.name}", b"".join(t.tiles).ljust(0x600, b"\0"), 16)
+        tiles = banks.add(BANK_TILESETS, f"tiles of {t.name}", b"".join(t.tiles).ljust(TILES * 16, b"\0"), 16)
         blocks = banks.add(BANK_TILESETS, f"blocks of {t.name}", b"".join(t.blocks))
         collision = banks.add(BANK_TILESETS, f"collision of {t.name}", b"".join(t.collisions))
         palettes = banks.add(BANK_TILESETS, f"palette map of {t.name}", t.palette_map())

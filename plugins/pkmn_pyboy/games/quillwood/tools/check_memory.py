@@ -11,7 +11,7 @@ HOME = Path(__file__).resolve().parent.parent
 OWN = [
     (0xC000, 0xA0, "OAM shadow"),
     (0xC101, 0xC29D - 0xC101, "stack"),
-    (0xC738, 96, "tile_attrs"),
+    (0xC738, 192, "tile_attrs"),
     (0xCD20, 128, "strip buffer"),
     (0xC300, 384, "push buffers"),
     (0xD9C4, 128, "palettes"),

@@ -109,7 +109,7 @@ def load_font(path: Path) -> dict[str, bytes]:
             continue
         char, *bits = line.split()
         rows = [[1] * 8]
-        rows += [[1] + [3 if bit == "1" else 1 for bit in row] + [1, 1] for row in bits]
+        rows += [([1] + [3 if bit == "1" else 1 for bit in row] + [1, 1])[:8] for row in bits]
         font[char] = tile_bytes(rows, 0, 0)
     return font
 

@@ -1,0 +1,179 @@
+/* The battle's picture: creatures, names, bars. */
+#pragma bank 2
+#include "game.h"
+#include "battle.h"
+
+#define FRONT_TILE 0x00
+#define BACK_TILE 0x31
+#define SIDE 5 /* tiles of a picture's edge */
+#define FRONT_ROW 1
+#define FRONT_COL 13
+#define BACK_ROW 7
+#define BACK_COL 2
+#define BAR_LENGTH 6
+
+static void place_picture(u8 row, u8 col, u8 tile, u8 attr)
+{
+	u8 x, y;
+	for (x = 0; x < SIDE; x++)
+		for (y = 0; y < SIDE; y++)
+			screen_fill(row + y, col + x, 1, 1, tile++, attr);
+}
+
+void picture_clear(u8 side)
+{
+	if (side == SIDE_ENEMY) {
+		screen_fill(FRONT_ROW, FRONT_COL, SIDE, SIDE, CH_SPACE, 7);
+		screen_push(FRONT_ROW, SIDE);
+	} else {
+		screen_fill(BACK_ROW, BACK_COL, SIDE, SIDE, CH_SPACE, 7);
+		screen_push(BACK_ROW, SIDE);
+	}
+}
+
+static void picture_show(u8 side)
+{
+	if (side == SIDE_ENEMY) {
+		place_picture(FRONT_ROW, FRONT_COL, FRONT_TILE, 0);
+		screen_push(FRONT_ROW, SIDE);
+	} else {
+		place_picture(BACK_ROW, BACK_COL, BACK_TILE, 1);
+		screen_push(BACK_ROW, SIDE);
+	}
+}
+
+/* The creature that was hit flickers. */
+void picture_blink(u8 side)
+{
+	u8 i;
+	for (i = 0; i < 2; i++) {
+		picture_clear(side);
+		wait_frames(3);
+		picture_show(side);
+		wait_frames(3);
+	}
+}
+
+/* A bar of 48 pixels in the screen buffer. */
+static void bar(u8 row, u8 col, u8 pixels, u8 attr)
+{
+	u8 i, full;
+	for (i = 0; i < BAR_LENGTH; i++) {
+		full = pixels > 8 ? 8 : pixels;
+		pixels -= full;
+		screen_fill(row, col + i, 1, 1, 0x63 + full, attr);
+	}
+	screen_fill(row, col + BAR_LENGTH, 1, 1, 0x6C, attr);
+}
+
+static u8 pixels_of(u16 hp, u16 max_hp)
+{
+	u8 pixels = (u8)((u32)hp * 48 / max_hp);
+	return hp && !pixels ? 1 : pixels;
+}
+
+static u8 color_of(u8 pixels)
+{
+	return pixels > 24 ? 2 : pixels > 10 ? 3 : 4;
+}
+
+/* HP mark, bar and colour; for the other screens too. */
+void hp_bar(u8 row, u8 col, u16 hp, u16 max_hp) __banked
+{
+	u8 pixels = pixels_of(hp, max_hp);
+	screen_fill(row, col, 1, 1, 0x6D, 7);
+	bar(row, col + 1, pixels, color_of(pixels));
+}
+
+void draw_bar(u8 side, u16 hp, u16 max_hp)
+{
+	if (side == SIDE_ENEMY) {
+		hp_bar(2, 2, hp, max_hp);
+	} else {
+		hp_bar(9, 10, hp, max_hp);
+		screen_number(10, 11, hp, 3);
+		screen_put(10, 14, CH_SLASH);
+		screen_number(10, 15, max_hp, 3);
+	}
+}
+
+/* Moves a bar from one value to another, a few HP a frame. */
+void drain(u8 side, u16 from, u16 to)
+{
+	u16 max_hp = get16(side ? enemy_mon->max_hp : player_mon->max_hp);
+	u16 step = (from - to) / 16 + 1;
+	while (from != to) {
+		from = from - to > step ? from - step : to;
+		draw_bar(side, from, max_hp);
+		screen_push(side ? 2 : 9, side ? 1 : 2);
+		wait_vblank();
+	}
+}
+
+void draw_exp(void)
+{
+	PartyMon *mon = &party[wCurBattleMon];
+	u32 low = exp_for_level(mon->level), high = exp_for_level(mon->level + 1);
+	u32 have = exp_get(mon->exp) - low;
+	screen_fill(11, 10, 1, 1, 0x6F, 7);
+	bar(11, 11, (u8)(have * 48 / (high - low)), 5);
+}
+
+void draw_names(void)
+{
+	screen_fill(0, 1, 1, 11, CH_SPACE, 7);
+	screen_fill(7, 10, 1, 10, CH_SPACE, 7);
+	screen_text(0, 1, wEnemyMonNickname);
+	screen_put(1, 6, CH_LEVEL);
+	screen_number(1, 7, enemy_mon->level, enemy_mon->level > 9 ? 2 : 1);
+	draw_bar(SIDE_ENEMY, get16(enemy_mon->hp), get16(enemy_mon->max_hp));
+	screen_text(7, 10, wBattleMonNickname);
+	screen_put(8, 14, CH_LEVEL);
+	screen_number(8, 15, player_mon->level, player_mon->level > 9 ? 2 : 1);
+	draw_bar(SIDE_PLAYER, get16(player_mon->hp), get16(player_mon->max_hp));
+	draw_exp();
+}
+
+/* The rows that the move menu's window covered. */
+void battle_middle(void)
+{
+	screen_fill(8, 0, 4, 11, CH_SPACE, 7);
+	place_picture(BACK_ROW, BACK_COL, BACK_TILE, 1);
+	draw_names();
+	message_box();
+	screen_push(7, 11);
+}
+
+/* Everything but the menus, with the screen off in between. */
+void battle_screen(void)
+{
+	u16 from;
+	lcd_off();
+	sprites_hide();
+	hSCX = hSCY = 0;
+	hBgCol = hBgRow = 0;
+	font_load();
+	from = far_word(BANK_PICTURES, ADDR_PICTURES + (u16)(enemy_mon->species - 1) * 4);
+	vram_copy(0x9000 + FRONT_TILE * 16, BANK_PICTURES, from, SIDE * SIDE);
+	from = far_word(BANK_PICTURES, ADDR_PICTURES + (u16)(player_mon->species - 1) * 4 + 2);
+	vram_copy(0x9000 + BACK_TILE * 16, BANK_PICTURES, from, SIDE * SIDE);
+	palettes_load(BANK_PAL_BATTLE, ADDR_PAL_BATTLE);
+	far_copy(palettes, BANK_CREATURE_COLORS, ADDR_CREATURE_COLORS + (u16)(enemy_mon->species - 1) * 8, 8);
+	far_copy(palettes + 8, BANK_CREATURE_COLORS, ADDR_CREATURE_COLORS + (u16)(player_mon->species - 1) * 8, 8);
+	screen_clear(CH_SPACE, 7);
+	message_box();
+	place_picture(FRONT_ROW, FRONT_COL, FRONT_TILE, 0);
+	place_picture(BACK_ROW, BACK_COL, BACK_TILE, 1);
+	screen_fill(FRONT_ROW + SIDE, FRONT_COL - 1, 1, SIDE + 2, 0x70, 6);
+	draw_names();
+	screen_push(0, 18);
+	lcd_on();
+	fade_in();
+}
+
+/* A message that goes on by itself. */
+void say(u16 id)
+{
+	message_more(id);
+	wait_frames(14);
+}
