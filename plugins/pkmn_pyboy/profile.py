@@ -133,7 +133,7 @@ def load_profile(folder: Path) -> GameProfile:
         raise EnvironmentSetupError(
             f"{folder} has no memory.toml: write one, or name another game under game.memory in game.toml"
         )
-    memory = _memory_map(memory_files)
+    memory = _memory_map(memory_files, folder / "tables.toml")
     names_path = chain("names.toml")
     milestones_path = folder / "milestones.toml"
     hashes = next(
@@ -212,7 +212,7 @@ def _fail(path: Path, key: str, message: str) -> NoReturn:
     raise EnvironmentSetupError(f"{path}: {key}: {message}")
 
 
-def _memory_map(files: list[tuple[Path, MemoryFile]]) -> MemoryMap:
+def _memory_map(files: list[tuple[Path, MemoryFile]], own_tables: Path) -> MemoryMap:
     fields: dict[str, MemoryField] = {}
     structs: dict[str, StructLayout] = {}
     tables: dict[str, RomTable] = {}
@@ -228,6 +228,10 @@ def _memory_map(files: list[tuple[Path, MemoryFile]]) -> MemoryMap:
         built = path.with_name("tables.toml")
         layers = [file.rom_tables, _parse(built, TablesFile).rom_tables if built.is_file() else {}]
         tables |= {name: RomTable(table.bank, table.address) for layer in layers for name, table in layer.items()}
+    if own_tables.is_file() and files[0][0].parent != own_tables.parent:
+        # It shares another game's memory, not its image: that one's tables would be read at the wrong places.
+        own = _parse(own_tables, TablesFile).rom_tables
+        tables = {name: RomTable(table.bank, table.address) for name, table in own.items()}
     return MemoryMap(fields, structs, tables, str(files[0][0]))
 
 
