@@ -34,7 +34,7 @@ bench: $(VENV)/installed
 	$(BIN)/pkmn bench $(ARGS)
 
 docs: $(VENV)/installed-dev
-	$(BIN)/python -m pytest tests/pkmncli/test_documentation.py $(ARGS)
+	$(BIN)/python docs/generate.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

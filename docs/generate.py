@@ -1,0 +1,131 @@
+"""Writes the parts of the guides that the code decides: run `make docs` after changing a setting, option or hook.
+
+A page marks such a part with two comments, and whatever stands between them is replaced:
+
+    <!-- begin: settings core -->        the core's settings
+    <!-- begin: settings dqn -->         those of a built-in plugin
+    <!-- begin: sections -->             the sections of all built-in plugins
+    <!-- begin: hooks -->                the hooks, with arguments
+    <!-- begin: commands -->             the help of every command
+    <!-- begin: file examples/... -->    a file of the project
+    <!-- end -->
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import os
+import re
+import sys
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from pkmncli import cli, hookspecs
+from pkmncli.config import TrainSettings
+from pkmncli.config.description import describe_settings
+from pkmncli.core_commands import CORE_COMMANDS
+from pkmncli.plugins import SINGULAR, Registration, get_registry
+
+DOCS = Path(__file__).parent
+PART = re.compile(r"(<!-- begin: (?P<what>[^>]*) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "bash"}
+
+
+def refreshed(text: str) -> str:
+    """A page with its marked parts as the code has them now."""
+    return PART.sub(lambda found: f"{found[1]}{part(found['what'].strip())}\n", text)
+
+
+def part(what: str) -> str:
+    """The text of a part, such as ``settings dqn``."""
+    kind, _, name = what.partition(" ")
+    if kind == "settings":
+        return settings_table(TrainSettings if name == "core" else settings_model(name))
+    makers = {"sections": sections, "hooks": hooks_table, "commands": commands}
+    if kind in makers:
+        return makers[kind]()
+    if kind == "file":
+        path = DOCS.parent / name
+        return f"```{LANGUAGES.get(path.suffix, '')}\n{path.read_text(encoding='utf-8').rstrip()}\n```"
+    raise SystemExit(f"docs: there is no part '{what}'")
+
+
+def settings_table(model: type[BaseModel]) -> str:
+    """A table of a model's settings."""
+    rows = ["| setting | default | allowed | what it does |", "| --- | --- | --- | --- |"]
+    for setting in describe_settings(model):
+        default = f"{setting.default} {setting.unit}".strip()
+        cells = (f"`{setting.name}`", default, setting.allowed, setting.description)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows)
+
+
+def settings_model(name: str) -> type[BaseModel]:
+    """The settings of a plugin that registered a name."""
+    model = get_registry().settings_section(name).load_config()
+    assert model is not None
+    return model
+
+
+def sections() -> str:
+    """The settings of every built-in plugin, each under a heading."""
+    blocks = []
+    for entry in built_in():
+        if entry.config is not None:
+            model = settings_model(entry.name)
+            blocks.append(
+                f"### [{entry.name}]\n\nThe {SINGULAR[entry.kind]}: {entry.help}\n\n{settings_table(model)}\n"
+            )
+    return "\n".join(blocks)
+
+
+def hooks_table() -> str:
+    """Every hook with its arguments and what it is for."""
+    rows = ["| hook | what it is for |", "| --- | --- |"]
+    for name, function in vars(hookspecs).items():
+        if name.startswith("pkmn_"):
+            text = " ".join(inspect.getdoc(function).split()).replace("``", "`").replace(":class:`", "`")
+            rows.append(f"| `{name}({', '.join(inspect.signature(function).parameters)})` | {text} |")
+    return "\n".join(rows)
+
+
+def commands() -> str:
+    """What each command says about itself."""
+    names = [*CORE_COMMANDS, *(entry.name for entry in built_in() if entry.kind == "commands")]
+    lines = [["--help"], *([name, "--help"] for name in names), ["plugins", "show", "--help"]]
+    return "\n\n".join(
+        f"## pkmn {' '.join(line[:-1])}".rstrip() + f"\n\n```\n{help_text(line).rstrip()}\n```" for line in lines
+    )
+
+
+def help_text(arguments: list[str]) -> str:
+    """What `pkmn` prints, on a terminal of 100 columns."""
+    os.environ["COLUMNS"] = "100"
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        code = cli.run(arguments)
+    if code:
+        raise SystemExit(f"docs: pkmn {' '.join(arguments)} ended with {code}")
+    return printed.getvalue()
+
+
+def built_in() -> list[Registration]:
+    """What the plugins of this distribution bring."""
+    return [entry for entry in get_registry().registrations() if entry.distribution == "pkmncli"]
+
+
+def main() -> int:
+    """Rewrites every page whose parts have changed."""
+    for page in sorted(DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        new = refreshed(text)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"{page.name} is new")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

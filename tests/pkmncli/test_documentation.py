@@ -1,0 +1,80 @@
+"""The guides say what the code does: every hook, setting, option and file in them is as it is now."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pkmncli import api, cli, hookspecs
+from pkmncli.config import TrainSettings
+from pkmncli.plugins import get_registry
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_pages_are_as_the_code_is(generator: ModuleType, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    text = page.read_text(encoding="utf-8")
+    assert generator.refreshed(text) == text, f"docs/{page.name} is out of date: run make docs"
+
+
+def test_every_hook_is_described() -> None:
+    guide = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    for name, function in vars(hookspecs).items():
+        if name.startswith("pkmn_"):
+            assert f"`{name}({', '.join(inspect.signature(function).parameters)})` | {first_words(function)}" in guide
+
+
+def test_every_argument_of_register_is_described() -> None:
+    guide = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    parameters = list(inspect.signature(api.Register.__call__).parameters)[1:]
+    assert [name for name in parameters if f"| `{name}` | " not in guide] == []
+
+
+def test_every_setting_is_described() -> None:
+    page = (DOCS / "settings.md").read_text(encoding="utf-8")
+    registry = get_registry()
+    models = [TrainSettings, *(registry.settings_section(name).load_config() for name in registry.settings_sections())]
+    for model in filter(None, models):
+        for name, field in model.model_fields.items():
+            assert field.description, f"{model.__name__}.{name} has no description"
+            assert re.search(rf"^\| `{name}` \|.*\| {re.escape(field.description)} \|$", page, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("arguments", [["train"], ["eval"], ["replay"], ["bench"], ["plugins"], ["analyze-patterns"]])
+def test_every_option_has_a_help_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([*arguments, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    options = [number for number, line in enumerate(lines) if re.match(r"  (-\w, )?--\w", line)]
+    assert options
+    for number in options:
+        beside = re.search(r"\S  +\S", lines[number][2:])
+        below = number + 1 < len(lines) and lines[number + 1].startswith("     ")
+        assert beside or below, f"pkmn {arguments[0]}: no help for {lines[number].strip()}"
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [*DOCS.glob("*.md"), ROOT / "README.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def first_words(function: object) -> str:
+    text = (inspect.getdoc(function) or "").split(":")[0]
+    return " ".join(text.split()[:4])
