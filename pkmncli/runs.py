@@ -158,6 +158,8 @@ class Run:
             raise RunError(
                 f"run {self.folder} is in use by {who}: wait until it ends, stop it, or start a new run"
             ) from None
+        except OSError as error:
+            raise RunError(f"run {self.folder} cannot be locked: {error.strerror}; choose another save_dir") from None
         try:
             with contextlib.suppress(OSError), self.lock_file.open("w", encoding="utf-8") as file:
                 file.write(f"{os.getpid()}\n")

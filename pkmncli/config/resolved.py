@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -29,7 +30,7 @@ class ResolvedSettings:
         self._given = given
         self._registry = registry
         self._plugins: dict[str, BaseModel] = {}
-        self.train = validate(TrainSettings, CORE, given.get(CORE, {}))
+        self.train = validate(TrainSettings, CORE, given.get(CORE, {}), self._sections_with)
 
     @classmethod
     def from_run(cls, folder: Path, registry: Registry) -> ResolvedSettings:
@@ -113,16 +114,37 @@ class ResolvedSettings:
         return new
 
     def check_all(self) -> None:
-        """Validates every section that a user wrote, also of plugins that are not in use."""
+        """Validates every section that a user wrote, also of plugins not in use, and every plugin that a user chose.
+
+        Raises:
+            ConfigurationError: a value is wrong.
+            PluginError: a plugin is unknown; with where it was chosen.
+        """
         for section in self._given:
             if section:
                 self.plugin(section)
+        for key, kind, name in self.train.plugins_in_use():
+            if key in self._given.get(CORE, {}):
+                try:
+                    self._registry.get(kind, name)
+                except PluginError as error:
+                    raise PluginError(f"setting '{key}' ({self._origin(CORE, key)}): {error}") from None
 
     def _load_plugins_in_use(self) -> None:
         sections = set(self._registry.settings_sections())
-        for _, name in self.train.plugins_in_use():
+        for _, _, name in self.train.plugins_in_use():
             if name in sections:
                 self.plugin(name)
+
+    def _sections_with(self, key: str) -> list[str]:
+        """The sections whose plugin has a setting of this name."""
+        found = []
+        for section in self._registry.settings_sections():
+            with contextlib.suppress(PluginError):
+                model = self._registry.settings_section(section).load_config()
+                if model is not None and key in model.model_fields:
+                    found.append(section)
+        return found
 
     def _origin(self, section: str, key: str) -> str:
         entry = self._given.get(section, {}).get(key)

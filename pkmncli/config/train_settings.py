@@ -106,13 +106,13 @@ class TrainSettings(BaseModel):
             weights[name.strip()] = float(weight) if separator else 1.0
         return weights
 
-    def plugins_in_use(self) -> list[tuple[str, str]]:
-        """Kind and name of each plugin that these settings choose by name, the game aside."""
+    def plugins_in_use(self) -> list[tuple[str, str, str]]:
+        """Each plugin that these settings choose, the game aside: the setting, the kind and the name."""
         chosen = [
-            ("environments", self.env),
-            ("pilots", self.pilot),
-            ("algorithms", self.rl),
-            ("llm_backends", self.llm),
-            *(("rewards", name) for name in self.reward_weights),
+            ("env", "environments", self.env),
+            ("pilot", "pilots", self.pilot),
+            ("rl", "algorithms", self.rl),
+            ("llm", "llm_backends", self.llm),
+            *(("reward", "rewards", name) for name in self.reward_weights),
         ]
-        return [(kind, name) for kind, name in chosen if name != NONE]
+        return [choice for choice in chosen if choice[2] != NONE]

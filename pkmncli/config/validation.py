@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
@@ -42,18 +42,28 @@ _BOUND = {
 }
 
 
-def validate(model: type[Model], section: str, given: Mapping[str, Given]) -> Model:
+def validate(
+    model: type[Model],
+    section: str,
+    given: Mapping[str, Given],
+    sections_with: Callable[[str], Sequence[str]] = lambda key: (),
+) -> Model:
     """The model with the given values, and defaults for the rest.
 
     Args:
         model: a settings model of the core or of a plugin.
         section: its section; empty for the core's.
         given: values by the model's field names.
+        sections_with: the sections that have a key, asked for one that is unknown here.
 
     Raises:
         ConfigurationError: one line for each value that is wrong or has no place in the model.
     """
-    unknown = [unknown_key(model, section, entry) for key, entry in given.items() if key not in model.model_fields]
+    unknown = [
+        _unknown_key(model, section, entry, sections_with)
+        for key, entry in given.items()
+        if key not in model.model_fields
+    ]
     if unknown:
         raise ConfigurationError("\n".join(unknown))
     values = {key: _read(model, entry) for key, entry in given.items()}
@@ -62,15 +72,6 @@ def validate(model: type[Model], section: str, given: Mapping[str, Given]) -> Mo
     except ValidationError as error:
         lines = [_describe(section, given, details) for details in error.errors(include_url=False)]
         raise ConfigurationError("\n".join(dict.fromkeys(lines))) from None
-
-
-def unknown_key(model: type[BaseModel], section: str, entry: Given) -> str:
-    """The line for a key that the model does not have, with the nearest that it has."""
-    known = list(model.model_fields)
-    near = get_close_matches(entry.key, known, n=1)
-    where = f"[{section}]" if section else "the core"
-    hint = f"did you mean '{_name(section, near[0])}'?" if near else f"{where} has {', '.join(known)}"
-    return f"unknown setting '{_name(section, entry.key)}' ({entry.origin}): {hint}"
 
 
 def accepts_only_text(annotation: Any) -> bool:
@@ -84,6 +85,19 @@ def accepts_only_text(annotation: Any) -> bool:
         members = [member for member in get_args(annotation) if member is not type(None)]
         return all(accepts_only_text(member) for member in members)
     return isinstance(annotation, type) and issubclass(annotation, str | Path | Enum)
+
+
+def _unknown_key(
+    model: type[BaseModel], section: str, entry: Given, sections_with: Callable[[str], Sequence[str]]
+) -> str:
+    known = list(model.model_fields)
+    elsewhere = [_name(other, entry.key) for other in sections_with(entry.key)]
+    near = [_name(section, key) for key in get_close_matches(entry.key, known, n=1)]
+    if elsewhere or near:
+        hint = f"did you mean '{(elsewhere or near)[0]}'?"
+    else:
+        hint = f"[{section}] has {', '.join(known)}" if section else "pkmn train --help lists the settings"
+    return f"unknown setting '{_name(section, entry.key)}' ({entry.origin}): {hint}"
 
 
 def _read(model: type[BaseModel], entry: Given) -> Any:
