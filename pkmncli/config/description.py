@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pkmncli.config.run_file import plain
+from pkmncli.config.run_file import plain, toml_item
 
 _BOUNDS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "min_length": "length >=", "max_length": "length <="}
 _UNITS = {"_s": "seconds", "_ms": "milliseconds", "_gb": "GB", "_mb": "MB"}
@@ -44,6 +44,8 @@ def _default(field: FieldInfo) -> str:
     value = plain(field.get_default(call_default_factory=True, validated_data={}))
     if value is None:
         return "not set"
+    if isinstance(value, list | dict):
+        return toml_item(value).as_string()
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -35,7 +35,7 @@ def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, st
             if value is None:
                 table.add(tomlkit.comment(f"{key} is not set"))
                 continue
-            item = _item(plain(value))
+            item = toml_item(plain(value))
             item.comment(" ".join(origin(section, key).split()))
             table.add(key, item)
         if section != CORE:
@@ -82,14 +82,14 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _item(value: Any) -> Item:
+def toml_item(value: Any) -> Item:
     """A TOML item on one line, so that its comment has a place."""
     if isinstance(value, Mapping):
         table = tomlkit.inline_table()
         for key, inner in value.items():
-            table.append(key, _item(inner))
+            table.append(key, toml_item(inner))
         return table
-    item: Item = tomlkit.item([_item(inner) for inner in value] if isinstance(value, list) else value)
+    item: Item = tomlkit.item([toml_item(inner) for inner in value] if isinstance(value, list) else value)
     return item
 
 
