@@ -58,13 +58,15 @@ def load_names(folders: Iterable[Path]) -> Names:
 
 
 def _read(path: Path) -> Iterable[tuple[str, int, str]]:
+    # Names only make a report readable: without them, or with damaged ones, it shows numbers.
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        # Names only make a report readable: without them, or with a damaged file, it shows numbers.
         return
     for key, kind in _FILE_KEYS.items():
-        entries = content.get(key, {}) if isinstance(content, dict) else {}
-        pairs = enumerate(entries) if isinstance(entries, list) else entries.items()
-        for number, name in pairs:
-            yield kind, int(number), str(name)
+        entries = content.get(key) if isinstance(content, dict) else None
+        if isinstance(entries, list):
+            entries = dict(enumerate(entries))
+        for number, name in entries.items() if isinstance(entries, dict) else ():
+            if str(number).isdecimal():
+                yield kind, int(number), str(name)

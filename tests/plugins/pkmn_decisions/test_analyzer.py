@@ -178,6 +178,21 @@ def test_names_come_from_the_run_s_folder(planted: Path) -> None:
         analyzer.analyze_patterns(1, {"map": "new berk town"})
 
 
+@pytest.mark.parametrize("content", ["", "[1, 2]", '{"maps": 3}', '{"maps": {"lab": "Lab"}}', '{"phases": "walking"}'])
+def test_damaged_names_leave_numbers(planted: Path, content: str) -> None:
+    (planted / "names.json").write_text(content)
+    found = DecisionHistoryAnalyzer(planted).analyze_patterns(75, {"map": 6148})
+    assert [pattern["context"]["map_name"] for pattern in found] == ["24.4"]
+
+
+def test_runs_of_different_games_share_no_names_they_differ_about(planted: Path, tmp_path: Path) -> None:
+    other = write_run(tmp_path / "other", map_id=[6148] * 5 + [6147] * 5)
+    (planted / "names.json").write_text(json.dumps({"maps": {"6148": "New Bark Town", "6147": "Route 29"}}))
+    (other / "names.json").write_text(json.dumps({"maps": {"6148": "Quillwood", "6147": "Route 29"}}))
+    found = DecisionHistoryAnalyzer([planted, other]).analyze_patterns(1)
+    assert {pattern["context"]["map_name"] for pattern in found} == {"24.4", "Route 29"}
+
+
 def test_recent_decisions_come_newest_first_with_the_promised_keys(planted: Path) -> None:
     with DuckDBStore(planted) as store:
         store.append("decisions", decisions(1001, 1001, episode=[100], previous_actions=[17], time=[1e9], health=[0.5]))
