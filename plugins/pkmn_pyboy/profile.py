@@ -140,7 +140,8 @@ def load_profile(folder: Path) -> GameProfile:
         (file.hash for file in (_parse(path, GameFile) for path in chain("game.toml")) if file.hash is not None),
         HashFile(),
     )
-    profile = GameProfile(
+    _check_fields(folder, memory, hashes)
+    return GameProfile(
         folder=folder,
         name=folder.name,
         title=game.game.title,
@@ -166,8 +167,6 @@ def load_profile(folder: Path) -> GameProfile:
         names=_names([_parse(path, NamesFile) for path in names_path]),
         milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
     )
-    _check_fields(profile)
-    return profile
 
 
 def _chain(folder: Path, game: GameFile) -> Any:
@@ -313,11 +312,11 @@ def _milestones(path: Path, memory: MemoryMap) -> tuple[Milestone, ...]:
     return tuple(milestones)
 
 
-def _check_fields(profile: GameProfile) -> None:
+def _check_fields(folder: Path, memory: MemoryMap, hashes: HashFile) -> None:
     for name in ("wMapGroup", "wMapNumber", "wXCoord", "wYCoord"):
-        if name not in profile.memory:
-            raise EnvironmentSetupError(f"{profile.memory.source}: field: {name} is missing; the environment needs it")
-    for key, names in (("coarse", profile.coarse_fields), ("fine", profile.fine_fields)):
+        if name not in memory:
+            raise EnvironmentSetupError(f"{memory.source}: field: {name} is missing; the environment needs it")
+    for key, names in (("coarse", hashes.coarse), ("fine", hashes.fine)):
         for name in names:
-            if name not in profile.memory:
-                _fail(profile.folder / "game.toml", f"hash.{key}", f"{name} is no field of memory.toml")
+            if name not in memory:
+                _fail(folder / "game.toml", f"hash.{key}", f"{name} is no field of memory.toml")

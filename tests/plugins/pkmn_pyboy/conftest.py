@@ -1,0 +1,56 @@
+"""What the tests of the PyBoy environment share: the bundled game, environments that get closed, their own cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyboy_fakes import FakeMemory
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.profile import GAMES_FOLDER, GameProfile, load_profile
+from pkmn_pyboy.settings import EnvironmentSettings
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def quillwood() -> GameProfile:
+    return load_profile(GAMES_FOLDER / "quillwood")
+
+
+@pytest.fixture(scope="session")
+def crystal() -> GameProfile:
+    return load_profile(GAMES_FOLDER / "crystal")
+
+
+@pytest.fixture(scope="session")
+def rom_path(quillwood: GameProfile) -> Path:
+    assert quillwood.bundled_rom is not None
+    return quillwood.bundled_rom
+
+
+@pytest.fixture
+def memory(crystal: GameProfile) -> FakeMemory:
+    return FakeMemory(crystal.memory)
+
+
+@pytest.fixture
+def make() -> Iterator[Callable[..., PokemonEnvironment]]:
+    """Builds environments from settings, and closes them after the test."""
+    made: list[PokemonEnvironment] = []
+
+    def build(**settings: Any) -> PokemonEnvironment:
+        made.append(PokemonEnvironment(EnvironmentSettings(**settings)))
+        return made[-1]
+
+    yield build
+    for environment in made:
+        environment.close()

@@ -1,0 +1,166 @@
+"""A profile is data: a third party writes four files and no Python, and a mistake in one is told by file and key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyboy_fakes import FakeMemory, small_rom
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.profile import GameProfile, load_profile
+from pkmn_pyboy.state.memory_map import ReadPlan
+from pkmn_pyboy.text_map import _NEEDED
+from pkmncli.errors import EnvironmentSetupError
+
+GAME = """
+[game]
+title = "Pebble Quest"
+"""
+MEMORY = """
+[field.position]
+wMapGroup = { at = 0xC100, bank = 0, size = 1, as = "u8" }
+wMapNumber = { at = 0xC101, bank = 0, size = 1, as = "u8" }
+wXCoord = { at = 0xC102, bank = 0, size = 1, as = "u8" }
+wYCoord = { at = 0xC103, bank = 0, size = 1, as = "u8" }
+pebbles = { at = 0xD000, bank = 1, size = 2, as = "u16be", meaning = "pebbles found" }
+"""
+MILESTONES = """
+[[milestone]]
+key = "rich"
+name = "Rich"
+evidence_all = [{ kind = "at_least", field = "pebbles", value = 300 }]
+"""
+
+
+def write(folder: Path, game: str = GAME, memory: str = MEMORY, milestones: str = MILESTONES) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "game.toml").write_text(game)
+    (folder / "memory.toml").write_text(memory)
+    (folder / "milestones.toml").write_text(milestones)
+    return folder
+
+
+def test_a_third_partys_folder_is_enough_to_play(tmp_path: Path, make: Callable[..., PokemonEnvironment]) -> None:
+    folder = write(tmp_path / "pebble")
+    (folder / "pebble.gbc").write_bytes(small_rom(title=b"PEBBLE"))
+    (folder / "game.toml").write_text(GAME + 'rom = "pebble.gbc"\n')
+    environment = make(game_folder=folder)
+    observation, _ = environment.reset(seed=1)
+    assert environment.names["game"] == "Pebble Quest"
+    assert environment.milestone_names == ("rich",)
+    assert environment.observation_space.contains(observation)
+    environment.emulator.memory[1, 0xD000] = 2
+    environment.step(8)
+    assert environment.milestone_steps() == [1]
+
+
+def test_profile_builds_on_another_ones_memory(tmp_path: Path, crystal: GameProfile) -> None:
+    folder = tmp_path / "pebble"
+    write(folder, GAME + 'memory = "crystal"\n', "[field.own]\nwXCoord = { at = 0xD123, bank = 1 }\n", "")
+    (folder / "names.toml").write_text('[maps]\ntable = [[1, 2, "Cave", "indoor", 5, 5]]\n')
+    profile = load_profile(folder)
+    assert profile.memory["wXCoord"].address == 0xD123
+    assert profile.memory["wYCoord"] == crystal.memory["wYCoord"]
+    assert profile.names.map_name(0x102) == "Cave"
+    assert profile.names.map_name(0x103) == "map 1.3"
+    assert profile.names.species[158] == crystal.names.species[158]
+    assert profile.fine_fields == crystal.fine_fields
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("game.toml", "[game\n", "no valid TOML"),
+        ("game.toml", "[game]\nkey = 'x'\n", "game.title: Field required"),
+        ("game.toml", GAME + "colour = 3\n", "game.colour: Extra inputs"),
+        ("game.toml", GAME + "[timing]\naction_frames = 0\n", "timing.action_frames"),
+        ("game.toml", GAME + "[[rom]]\nsha1 = 'abc'\n", "rom.0.sha1"),
+        ("game.toml", GAME + "[start]\nsteps = [{ press = 'jump' }]\n", "start.steps.0.press"),
+        ("game.toml", GAME + "[hash]\nfine = ['pebble']\n", "hash.fine: pebble is no field"),
+        ("game.toml", GAME + "memory = 'krystal'\n", "game.memory: no profile 'krystal'"),
+        ("memory.toml", "[field.position]\nwMapGroup = { at = 0xC100, bank = 0 }\n", "wMapNumber is missing"),
+        ("memory.toml", MEMORY + "x = { at = 0x1C100, bank = 0 }\n", "field.position.x.at"),
+        ("memory.toml", MEMORY + "x = { at = 0xDFF0, bank = 1, size = 32 }\n", "over the end of its bank"),
+        ("memory.toml", MEMORY + "x = { at = 0xC000, bank = 9 }\n", "field.position.x.bank"),
+        ("milestones.toml", MILESTONES + MILESTONES, "milestone.1.key: rich is there twice"),
+        ("milestones.toml", MILESTONES.replace("pebbles", "peble"), "did you mean pebbles"),
+        ("milestones.toml", MILESTONES.replace("value", "bit"), "evidence_all.0: at_least needs"),
+        ("milestones.toml", MILESTONES + 'needs = ["poor"]\n', "needs: poor is no milestone before"),
+        ("milestones.toml", MILESTONES + "order = 4\n", "stands in place 1"),
+    ],
+)
+def test_mistakes_name_file_and_key(tmp_path: Path, file: str, text: str, says: str) -> None:
+    folder = write(tmp_path / "pebble")
+    (folder / file).write_text(text)
+    with pytest.raises(EnvironmentSetupError, match=says) as caught:
+        load_profile(folder)
+    assert file in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_folder_and_files(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentSetupError, match="No game profile at"):
+        load_profile(tmp_path / "none")
+    with pytest.raises(EnvironmentSetupError, match=r"game\.toml is missing"):
+        load_profile(tmp_path)
+    (tmp_path / "game.toml").write_text(GAME)
+    with pytest.raises(EnvironmentSetupError, match=r"no memory\.toml"):
+        load_profile(tmp_path)
+
+
+def test_crystal_is_whole(crystal: GameProfile) -> None:
+    assert len(crystal.milestones) == 58
+    assert [milestone.key for milestone in crystal.milestones][5:7] == ["starter", "starter_done"]
+    assert len(crystal.names.maps) == 388
+    assert len(crystal.names.species) == 252
+    assert len(crystal.roms) == 3
+    assert all(milestone.hint for milestone in crystal.milestones)
+    assert all(field.meaning for field in crystal.memory.fields.values())
+    assert set(_NEEDED) <= set(crystal.memory.fields)
+    assert crystal.memory["wPartyMon6"].address == crystal.memory["wPartyMon1"].address + 5 * 48
+    assert crystal.memory.rom_tables["MapGroupPointers"].offset == 0x94000
+    assert crystal.collision.names["tall_grass"] not in crystal.collision.wall
+
+
+def test_quillwood_shares_crystals_memory(quillwood: GameProfile, crystal: GameProfile) -> None:
+    assert quillwood.memory.fields == crystal.memory.fields
+    assert quillwood.memory.rom_tables["Moves"] != crystal.memory.rom_tables["Moves"]
+    assert quillwood.bundled_rom is not None
+    assert quillwood.bundled_rom.is_file()
+    assert quillwood.milestones
+
+
+def test_fields_decode_by_their_encoding(crystal: GameProfile, memory: FakeMemory) -> None:
+    read = crystal.memory.read
+    memory.set(wMoney=b"\x00\x0b\xb8", wTilesetCollisionAddress=b"\x0e\x64", wPlayerID=b"\xca\xbb")
+    memory.set(wItems=bytes((18, 2, 9, 1, 0xFF)) + bytes(36), wPartySpecies=bytes((158, 255, 0, 0, 0, 0)))
+    assert read(memory, "wMoney") == 3000
+    assert read(memory, "wTilesetCollisionAddress") == 0x640E
+    assert read(memory, "wPlayerID") == 0xCABB
+    assert read(memory, "wItems") == ((18, 2), (9, 1))
+    assert read(memory, "wPartySpecies")[:2] == (158, 255)
+    with pytest.raises(EnvironmentSetupError, match="did you mean wMoney"):
+        read(memory, "wMoneys")
+
+
+def test_plan_reads_neighbours_together(crystal: GameProfile, memory: FakeMemory) -> None:
+    fields = crystal.memory.fields
+    names = ("wMapGroup", "wMapNumber", "wXCoord", "wYCoord", "wMoney", "wTilemap")
+    plan = ReadPlan([fields[name] for name in names], {"absent": 2}, {"absent": 7})
+    data = plan.read(memory.set(wMapGroup=24, wYCoord=6, wMoney=b"\x01\x02\x03"))
+    assert data[plan.offset["wMapGroup"]] == 24
+    assert data[plan.offset["wYCoord"]] == 6
+    assert data[plan.offset["wMoney"] :][:3] == b"\x01\x02\x03"
+    assert data[plan.offset["absent"] :] == b"\x00\x07"
+    assert len(data) == 4 + 3 + 360 + 2
+
+
+def test_text_of_the_screen_and_of_names(crystal: GameProfile) -> None:
+    charmap = crystal.charmap
+    assert charmap.decode(bytes((0x82, 0xA8, 0xA3, 0x50, 0x80))) == "Cid"
+    tiles = bytearray(360)
+    tiles[14 * 20 + 1 : 14 * 20 + 4] = bytes((0x87, 0xA8, 0xE7))
+    tiles[12 * 20] = 0x79
+    assert charmap.screen_text(bytes(tiles)) == "Hi!"

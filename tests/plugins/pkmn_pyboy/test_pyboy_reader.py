@@ -1,0 +1,225 @@
+"""The reader uses memory only while it means something. Each trap of the game's memory has its test."""
+
+from __future__ import annotations
+
+import pytest
+from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
+
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.state.game_state import Facing, GameState, Phase
+from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.state.type_chart import TypeChart
+
+
+@pytest.fixture
+def reader(crystal: GameProfile) -> StateReader:
+    return StateReader(crystal)
+
+
+def read(reader: StateReader, memory: FakeMemory, **values: int | bytes) -> GameState:
+    return reader.read(memory.set(**IN_CONTROL).set(**values))
+
+
+def test_place_and_facing(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(reader, memory, wPlayerDirection=0x0C)
+    assert (state.map_group, state.map_number, state.x, state.y) == (24, 4, 13, 6)
+    assert state.map_id == 24 * 256 + 4
+    assert state.facing is Facing.RIGHT
+    assert state.phase is Phase.FREE
+
+
+def test_place_is_kept_while_a_map_is_set_up(reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory)
+    state = reader.read(memory.set(wMapStatus=1, wMapNumber=5, wXCoord=200, wYCoord=99))
+    assert state.position == (24 * 256 + 4, 13, 6)
+    assert state.phase is Phase.TRANSITION
+    state = reader.read(memory.set(wMapStatus=2, wXCoord=4, wYCoord=11))
+    assert state.position == (24 * 256 + 5, 4, 11)
+
+
+def test_kept_place_survives_saving(crystal: GameProfile, reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory)
+    reader.read(memory.set(wMapStatus=1, wMapNumber=5))
+    other = StateReader(crystal)
+    other.load_state(reader.save_state())
+    assert other.read(memory).position == (24 * 256 + 4, 13, 6)
+
+
+def test_only_bank_one_is_read(reader: StateReader, memory: FakeMemory) -> None:
+    memory.put(0, 0xDCD7, b"\x03")
+    memory.put(5, 0xDCD7, b"\x02")
+    assert read(reader, memory).party.count == 0
+
+
+def test_money_is_plain_binary_and_big_endian(reader: StateReader, memory: FakeMemory) -> None:
+    assert read(reader, memory, wMoney=b"\x00\x0b\xb8").money == 3000
+    assert reader.read(memory.set(wMoney=b"\x0f\x42\x3f")).money == 999_999
+    assert reader.read(memory.set(wMoney=b"\xff\xff\xff")).money == 999_999
+
+
+def test_party_in_big_endian(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(
+        reader,
+        memory,
+        wPartyCount=2,
+        wPartySpecies=bytes((158, 16, 0xFF, 0, 0, 0)),
+        wPartyMon1=party_record(level=12, hp=300, max_hp=400, pp=b"\xc5\x1e\0\0"),
+        wPartyMon2=party_record(species=16, level=3, hp=0, max_hp=100),
+    )
+    lead = state.party.lead
+    assert lead is not None
+    assert (lead.species, lead.level, lead.hp, lead.max_hp) == (158, 12, 300, 400)
+    assert lead.pp == (5, 30, 0, 0), "the upper two bits count PP Ups"
+    assert state.party.level_sum == 15
+    assert state.party.hp_share == pytest.approx(300 / 500)
+
+
+def test_an_egg_is_listed_but_not_counted(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(
+        reader,
+        memory,
+        wPartyCount=2,
+        wPartySpecies=bytes((253, 158, 0xFF, 0, 0, 0)),
+        wPartyMon1=party_record(species=175, level=5, hp=0, max_hp=0),
+        wPartyMon2=party_record(level=6),
+    )
+    assert state.party.count == 2
+    assert state.party.members[0].egg
+    assert state.party.lead is state.party.members[1]
+    assert state.party.level_sum == 6
+
+
+def test_slots_beyond_the_count_are_not_read(reader: StateReader, memory: FakeMemory) -> None:
+    values = {
+        "wPartySpecies": bytes((158, 0xFF, 0, 0, 0, 0)),
+        "wPartyMon1": party_record(),
+        "wPartyMon2": party_record(),
+    }
+    assert read(reader, memory, wPartyCount=1, **values).party.count == 1
+    assert reader.read(memory.set(wPartyCount=0xFF)).party.count == 0, "noise before a game is loaded"
+
+
+def test_dex_counts_only_species(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(reader, memory, wPokedexCaught=b"\x03" + bytes(31), wPokedexSeen=b"\xff" * 32)
+    assert (state.caught, state.seen) == (2, 251)
+
+
+def test_balls_are_added_up_to_the_count(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(reader, memory, wNumBalls=2, wBalls=bytes((5, 7, 4, 2, 0xFF)) + bytes(20))
+    assert state.balls == 9
+    assert reader.read(memory.set(wNumBalls=0)).balls == 0
+
+
+def test_last_opponent_is_forgotten_after_the_battle(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(reader, memory, wEnemyMon=battle_record(), wBattleMon=battle_record(species=158))
+    assert state.battle is None
+    battle = reader.read(memory.set(wBattleMode=1)).battle
+    assert battle is not None
+    assert battle.opponent is not None
+    assert (battle.opponent.species, battle.opponent.level, battle.opponent.hp) == (161, 2, 13)
+
+
+def test_a_trainers_last_opponent_is_stale_until_one_is_out(reader: StateReader, memory: FakeMemory) -> None:
+    battle = read(reader, memory, wBattleMode=2, wEnemyMon=battle_record(), wCurOTMon=0xFF).battle
+    assert battle is not None
+    assert battle.opponent is None
+    battle = reader.read(memory.set(wCurOTMon=0)).battle
+    assert battle is not None
+    assert battle.opponent is not None
+
+
+def test_own_battler_is_none_until_it_is_out(reader: StateReader, memory: FakeMemory) -> None:
+    battle = read(reader, memory, wBattleMode=1, wBattleMon=bytes(32)).battle
+    assert battle is not None
+    assert battle.own is None
+
+
+def test_battle_menus(reader: StateReader, memory: FakeMemory) -> None:
+    assert read(reader, memory, wBattleMode=1, wScriptRunning=255).phase is Phase.BATTLE
+    menu = {"w2DMenuNumRows": 2, "w2DMenuNumCols": 2, "w2DMenuCursorInitY": 14, "w2DMenuCursorInitX": 9}
+    assert reader.read(memory.set(wWindowStackSize=1, **menu)).phase is Phase.BATTLE_MENU
+    moves = {"w2DMenuNumRows": 4, "w2DMenuNumCols": 1, "w2DMenuCursorInitY": 13, "w2DMenuCursorInitX": 5}
+    memory.set(wWindowStackSize=0, **moves)
+    assert reader.read(memory).phase is Phase.BATTLE, "the bytes stay after the list has closed"
+    assert reader.read(memory.cursor(13, 5)).phase is Phase.BATTLE_MOVES
+
+
+@pytest.mark.parametrize(
+    ("values", "phase"),
+    [
+        ({"wPlayerStepFlags": 0x20}, Phase.MOVING),
+        ({"wScriptRunning": 9}, Phase.MOVING),
+        ({"wScriptRunning": 5}, Phase.TRANSITION),
+        ({"wScriptRunning": 255}, Phase.CUTSCENE),
+        ({"wInputType": 255}, Phase.CUTSCENE),
+        ({"wJoypadDisable": 0x40}, Phase.CUTSCENE),
+        ({"wScriptRunning": 255, "wSpriteUpdatesEnabled": 0}, Phase.MENU),
+        ({"wScriptRunning": 255, "wWindowStackSize": 1, "wStateFlags": 0x40}, Phase.MENU),
+    ],
+)
+def test_phases_outside_of_battle(
+    reader: StateReader, memory: FakeMemory, values: dict[str, int], phase: Phase
+) -> None:
+    assert read(reader, memory, **values).phase is phase
+
+
+def test_a_message_is_a_dialogue_and_with_a_cursor_a_choice(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(reader, memory.message_box(), wScriptRunning=255, wStateFlags=0x40, wTextboxFlags=3)
+    assert state.phase is Phase.DIALOGUE
+    assert state.message_box
+    assert state.printing
+    assert reader.read(memory.cursor(8, 15)).phase is Phase.CHOICE
+    assert reader.read(memory.cursor(8, 15, code=0x7F)).phase is Phase.DIALOGUE, "the pointer outlives the cursor"
+
+
+def test_free_control_outweighs_what_old_menus_left(reader: StateReader, memory: FakeMemory) -> None:
+    assert read(reader, memory.cursor(3, 12), w2DMenuNumRows=5).phase is Phase.FREE
+
+
+def test_fine_hash_sees_what_matters_and_nothing_else(reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory)
+    first = reader.fine_hash()
+    reader.read(memory.set(wEnemyMon=battle_record(level=9), wGameTimeFrames=44))
+    assert reader.fine_hash() == first, "a past opponent and the clock change no decision"
+    reader.read(memory.set(wEventFlags=b"\x01" + bytes(255)))
+    assert reader.fine_hash() != first
+
+
+def test_hashes_see_the_words_on_screen(reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory.message_box(), wScriptRunning=255, wStateFlags=0x40)
+    first, place = reader.fine_hash(), reader.coarse_hash()
+    memory.tile(14, 1, 0x80)
+    reader.read(memory)
+    assert reader.fine_hash() != first
+    assert reader.coarse_hash() == place
+
+
+def test_hashes_are_the_same_in_every_process(reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory)
+    assert reader.coarse_hash() == 0xAFF0_0000_0000_0000 or reader.coarse_hash() > 0
+    assert reader.coarse_hash() != reader.fine_hash()
+
+
+def test_effectiveness_of_the_best_move_with_points_left() -> None:
+    water, grass, fire, normal = 21, 22, 20, 0
+    chart = TypeChart(
+        moves={55: (40, water), 10: (40, normal), 39: (0, normal)},
+        factors={(water, fire): 2.0, (water, grass): 0.5},
+    )
+    assert chart.best((55, 10, 39, 0), (25, 35, 30, 0), (fire, fire)) == 2.0
+    assert chart.best((55, 10, 39, 0), (0, 35, 30, 0), (fire, fire)) == 1.0
+    assert chart.best((55, 39, 0, 0), (25, 30, 0, 0), (grass, grass)) == 0.5
+    assert chart.best((39, 0, 0, 0), (30, 0, 0, 0), (fire, fire)) == 0.0
+
+
+def test_type_chart_is_read_from_the_image() -> None:
+    image = bytearray(0x8000)
+    image[0x4000 : 0x4000 + 7] = bytes((1, 0, 40, 21, 255, 25, 0))
+    image[0x5000:0x5008] = bytes((21, 20, 20, 0xFE, 0, 8, 0, 0xFF))
+    tables = {"Moves": RomTable(1, 0x4000), "TypeMatchups": RomTable(1, 0x5000)}
+    chart = TypeChart.from_rom(bytes(image), tables)
+    assert chart is not None
+    assert chart.factor(1, (20, 20)) == 2.0
+    assert chart.factors[0, 8] == 0.0
+    assert TypeChart.from_rom(bytes(image), {}) is None
