@@ -1,0 +1,86 @@
+"""Words, questions and menus: read on, answer by policy, leave what has no use."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.state.game_state import GameState, Phase
+from pkmncli.api import Action, Decision
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+SURE = 0.9
+LIKELY = 0.7
+
+_COLUMNS = 20
+_MESSAGE = slice(12 * _COLUMNS, 18 * _COLUMNS)
+_FORGET_AFTER_TILES = 12
+_AFTER_ACCEPTING = (Action.B, Action.B, Action.DOWN, Action.A)
+_KEYBOARD_LETTERS = 20
+_FIRST_LETTER, _LAST_LETTER = 0x80, 0xB9
+_BLANK = 0x7F
+
+
+def read_on(memory: PilotMemory) -> Decision:
+    """A message: A, and now and then B, which leaves what only B leaves."""
+    if memory.phase_steps % 5 == 4:
+        return Decision(Action.B, "read on, with B now and then", SURE)
+    return Decision(Action.A, "read on", SURE)
+
+
+def wait_for_scene(memory: PilotMemory) -> Decision:
+    """The game acts by itself. A now and then, in case that it waits for a button."""
+    if memory.phase_steps % 4 == 3:
+        return Decision(Action.A, "a scene: in case it waits", LIKELY)
+    return Decision(Action.NONE, "a scene runs by itself", LIKELY)
+
+
+def answer(environment: PokemonEnvironment, memory: PilotMemory, settings: PilotSettings) -> Decision:
+    """A question: yes, unless it is one to refuse; the same one over and over gets other answers too."""
+    tiles = environment.reader.screen_tiles()
+    # The cursor, and an arrow that blinks, are no part of the question.
+    question = zlib.crc32(tiles[_MESSAGE].translate(None, b"\xec\xed\xee"))
+    if question != memory.question:
+        memory.question = question
+        words = " ".join(environment.screen_words().lower().split())
+        memory.refused = any(word in words for word in settings.refuse_words)
+    if memory.walked > _FORGET_AFTER_TILES:
+        memory.answers.clear()
+    memory.walked = 0
+    key = str(question)
+    before = memory.answers.get(key, 0)
+    memory.answers[key] = before + 1
+    first, other = (Action.B, Action.A) if memory.refused else (Action.A, Action.B)
+    if before < settings.accept_choices:
+        return Decision(first, "answer: no" if memory.refused else "answer: yes", SURE)
+    action = _AFTER_ACCEPTING[(before - settings.accept_choices) % len(_AFTER_ACCEPTING)]
+    if memory.refused and action in (Action.A, Action.B):
+        action = other if action is Action.B else first
+    return Decision(action, f"asked {before + 1} times: another answer", LIKELY)
+
+
+def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
+    """A menu or a full-screen page: B leaves. A keyboard for names is ended by START, then A."""
+    turn = memory.phase_steps
+    if state.menu.full_screen and _is_keyboard(environment.reader.screen_tiles()):
+        return Decision((Action.START, Action.A)[turn % 2], "end the naming", SURE)
+    action = (Action.B, Action.B, Action.B, Action.A)[turn % 4]
+    return Decision(action, "leave the menu", SURE if action is Action.B else LIKELY)
+
+
+def _is_keyboard(tiles: bytes) -> bool:
+    """Whether the screen is full of letters that stand alone."""
+    alone = 0
+    for place in range(1, len(tiles) - 1):
+        if _FIRST_LETTER <= tiles[place] <= _LAST_LETTER and tiles[place - 1] == tiles[place + 1] == _BLANK:
+            alone += 1
+    return alone >= _KEYBOARD_LETTERS
+
+
+def asks_in_battle(state: GameState) -> bool:
+    """Whether a battle shows a list with a cursor beside its own two menus."""
+    return state.phase is Phase.BATTLE and state.menu.cursor_shown

@@ -1,0 +1,133 @@
+"""What the pilot remembers of an episode: plain values only, so that it goes through JSON and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+_WORD = (1 << 64) - 1
+
+TILE, EXIT, TALK, PACE = "tile", "exit", "talk", "pace"
+"""Kinds of goals: stand on a tile, leave by an exit, speak to someone or read something, walk about in the grass."""
+
+
+@dataclass(slots=True)
+class Goal:
+    """What the pilot walks for. ``key`` names it among the tries; ``exit`` is an exit's key on the map."""
+
+    kind: str
+    key: str
+    map_id: int
+    why: str
+    confidence: float
+    x: int = -1
+    y: int = -1
+    facing: int = -1
+    """Direction to face and press A in on the tile, -1 for none."""
+    person: int = 0
+    exit: str = ""
+
+
+@dataclass(slots=True)
+class PilotMemory:
+    """All that lasts from one step to the next."""
+
+    random: int = 0
+    """State of the generator behind :meth:`draw`."""
+    proposed: int = -1
+    """The latest action that it wanted pressed."""
+    phase: int = -1
+    """The phase of the latest step."""
+    phase_steps: int = 0
+    """Steps since the phase began."""
+    map_id: int = -1
+    """The map on which the player last had control."""
+    place: list[int] = field(default_factory=lambda: [-1, -1])
+    """The tile on which the player last had control."""
+    still: int = 0
+    """Steps with control since the player last changed tiles."""
+    walked: int = 0
+    """Tiles walked since the latest question."""
+    interrupted: str = ""
+    """What took control away since the player last had it: "words", "battle" or nothing."""
+    wander: int = 0
+    """Steps of walking at random that are left."""
+    waited: int = 0
+    """Steps spent waiting for someone to get out of the way."""
+    bumps: int = 0
+    """Presses towards a tile that did not get there."""
+    legs: int = 0
+    """Ways walked in the grass for the goal."""
+    goal: Goal | None = None
+    path: list[list[int]] = field(default_factory=list)
+    """Presses to come: column, row, action. The first is due when the player stands there."""
+    blocks: list[list[int]] = field(default_factory=list)
+    """Tiles that turned out to be blocked: map, column, row, the step at which that is forgotten."""
+    tries: dict[str, int] = field(default_factory=dict)
+    """How often goals were tried since the latest progress, by their keys."""
+    taken: dict[str, int] = field(default_factory=dict)
+    """How often exits were taken, from either side, by "map/exit"."""
+    visits: dict[str, int] = field(default_factory=dict)
+    """How often maps were entered, by id."""
+    links: list[list[int]] = field(default_factory=list)
+    """Ways between maps that were found by taking them: from, to."""
+    healers: list[list[int]] = field(default_factory=list)
+    """Where someone healed the party: map, column, row, facing."""
+    progress: list[int] = field(default_factory=list)
+    """Milestones reached, maps visited, and the step at which either last grew."""
+    health: float = 0.0
+    """The party's share of hit points at the latest step."""
+    question: int = 0
+    """Checksum of the latest question, and how often it was answered."""
+    answers: dict[str, int] = field(default_factory=dict)
+    refused: bool = False
+    """Whether the latest question has a word that is refused."""
+    move_mark: list[int] = field(default_factory=list)
+    """Points and hit points when a move was last chosen, to notice one that can't be used."""
+    move_stalls: int = 0
+    flights: int = 0
+    """Tries to run from this battle."""
+    advice_key: str = ""
+    advice_done: int = 0
+    """Presses of the advice that were made."""
+    advice_pending: bool = False
+    """Whether the latest proposal was a press of the advice."""
+
+    def draw(self, below: int) -> int:
+        """A number from 0 to ``below`` - 1 (SplitMix64)."""
+        self.random = (self.random + 0x9E3779B97F4A7C15) & _WORD
+        value = self.random
+        value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+        value = (value ^ value >> 27) * 0x94D049BB133111EB & _WORD
+        return (value ^ value >> 31) % below
+
+    def count(self, table: dict[str, int], key: str) -> None:
+        """Adds one to a table's entry."""
+        table[key] = table.get(key, 0) + 1
+
+    def drop_goal(self, *, tried: bool) -> None:
+        """Gives the goal up, or is done with it; ``tried`` counts it."""
+        if self.goal is not None and tried:
+            self.count(self.tries, self.goal.key)
+        self.goal = None
+        self.path = []
+        self.waited = self.bumps = self.legs = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, state: Mapping[str, Any]) -> PilotMemory:
+        """The memory that :meth:`to_json` gave; what is missing starts fresh."""
+        known = {place.name: state[place.name] for place in fields(cls) if place.name in state}
+        goal = known.pop("goal", None)
+        copied = {name: _copy(value) for name, value in known.items()}
+        return cls(**copied, goal=Goal(**goal) if goal is not None else None)
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return dict(value) if isinstance(value, Mapping) else value

@@ -1,0 +1,114 @@
+"""The pilot ``rules``: for each phase of the game the part that knows what to do in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pkmn_pyboy.navigation.world import World
+from pkmn_pyboy.pilot import dialogue
+from pkmn_pyboy.pilot.advice import AdviceFollower
+from pkmn_pyboy.pilot.battle import Fighter
+from pkmn_pyboy.pilot.goals import GoalChooser
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.travel import Traveller
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
+from pkmncli.api import Action, Advice, Decision
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+_WORDS = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
+_HEALED, _HURT = 0.99, 0.95
+_FALLBACK = (Action.A, Action.B)
+
+
+class RulesPilot:
+    """Plays by rules that hold in every game of this kind, and by the milestones of the game's profile.
+
+    Args:
+        environment: the game. It is read, never pressed.
+        settings: the pilot's own; defaults without it.
+    """
+
+    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
+        self.settings = settings = settings or PilotSettings()
+        self._environment = environment
+        self._maps = World.from_rom(environment.rom.data, environment.profile)
+        self._chooser = GoalChooser(environment, settings)
+        self._traveller = Traveller(environment, settings, self._chooser)
+        self._fighter = Fighter(environment, settings)
+        self._advice = AdviceFollower(environment)
+        self.memory = PilotMemory()
+        """What it remembers of this episode."""
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """An episode has begun. Whatever is drawn at random is drawn from ``seed``."""
+        self.memory = PilotMemory(random=seed & (1 << 64) - 1)
+        self._chooser.world = self._maps.with_links(())
+        self._advice.reset()
+
+    def act(self, advice: Advice | None = None) -> Decision:
+        """What to press now, why, and how sure it is. Whatever it gives is allowed by the environment's mask."""
+        environment, memory = self._environment, self.memory
+        state = environment.state
+        self._notice(state)
+        decision = self._advice.act(advice, state, memory) or self._by_rules(state)
+        if not environment.mask[decision.action]:
+            action = next((action for action in _FALLBACK if environment.mask[action]), Action.NONE)
+            decision = Decision(action, decision.reason, decision.confidence)
+        memory.proposed = int(decision.action)
+        return Decision(memory.proposed, decision.reason, decision.confidence)
+
+    def save_state(self) -> dict[str, Any]:
+        """What it remembers, as plain values."""
+        return self.memory.to_json()
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`save_state`."""
+        self.memory = PilotMemory.from_json(state)
+        self._chooser.world = self._maps.with_links(self.memory.links)
+        self._advice.reset()
+
+    def _notice(self, state: GameState) -> None:
+        """Keeps count of phases, interruptions and healing."""
+        memory, phase = self.memory, state.phase
+        memory.phase_steps = memory.phase_steps + 1 if phase == memory.phase else 0
+        memory.phase = int(phase)
+        if phase in BATTLE_PHASES:
+            memory.interrupted = "battle"
+        else:
+            memory.flights = 0
+            if phase in _WORDS:
+                memory.interrupted = memory.interrupted or "words"
+        health = state.party.hp_share
+        if health >= _HEALED and 0.0 < memory.health < _HURT and phase in _WORDS and state.map_id == memory.map_id:
+            place = [state.map_id, state.x, state.y, int(state.facing)]
+            if place not in memory.healers:
+                memory.healers.append(place)
+        memory.health = health
+
+    def _by_rules(self, state: GameState) -> Decision:
+        environment, memory = self._environment, self.memory
+        phase = state.phase
+        if phase is Phase.FREE:
+            return self._traveller.act(state, memory)
+        if phase is Phase.DIALOGUE:
+            return dialogue.read_on(memory)
+        if phase is Phase.CHOICE or dialogue.asks_in_battle(state):
+            return dialogue.answer(environment, memory, self.settings)
+        if phase is Phase.MENU:
+            return dialogue.leave_menu(environment, state, memory)
+        if phase is Phase.BATTLE_MENU:
+            return self._fighter.choose_action(state, memory)
+        if phase is Phase.BATTLE_MOVES:
+            return self._fighter.choose_move(state, memory)
+        if phase is Phase.BATTLE:
+            return dialogue.read_on(memory)
+        if phase is Phase.CUTSCENE:
+            return dialogue.wait_for_scene(memory)
+        if phase is Phase.TRANSITION and state.map_group == 0:
+            return Decision((Action.START, Action.A)[memory.phase_steps % 2], "begin the game", dialogue.LIKELY)
+        return Decision(Action.NONE, "wait for control", dialogue.SURE)

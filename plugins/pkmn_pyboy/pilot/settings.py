@@ -1,0 +1,52 @@
+"""What can be set about the player by rules."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class PilotSettings(BaseModel):
+    """Settings of the pilot ``rules``, in the section ``[rules]``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    accept_choices: int = Field(
+        default=3, ge=0, le=20, description="How often the same question is answered with A before B is tried."
+    )
+    refuse_words: tuple[str, ...] = Field(
+        default=("nickname", "change", "delete an older"),
+        description="Questions with one of these words are answered with B.",
+    )
+    run_below: float = Field(
+        default=0.25, ge=0.0, le=1.0, description="Share of hit points below which it runs from wild Pokemon."
+    )
+    heal_below: float = Field(
+        default=0.4, ge=0.0, le=1.0, description="The party's share of hit points below which it goes to heal."
+    )
+    heal_map_distance: int = Field(
+        default=4, ge=0, le=50, description="Most maps between here and a healer that it still goes to."
+    )
+    healer_maps: tuple[str, ...] = Field(
+        default=("pokemon center", "rest house"),
+        description="Maps with one of these words in their name have a healer behind a counter.",
+    )
+    grass_cost: int = Field(
+        default=3,
+        ge=0,
+        le=50,
+        description="Tiles of detour that one tile of tall grass is worth, unless it looks for a fight.",
+    )
+    goal_tries: int = Field(
+        default=3, ge=1, le=50, description="How often it tries what a milestone asks for before it explores."
+    )
+    forget_tries_steps: int = Field(
+        default=400, ge=10, description="Steps without progress after which what failed may be tried again."
+    )
+    stuck_steps: int = Field(
+        default=16, ge=4, description="Steps on one tile with control after which it walks at random for a while."
+    )
+    wander_steps: int = Field(default=8, ge=1, le=200, description="Steps that it then walks at random.")
+    map_cost: int = Field(default=30, ge=0, description="Tiles that one more map on the way counts for.")
+    talk_cost: int = Field(default=12, ge=0, description="Tiles that talking to someone counts for, while it explores.")
+    sign_cost: int = Field(default=60, ge=0, description="Tiles that reading a sign counts for, while it explores.")
+    retry_cost: int = Field(default=60, ge=0, description="Tiles that each try before counts for, while it explores.")

@@ -1,0 +1,116 @@
+"""What the pilot sees when it plans: the loaded map, its exits, its people, and what can be reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.navigation.exits import Exit, ExitReader
+from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid, TileRules
+from pkmn_pyboy.navigation.people import PeopleReader, Person
+from pkmn_pyboy.navigation.search import Reach, search
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.state.game_state import GameState
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+_SWIMMING = (4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """One look around."""
+
+    grid: MapGrid
+    rules: TileRules
+    exits: list[Exit]
+    people: list[Person]
+    signs: list[tuple[int, int]]
+    reach: Reach
+
+    def walkable(self, x: int, y: int) -> bool:
+        """Whether a tile of the map is no wall."""
+        grid = self.grid
+        return grid.inside(x, y) and self.rules.kind[grid.tiles[grid.cell(x, y)]] != WALL
+
+    def tile_value(self, x: int, y: int) -> int:
+        """Collision byte of a tile; tiles may lie one outside."""
+        return self.grid.tiles[self.grid.cell(x, y)]
+
+    def talk_ends(self, x: int, y: int) -> dict[int, int]:
+        """Cells from which a tile can be spoken to, over a counter too, with the direction to face there."""
+        grid, ends = self.grid, {}
+        for direction, (dx, dy) in enumerate(STEPS):
+            place = (x - dx, y - dy)
+            if grid.inside(*place) and self.tile_value(*place) == self.rules.counter:
+                place = (place[0] - dx, place[1] - dy)
+            if grid.inside(*place):
+                ends[grid.cell(*place)] = direction
+        return ends
+
+    def behind_counter(self, person: Person) -> bool:
+        """Whether a counter stands beside someone."""
+        return any(
+            self.grid.inside(person.x + dx, person.y + dy)
+            and self.tile_value(person.x + dx, person.y + dy) == self.rules.counter
+            for dx, dy in STEPS
+        )
+
+    def nearest(self, cells: dict[int, int]) -> tuple[int, int] | None:
+        """Of some cells the one that is reached at the least cost, and that cost; nothing when none is."""
+        cost = self.reach.cost
+        reached = [(cost[cell], cell) for cell in cells if cell in cost]
+        if not reached:
+            return None
+        spent, cell = min(reached)
+        return cell, spent
+
+
+class Lookout:
+    """Makes :class:`Surroundings`.
+
+    Args:
+        environment: the game.
+    """
+
+    def __init__(self, environment: PokemonEnvironment) -> None:
+        emulator, profile = environment.emulator, environment.profile
+        self._environment = environment
+        self._grids = GridReader(emulator, profile)
+        self._exits = ExitReader(emulator, profile, self._grids.rules)
+        self._people = PeopleReader(emulator, profile)
+        self.readable = self._grids.readable
+        """Whether the profile says enough to see anything."""
+
+    def look(
+        self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0, goals: set[int] | None = None
+    ) -> Surroundings | None:
+        """The surroundings now; nothing while the player is between two maps."""
+        grid = self._grids.read(state.map_id)
+        if not grid.inside(state.x, state.y):
+            return None
+        rules = self._grids.rules
+        people = self._people.all()
+        blocked = {grid.cell(person.x, person.y) for person in people if grid.inside(person.x, person.y)}
+        memory.blocks = [block for block in memory.blocks if block[3] > self._environment.steps]
+        blocked |= {grid.cell(x, y) for map_id, x, y, _ in memory.blocks if map_id == state.map_id}
+        start = grid.cell(state.x, state.y)
+        blocked.discard(start)
+        exits = self._exits.read(grid)
+        warps = {cell for way in exits for cell, press in way.ends.items() if press < 0}
+        reach = search(
+            grid,
+            rules,
+            start,
+            goals=goals,
+            blocked=blocked,
+            warps=warps,
+            swims=state.movement in _SWIMMING,
+            grass_cost=grass_cost,
+        )
+        return Surroundings(grid, rules, exits, people, self._exits.signs(), reach)
+
+    def nearby(self) -> dict[int, tuple[int, int]]:
+        """Tiles of people near the screen, by number."""
+        return self._people.nearby()

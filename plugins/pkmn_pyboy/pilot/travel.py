@@ -1,0 +1,273 @@
+"""Walking for a goal: a path is planned once, taken press by press, and planned anew when things went otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.navigation.grid import PRESSES, STEPS
+from pkmn_pyboy.pilot.goals import GoalChooser
+from pkmn_pyboy.pilot.memory import EXIT, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
+from pkmn_pyboy.state.game_state import GameState
+from pkmncli.api import Action, Decision
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+WANDERING = 0.2
+WAITING = 0.3
+
+_A = int(Action.A)
+_DIRECTION_OF = {int(press): direction for direction, press in enumerate(PRESSES)}
+_BLOCK_STEPS = 40
+_BUMPS = 2
+_WAITS = 4
+_LEGS = 80
+_DOOR_DISTANCE = 1
+
+
+class Traveller:
+    """Decides while the player can walk.
+
+    Args:
+        environment: the game.
+        settings: when to give up, what counts for how much.
+        chooser: says what to walk for.
+    """
+
+    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, chooser: GoalChooser) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._chooser = chooser
+        self._lookout = Lookout(environment)
+
+    def act(self, state: GameState, memory: PilotMemory) -> Decision:
+        """What to press with control."""
+        self._take_in(state, memory)
+        if memory.still >= self._settings.stuck_steps:
+            memory.drop_goal(tried=True)
+            memory.still = 0
+            memory.wander = self._settings.wander_steps
+        if memory.wander > 0:
+            memory.wander -= 1
+            return self._wander(memory)
+        if not self._lookout.readable:
+            return self._wander(memory)
+        for _ in range(3):
+            if not memory.path and not self._plan(state, memory):
+                break
+            decision = self._step(memory)
+            if decision is not None:
+                return decision
+        return self._wander(memory)
+
+    # What became of the latest press ------------------------------------------------------------------------
+
+    def _take_in(self, state: GameState, memory: PilotMemory) -> None:
+        moved = memory.place != [state.x, state.y] or memory.map_id != state.map_id
+        if memory.map_id != state.map_id:
+            self._arrive(state, memory)
+        elif memory.interrupted:
+            goal = memory.goal
+            if memory.interrupted == "words" and goal is not None and goal.kind != PACE:
+                memory.drop_goal(tried=True)
+            memory.path = []
+        else:
+            self._follow_up(state, memory, moved)
+        if moved:
+            memory.place = [state.x, state.y]
+            memory.walked += 1
+            memory.still = 0
+        else:
+            memory.still += 1
+        memory.interrupted = ""
+        self._notice_progress(memory)
+
+    def _arrive(self, state: GameState, memory: PilotMemory) -> None:
+        came_from = memory.map_id
+        memory.drop_goal(tried=False)
+        memory.map_id = state.map_id
+        memory.count(memory.visits, str(state.map_id))
+        around = self._lookout.look(state, memory, goals=set()) if self._lookout.readable else None
+        if around is None or came_from < 0:
+            return
+        for way in around.exits:
+            if way.destination != came_from:
+                continue
+            tiles = (around.grid.tile_of(cell) for cell in way.ends)
+            if any(abs(x - state.x) + abs(y - state.y) <= _DOOR_DISTANCE for x, y in tiles):
+                memory.count(memory.taken, f"{state.map_id}/{way.key}")
+
+    def _follow_up(self, state: GameState, memory: PilotMemory, moved: bool) -> None:
+        path = memory.path
+        if not path:
+            return
+        x, y, press = path[0]
+        if self._environment.pressed == press == memory.proposed and memory.place == [x, y]:
+            if moved:
+                path.pop(0)
+                memory.bumps = memory.waited = 0
+            elif press == _A or (len(path) > 1 and path[1][2] == _A and state.facing == _DIRECTION_OF.get(press)):
+                path.pop(0)
+            else:
+                memory.bumps += 1
+        if not path:
+            self._reached(state, memory)
+        elif path[0][:2] != [state.x, state.y]:
+            memory.path = []
+        elif memory.bumps >= _BUMPS and press != _A:
+            self._remember_block(state, memory, press)
+
+    def _reached(self, state: GameState, memory: PilotMemory) -> None:
+        goal = memory.goal
+        if goal is None or goal.kind == PACE:
+            memory.legs += 1
+            if memory.legs >= _LEGS:
+                memory.drop_goal(tried=True)
+        elif goal.kind == EXIT or (goal.kind == TILE and goal.facing < 0 and (state.x, state.y) != (goal.x, goal.y)):
+            # It should have led away, or to the tile: the next plan begins here.
+            memory.bumps += 1
+            if memory.bumps >= _BUMPS:
+                memory.drop_goal(tried=True)
+        else:
+            memory.drop_goal(tried=True)
+
+    def _remember_block(self, state: GameState, memory: PilotMemory, press: int) -> None:
+        dx, dy = STEPS[_DIRECTION_OF[press]]
+        memory.blocks.append([state.map_id, state.x + dx, state.y + dy, self._environment.steps + _BLOCK_STEPS])
+        memory.bumps = 0
+        memory.path = []
+        if memory.goal is not None and memory.goal.kind == EXIT:
+            memory.drop_goal(tried=True)
+
+    def _notice_progress(self, memory: PilotMemory) -> None:
+        environment = self._environment
+        reached, maps = environment.milestones.count, len(memory.visits)
+        mark = memory.progress
+        if not mark or mark[:2] != [reached, maps]:
+            if mark and mark[0] != reached:
+                memory.drop_goal(tried=False)
+            memory.progress = [reached, maps, environment.steps]
+            memory.tries.clear()
+        elif environment.steps - mark[2] > self._settings.forget_tries_steps:
+            mark[2] = environment.steps
+            memory.tries.clear()
+            memory.drop_goal(tried=False)
+            memory.wander = self._settings.wander_steps
+
+    # Planning -----------------------------------------------------------------------------------------------
+
+    def _plan(self, state: GameState, memory: PilotMemory) -> bool:
+        """Makes a path, with a new goal if need be. Returns whether there is one."""
+        around: Surroundings | None = None
+        for _ in range(2):
+            if memory.goal is None:
+                around = self._lookout.look(state, memory, grass_cost=self._grass_cost(memory))
+                if around is None:
+                    return False
+                memory.goal = self._chooser.choose(state, memory, around)
+                if memory.goal is None:
+                    return False
+            elif around is None:
+                around = self._lookout.look(state, memory, grass_cost=self._grass_cost(memory))
+                if around is None:
+                    return False
+            memory.path = self._path(memory.goal, state, memory, around)
+            if memory.path:
+                return True
+            memory.drop_goal(tried=True)
+        return False
+
+    def _grass_cost(self, memory: PilotMemory) -> int:
+        return 0 if memory.goal is not None and memory.goal.kind == PACE else self._settings.grass_cost
+
+    def _path(self, goal: Goal, state: GameState, memory: PilotMemory, around: Surroundings) -> list[list[int]]:
+        grid = around.grid
+        if goal.kind == PACE:
+            return self._pace(state, memory, around)
+        ends: dict[int, int] = {}
+        if goal.kind == TILE:
+            ends = {grid.cell(goal.x, goal.y): goal.facing}
+        elif goal.kind == TALK:
+            ends = around.talk_ends(goal.x, goal.y)
+        else:
+            ends = next((way.ends for way in around.exits if way.key == goal.exit), {})
+        nearest = around.nearest(ends)
+        if nearest is None:
+            return []
+        cell = nearest[0]
+        steps = around.reach.path(cell)
+        path = [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in steps]
+        facing = steps[-1][1] if steps else int(state.facing)
+        x, y = grid.tile_of(cell)
+        final = ends[cell]
+        if goal.kind == EXIT:
+            if final >= 0:
+                path.append([x, y, int(PRESSES[final])])
+            elif not steps:
+                # It stands on a door that acts when entered: off it first, then back.
+                path = self._one_step(around)
+        elif final >= 0:
+            if facing != final:
+                path.append([x, y, int(PRESSES[final])])
+            path.append([x, y, _A])
+        return path
+
+    @staticmethod
+    def _one_step(around: Surroundings) -> list[list[int]]:
+        for cell, (origin, direction) in around.reach.came_from.items():
+            if origin == around.reach.start and cell != origin:
+                return [[*around.grid.tile_of(origin), int(PRESSES[direction])]]
+        return []
+
+    def _pace(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[list[int]]:
+        """A step to another tile of grass, or the way to the nearest one."""
+        grid, reach = around.grid, around.reach
+        grass = [cell for cell in reach.cost if grid.tiles[cell] in around.rules.grass and cell != reach.start]
+        beside = [cell for cell in grass if reach.came_from[cell][0] == reach.start]
+        if beside:
+            cell = beside[memory.draw(len(beside))]
+        elif grass:
+            cell = min(grass, key=lambda one: (reach.cost[one], one))
+        else:
+            return []
+        return [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in reach.path(cell)]
+
+    # One press ----------------------------------------------------------------------------------------------
+
+    def _step(self, memory: PilotMemory) -> Decision | None:
+        """The press that is due; nothing where the path is of no use any more."""
+        goal = memory.goal
+        if goal is None:
+            memory.path = []
+            return None
+        x, y, press = memory.path[0]
+        people = self._lookout.nearby()
+        if goal.person and goal.person in people and people[goal.person] != (goal.x, goal.y):
+            goal.x, goal.y = people[goal.person]
+            memory.path = []
+            return None
+        direction = _DIRECTION_OF.get(press)
+        turns = len(memory.path) > 1 and memory.path[1][:2] == [x, y]
+        if direction is not None and not turns:
+            ahead = (x + STEPS[direction][0], y + STEPS[direction][1])
+            if ahead in people.values():
+                return self._wait_for(memory, goal)
+        return Decision(press, goal.why, goal.confidence)
+
+    def _wait_for(self, memory: PilotMemory, goal: Goal) -> Decision | None:
+        """Someone is in the way: around him at once if there is a way, else a little patience."""
+        memory.waited += 1
+        if memory.waited == 1:
+            memory.path = []
+            return None
+        if memory.waited > _WAITS:
+            memory.drop_goal(tried=True)
+            return None
+        return Decision(Action.NONE, f"{goal.why}: someone is in the way", WAITING)
+
+    @staticmethod
+    def _wander(memory: PilotMemory) -> Decision:
+        memory.path = []
+        return Decision(int(PRESSES[memory.draw(len(PRESSES))]), "walk at random", WANDERING)
