@@ -23,10 +23,11 @@ typedef unsigned long u32;
 #define rROMB0 (*(volatile u8 *)0x2000)
 
 #define LCDC_OFF 0x00
+#define LCDC_NO_OBJECTS 0x85 /* an emulator is a quarter faster without objects */
 #define LCDC_ON 0x87 /* background from 8800, map 9800, 8x16 objects on */
 
 /* ---- own fields in HRAM (start.s uses the same) ----------------------- */
-#define hOamDirty (*(volatile u8 *)0xFFB1)
+#define hVblWork (*(volatile u8 *)0xFFB1)
 #define hSCX (*(volatile u8 *)0xFFB2)
 #define hSCY (*(volatile u8 *)0xFFB3)
 #define hBgCol (*(volatile u8 *)0xFFB4)
@@ -35,6 +36,7 @@ typedef unsigned long u32;
 #define hPushCount (*(volatile u8 *)0xFFB7)
 #define hStripX (*(volatile u8 *)0xFFB8)
 #define hStripY (*(volatile u8 *)0xFFB9)
+#define hIdle (*(volatile u8 *)0xFFBE)
 #define hPal (*(volatile u16 *)0xFFBC)
 
 /* ---- own buffers at fixed places (tools/check_memory.py knows them) --- */
@@ -158,6 +160,7 @@ u8 yes_no(void);
 
 /* ---- overworld (bank 1) ----------------------------------------------- */
 extern u8 strip_pending;
+extern u8 draw_needed; /* a figure has moved or turned */
 void overworld(void) __banked;
 void map_load(void) __banked;
 void map_connections(void) __banked;
@@ -170,7 +173,8 @@ void map_neighbours(void) __banked;
 u8 permission(u8 collision) __banked;
 void objects_load(void) __banked;
 void objects_graphics(void) __banked;
-void objects_tick(void) __banked;
+extern u8 objects_walking; /* how many people are in a step */
+void objects_tick(u8 ticks) __banked;
 void objects_draw(void) __banked;
 u8 object_at(u8 map_x, u8 map_y) __banked;
 void script_run(u16 address) __banked;

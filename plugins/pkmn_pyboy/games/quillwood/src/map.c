@@ -248,8 +248,8 @@ void map_show(void) __banked
 	screen_push(0, 18);
 	objects_graphics();
 	objects_draw();
-	lcd_on();
 	wSpriteUpdatesEnabled = 1;
+	lcd_on();
 }
 
 /* The map again where windows were. */

@@ -10,6 +10,8 @@
 static u8 sheets[MAX_SHEETS]; /* sprite numbers (from 1) whose drawings are in video memory */
 static u8 sheet_count;
 static u8 wanderers;
+u8 objects_walking;
+u8 draw_needed;
 
 static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
@@ -59,6 +61,7 @@ void objects_load(void) __banked
 	}
 	sheet_count = 0;
 	wanderers = 0;
+	objects_walking = 0;
 	player.sprite = 1;
 	player.map_object = 0;
 	player.sprite_tile = sheet_of(1);
@@ -153,7 +156,7 @@ void step_advance(Object *o) __banked
 		o->last_map_y = o->map_y;
 		o->step_frame ^= 1;
 	}
-	hOamDirty |= 2;
+	draw_needed = 1;
 }
 
 static u8 free_for(Object *o, u8 x, u8 y)
@@ -168,26 +171,30 @@ static u8 free_for(Object *o, u8 x, u8 y)
 	return 1;
 }
 
-/* People who wander take a step or look around now and then. */
-void objects_tick(void) __banked
+/* People who wander take a step or look around now and then; so many ticks have passed. */
+void objects_tick(u8 ticks) __banked
 {
 	u8 i, direction, x, y;
+	Object *o = &objects[1];
 	if (!wanderers)
 		return;
-	for (i = 1; i < NUM_OBJECTS; i++) {
-		Object *o = &objects[i];
+	for (i = 1; i < NUM_OBJECTS; i++, o++) {
 		if (o->movement != MOVE_WANDER)
 			continue;
 		if (o->walking != STANDING) {
 			step_advance(o);
+			if (o->walking == STANDING)
+				objects_walking--;
 			continue;
 		}
-		if (--o->range)
+		if (o->range > ticks) {
+			o->range -= ticks;
 			continue;
-		o->range = (random() & 63) + 30;
+		}
+		o->range = (random() & 127) + 60;
 		direction = random() & 3;
 		o->direction = direction << 2;
-		hOamDirty |= 2;
+		draw_needed = 1;
 		x = o->map_x + step_x[direction];
 		y = o->map_y + step_y[direction];
 		if ((random() & 1) && free_for(o, x, y)) {
@@ -200,6 +207,7 @@ void objects_tick(void) __banked
 			o->walking = 4 | direction;
 			o->action = 2;
 			o->step_duration = 8;
+			objects_walking++;
 			step_advance(o);
 		}
 	}
@@ -266,5 +274,6 @@ void objects_draw(void) __banked
 		*oam = 0;
 		oam += 4;
 	}
-	hOamDirty = 1;
+	draw_needed = 0;
+	hVblWork |= 1;
 }

@@ -5,6 +5,7 @@
 #define STANDING 0xFF
 #define STEP_TICKS 8
 #define TURN_TICKS 3
+#define IDLE_TICKS 16
 #define RUN_SCRIPT 255
 #define RUN_EDGE 4
 #define RUN_WARP 5
@@ -13,10 +14,12 @@
 
 void strip_column_asm(void);
 void strip_row_asm(void);
+void idle_asm(void);
 
 static u8 last_tick;
 static u8 turning;    /* ticks left of a turn */
 static u8 continuing; /* the last step ended with a direction held */
+static u8 resting;    /* the player stands and no button is held */
 static u8 jumping;    /* half a ledge jump is still to come */
 
 static const i8 step_x[4] = {0, 0, -1, 1};
@@ -197,7 +200,7 @@ static void cross(u8 direction)
 	objects_load();
 	objects_graphics();
 	map_neighbours();
-	hOamDirty |= 2;
+	draw_needed = 1;
 	hMapEntryMethod = 0;
 	wMapStatus = 2;
 	wScriptRunning = 0;
@@ -395,6 +398,8 @@ static void interact(void)
 			tick_wait();
 			step_advance(&objects[person]);
 			objects_draw();
+			if (objects[person].walking == STANDING)
+				objects_walking--;
 		}
 		hLastTalked = person;
 		script_run(map_objects[person].script);
@@ -414,6 +419,7 @@ static void interact(void)
 static void player_tick(void)
 {
 	u8 direction;
+	resting = 0;
 	if (player.walking != STANDING) {
 		move();
 		if (player.walking == STANDING)
@@ -434,6 +440,7 @@ static void player_tick(void)
 			at_rest();
 			continuing = 0;
 		}
+		resting = 1;
 		return;
 	}
 	if (hJoyPressed & PAD_START) {
@@ -463,7 +470,7 @@ static void player_tick(void)
 		wScriptRunning = RUN_TURN;
 		wScriptMode = 3;
 		turning = TURN_TICKS;
-		hOamDirty |= 2;
+		draw_needed = 1;
 		return;
 	}
 	if (try_step(direction)) {
@@ -479,7 +486,7 @@ static void player_tick(void)
 	wMapEventStatus = 0;
 	if (player.direction != direction << 2) {
 		player.direction = direction << 2;
-		hOamDirty |= 2;
+		draw_needed = 1;
 	}
 	continuing = 0;
 }
@@ -510,6 +517,7 @@ void player_walk(u8 direction) __banked
 
 void overworld(void) __banked
 {
+	u8 ticks = 0;
 	wScriptRunning = RUN_SCRIPT;
 	wMapStatus = 1;
 	arrive();
@@ -517,11 +525,23 @@ void overworld(void) __banked
 	wScriptRunning = 0;
 	last_tick = hVBlankCounter;
 	for (;;) {
-		tick_wait();
+		if (resting && !objects_walking && !hJoypadDown) {
+			hIdle = IDLE_TICKS;
+			idle_asm();
+			ticks += IDLE_TICKS - hIdle;
+			last_tick = hVBlankCounter;
+		} else {
+			tick_wait();
+		}
 		poll_joy();
 		player_tick();
-		objects_tick();
-		if (hOamDirty & 2)
+		ticks++;
+		/* nobody in a step: people are looked after every few ticks only */
+		if (objects_walking || ticks >= IDLE_TICKS) {
+			objects_tick(ticks);
+			ticks = 0;
+		}
+		if (draw_needed)
 			objects_draw();
 	}
 }

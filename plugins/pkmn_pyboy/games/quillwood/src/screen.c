@@ -111,7 +111,7 @@ void lcd_off(void)
 
 void lcd_on(void)
 {
-	rLCDC = LCDC_ON;
+	rLCDC = wSpriteUpdatesEnabled ? LCDC_ON : LCDC_NO_OBJECTS;
 	wait_vblank();
 }
 
@@ -121,7 +121,7 @@ void sprites_hide(void)
 	u8 i;
 	for (i = 0; i < 160; i += 4)
 		shadow_oam[i] = 0;
-	hOamDirty = 1;
+	hVblWork |= 1;
 }
 
 /* Letters and window frame into video memory; the screen must be off. */

@@ -1,7 +1,7 @@
 ; Cartridge entry, interrupt handler and the few routines that must be fast.
 	.module start
 	.globl	_main
-	.globl	_wait_vblank, _turn_rows_asm, _push_rows_asm, _strip_column_asm, _turn_strip_asm, _strip_row_asm
+	.globl	_wait_vblank, _idle_asm, _turn_rows_asm, _push_rows_asm, _strip_column_asm, _turn_strip_asm, _strip_row_asm
 	.globl	_load_palettes_asm, ___sdcc_bcall_ehl
 
 ; ---- registers -------------------------------------------------------------
@@ -34,14 +34,12 @@ wGameTimeHours	= 0xD4C4
 wGameTimeMinutes = 0xD4C6
 wGameTimeSeconds = 0xD4C7
 wGameTimeFrames	= 0xD4C8
-wGameTimerPaused = 0xCFBC
 wTilemap	= 0xC4A0
 wAttrmap	= 0xCDD9
 
 ; ---- own fields in HRAM ----------------------------------------------------
 hDMA	= 0xFF80		; the OAM transfer routine, 10 bytes
-hVblDone = 0xB0			; set by the handler, cleared by wait_vblank
-hOamDirty = 0xB1		; 1: copy the OAM shadow in the next VBlank
+hVblWork = 0xB1			; what the handler has to do
 hSCX	= 0xB2
 hSCY	= 0xB3
 hBgCol	= 0xB4			; BG map column (tiles) of screen column 0
@@ -51,6 +49,7 @@ hPushCount = 0xB7
 hStripX	= 0xB8			; BG map cell where a strip begins
 hStripY	= 0xB9
 hTmp	= 0xBA
+hIdle	= 0xBE
 hPal	= 0xBC			; address of the 128 palette bytes (word)
 
 shadow_oam = 0xC000
@@ -62,16 +61,94 @@ stack_top = 0xC29C
 	.area	_HEADER (ABS)
 	.org	0x00
 	ret
+	; VBlank is the only interrupt in use, so its handler may lie over the other entries.
+	; It is kept short: at rest it is nearly all that runs.
 	.org	0x40
-	jp	vblank
-	.org	0x48
+vblank:
+	push	af
+	push	hl
+	; random numbers: mixed with the divider
+	ldh	a, (rDIV)
+	ld	hl, #0xFF00 + hRandomAdd
+	adc	a, (hl)
+	ld	(hl+), a
+	xor	a, (hl)
+	ld	(hl), a
+	ld	l, #hVBlankCounter
+	inc	(hl)
+	ldh	a, (hVblWork)	; not 0: objects and scroll place are new
+	or	a
+	jr	z, buttons
+	xor	a
+	ldh	(hVblWork), a
+	ldh	a, (hSCX)
+	ldh	(rSCX), a
+	ldh	a, (hSCY)
+	ldh	(rSCY), a
+	call	hDMA
+buttons:
+	push	bc
+	ld	l, #rP1
+	ld	(hl), #0x20
+	ld	a, (hl)
+	ld	a, (hl)
+	or	#0xF0
+	swap	a
+	ld	b, a
+	ld	(hl), #0x10
+	ld	a, (hl)
+	ld	a, (hl)
+	or	#0xF0
+	and	b
+	cpl
+	ld	b, a		; low nibble A B Select Start, high nibble Right Left Up Down
+	ldh	a, (hJoypadDown)
+	cp	b
+	jr	nz, 1$
+	xor	a
+	ldh	(hJoypadPressed), a
+	pop	bc
+	jr	time
+1$:	xor	b
+	and	b
+	ldh	(hJoypadPressed), a
+	ld	a, b
+	ldh	(hJoypadDown), a
+	ldh	a, (hRandomAdd)	; what is pressed, and when, changes what comes
+	add	a, b
+	ldh	(hRandomAdd), a
+	pop	bc
+time:
+	ld	hl, #wGameTimeFrames
+	inc	(hl)
+	ld	a, (hl)
+	cp	#60
+	jr	nc, 2$
+	pop	hl
+	pop	af
 	reti
-	.org	0x50
+2$:	sub	a, #60
+	ld	(hl-), a
+	inc	(hl)		; seconds
+	ld	a, (hl)
+	cp	#60
+	jr	c, 3$
+	xor	a
+	ld	(hl-), a
+	inc	(hl)		; minutes
+	ld	a, (hl)
+	cp	#60
+	jr	c, 3$
+	xor	a
+	ld	(hl-), a
+	inc	(hl)		; hours, low byte
+	jr	nz, 3$
+	dec	hl
+	inc	(hl)
+3$:	pop	hl
+	pop	af
 	reti
-	.org	0x58
-	reti
-	.org	0x60
-	reti
+
 	.org	0x100
 	nop
 	jp	start
@@ -135,7 +212,6 @@ start:
 	ld	(0x2000), a
 	dec	a
 	ld	(0x3000), a
-	ldh	(hOamDirty), a
 	call	hDMA
 	xor	a
 	ldh	(rIF), a
@@ -152,103 +228,48 @@ dma_code:
 	jr	nz, 9$
 	ret
 
-; ---- VBlank ----------------------------------------------------------------
-vblank:
-	push	af
-	push	bc
-	push	de
-	push	hl
-	ldh	a, (hSCX)
-	ldh	(rSCX), a
-	ldh	a, (hSCY)
-	ldh	(rSCY), a
-	ldh	a, (hOamDirty)
-	or	a
-	jr	z, 1$
-	xor	a
-	ldh	(hOamDirty), a
-	call	hDMA
-1$:	; buttons: low nibble A B Select Start, high nibble Right Left Up Down
-	ld	a, #0x20
-	ldh	(rP1), a
-	ldh	a, (rP1)
-	ldh	a, (rP1)
-	cpl
-	and	#0x0F
-	swap	a
-	ld	b, a
-	ld	a, #0x10
-	ldh	(rP1), a
-	ldh	a, (rP1)
-	ldh	a, (rP1)
-	ldh	a, (rP1)
-	cpl
-	and	#0x0F
-	or	b
-	ld	b, a
-	ld	a, #0x30
-	ldh	(rP1), a
-	ldh	a, (hJoypadDown)
-	xor	b
-	and	b
-	ldh	(hJoypadPressed), a
-	ld	a, b
-	ldh	(hJoypadDown), a
-	; random numbers: the divider and the buttons
-	ld	hl, #0xFF00 + rDIV
-	ldh	a, (hRandomAdd)
-	adc	a, (hl)
-	add	a, b
-	ldh	(hRandomAdd), a
-	ldh	a, (hRandomSub)
-	sbc	a, (hl)
-	ldh	(hRandomSub), a
-	ld	l, #hVBlankCounter
-	inc	(hl)
-	ld	a, #1
-	ldh	(hVblDone), a
-	; play time
-	ld	a, (wGameTimerPaused)
-	rrca
-	jr	nc, 3$
-	ld	hl, #wGameTimeFrames
-	inc	(hl)
-	ld	a, (hl)
-	cp	#60
-	jr	c, 3$
-	xor	a
-	ld	(hl-), a
-	inc	(hl)		; seconds
-	ld	a, (hl)
-	cp	#60
-	jr	c, 3$
-	xor	a
-	ld	(hl-), a
-	inc	(hl)		; minutes
-	ld	a, (hl)
-	cp	#60
-	jr	c, 3$
-	xor	a
-	ld	(hl-), a
-	inc	(hl)		; hours, low byte
-	jr	nz, 3$
-	dec	hl
-	inc	(hl)
-3$:	pop	hl
-	pop	de
-	pop	bc
-	pop	af
-	reti
-
+; ---- waiting ---------------------------------------------------------------
 ; Halt until the next VBlank has been handled.
 _wait_vblank::
-	xor	a
-	ldh	(hVblDone), a
+	ld	hl, #0xFF00 + hVBlankCounter
+	ld	a, (hl)
 1$:	halt
 	nop
-	ldh	a, (hVblDone)
-	or	a
+	cp	(hl)
 	jr	z, 1$
+	ret
+
+; Nothing moves and no button is held: waits two frames at a time until a button
+; goes down, or until hIdle pairs of frames have passed. The first frame of a pair
+; is only counted, without the handler; the second one runs it.
+_idle_asm::
+	ldh	a, (hIdle)
+	ld	c, a
+1$:	di
+	halt
+	nop
+	xor	a
+	ldh	(rIF), a
+	ldh	a, (rDIV)
+	ld	hl, #0xFF00 + hRandomAdd
+	adc	a, (hl)
+	ld	(hl+), a
+	xor	a, (hl)
+	ld	(hl), a
+	ld	hl, #wGameTimeFrames
+	inc	(hl)
+	ld	hl, #0xFF00 + hVBlankCounter
+	inc	(hl)
+	ei
+	halt
+	nop
+	ldh	a, (hJoypadDown)
+	or	a
+	jr	nz, 2$
+	dec	c
+	jr	nz, 1$
+2$:	ld	a, c
+	ldh	(hIdle), a
 	ret
 
 ; ---- calls into another bank: bank in E, address in HL ---------------------

@@ -40,6 +40,10 @@ static void new_game(void)
 	wTimeOfDay = 1;
 	hHours = 12;
 	wGameTimerPaused = 1;
+	wGameTimeHours[0] = wGameTimeHours[1] = 0;
+	wGameTimeMinutes = 0;
+	wGameTimeSeconds = 0;
+	wGameTimeFrames = 0;
 	wMapGroup = MAP_HOME_2F_GROUP;
 	wMapNumber = MAP_HOME_2F_NUMBER;
 	wXCoord = 3;

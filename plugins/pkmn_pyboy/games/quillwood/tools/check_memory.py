@@ -18,7 +18,7 @@ OWN = [
     (0xDEF4, 128, "palettes_shown"),
     (0xDF80, 32, "name buffers"),
     (0xFF80, 10, "OAM routine"),
-    (0xFFB0, 14, "HRAM variables"),
+    (0xFFB0, 15, "HRAM variables"),
 ]
 
 
