@@ -3,96 +3,137 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 
-from pkmn_pyboy.navigation.grid import LAND, OPPOSITE, WALL, MapGrid, TileRules
+from pkmn_pyboy.navigation.grid import LAND, OPPOSITE, WALL, WATER, MapGrid, TileRules
+
+STEP_COST, JUMP_COST = 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """What can be reached from a cell: ``cost`` by cell, and from where and in which direction one gets there."""
+class Moves:
+    """The moves that a map allows from each of its cells, found when first asked for, then kept.
 
-    start: int
-    cost: dict[int, int]
-    came_from: dict[int, tuple[int, int]]
+    Args:
+        grid: the map.
+        rules: what its tiles mean.
+        swims: whether water carries the player.
+    """
+
+    def __init__(self, grid: MapGrid, rules: TileRules, *, swims: bool = False) -> None:
+        self.grid = grid
+        self.rules = rules
+        self.swims = swims
+        self._passable = (LAND, WATER) if swims else (LAND,)
+        self._known: dict[int, tuple[tuple[int, int, int], ...]] = {}
+
+    def __getitem__(self, cell: int) -> tuple[tuple[int, int, int], ...]:
+        """(cell that it leads to, direction to press, cost) of each move from a cell."""
+        moves = self._known.get(cell)
+        if moves is None:
+            moves = self._known[cell] = tuple(self._from(cell))
+        return moves
+
+    def _from(self, cell: int) -> Iterable[tuple[int, int, int]]:
+        tiles, rules = self.grid.tiles, self.rules
+        here = tiles[cell]
+        for direction, delta in enumerate(self.grid.deltas):
+            target, cost = cell + delta, STEP_COST
+            if rules.jumps[here] >> direction & 1 and rules.kind[tiles[target]] == WALL:
+                target, cost = target + delta, JUMP_COST
+            if rules.sides[here] >> direction & 1 or not self._enters(target, direction):
+                continue
+            while tiles[target] == rules.ice and self._enters(target + delta, direction):
+                target += delta
+            yield target, direction, cost
+
+    def _enters(self, cell: int, direction: int) -> bool:
+        stride, tiles, rules = self.grid.stride, self.grid.tiles, self.rules
+        return (
+            stride < cell < len(tiles) - stride
+            and 0 < cell % stride < stride - 1
+            and rules.kind[tiles[cell]] in self._passable
+            and not rules.sides[tiles[cell]] >> OPPOSITE[direction] & 1
+        )
+
+
+class Search:
+    """A search from a cell in order of cost (Dijkstra; breadth first where all tiles cost the same).
+
+    It goes only as far as it is asked to, and goes on from there when asked again.
+
+    Args:
+        moves: what the map allows.
+        start: cell of the player.
+        blocked: cells where someone stands.
+        warps: cells that take the player away when stepped on: reached, never passed.
+        grass_cost: what a tile of grass costs beyond one.
+    """
+
+    def __init__(
+        self,
+        moves: Moves,
+        start: int,
+        *,
+        blocked: Collection[int] = (),
+        warps: Collection[int] = (),
+        grass_cost: int = 0,
+    ) -> None:
+        self.start = start
+        self._moves = moves
+        self._blocked = blocked
+        self._warps = warps
+        self._grass_cost = grass_cost
+        self._cost = {start: 0}
+        self._came_from: dict[int, tuple[int, int]] = {}
+        self._done: set[int] = set()
+        self._heap = [(0, start)]
+
+    def nearest(self, cells: Collection[int]) -> tuple[int, int] | None:
+        """Of some cells the one that is reached at the least cost, and that cost; nothing when none can be."""
+        known = [(self._cost[cell], cell) for cell in cells if cell in self._done]
+        if known:
+            cost, cell = min(known)
+            return cell, cost
+        for cell in self._settle():
+            if cell in cells:
+                return cell, self._cost[cell]
+        return None
+
+    def reaches(self, cell: int) -> bool:
+        """Whether a cell can be reached."""
+        return self.nearest((cell,)) is not None
 
     def path(self, cell: int) -> list[tuple[int, int]]:
         """The way to a cell that was reached: (cell, direction to press there), in order; empty for the start."""
         steps = []
         while cell != self.start:
-            cell, direction = self.came_from[cell]
+            cell, direction = self._came_from[cell]
             steps.append((cell, direction))
         steps.reverse()
         return steps
 
+    def first_moves(self) -> list[tuple[int, int]]:
+        """(cell, direction) of the moves that are free from the start."""
+        return [(cell, direction) for cell, direction, _ in self._moves[self.start] if cell not in self._blocked]
 
-def search(
-    grid: MapGrid,
-    rules: TileRules,
-    start: int,
-    *,
-    goals: Set[int] | None = None,
-    blocked: Collection[int] = (),
-    warps: Collection[int] = (),
-    swims: bool = False,
-    grass_cost: int = 0,
-) -> Reach:
-    """Searches from a cell in order of cost (Dijkstra; breadth first where all tiles cost the same).
-
-    Args:
-        grid: the map.
-        rules: what its tiles mean.
-        start: cell of the player.
-        goals: stop at the first of these; without them all that can be reached is.
-        blocked: cells where someone stands.
-        warps: cells that take the player away when stepped on: reached, never passed.
-        swims: whether water carries the player.
-        grass_cost: what a tile of grass costs beyond one.
-    """
-    tiles, deltas = grid.tiles, grid.deltas
-    kinds, jumps, sides, ice, grass = rules.kind, rules.jumps, rules.sides, rules.ice, rules.grass
-    stride, last = grid.stride, len(tiles) - grid.stride
-    passable = (LAND, 1) if swims else (LAND,)
-    cost = {start: 0}
-    came_from: dict[int, tuple[int, int]] = {}
-    heap = [(0, start)]
-    done: set[int] = set()
-
-    def enter(cell: int, direction: int) -> bool:
-        column = cell % stride
-        return (
-            stride < cell < last
-            and 0 < column < stride - 1
-            and kinds[tiles[cell]] in passable
-            and not sides[tiles[cell]] >> OPPOSITE[direction] & 1
-            and cell not in blocked
-        )
-
-    while heap:
-        spent, cell = heapq.heappop(heap)
-        if cell in done:
-            continue
-        done.add(cell)
-        if goals is not None and cell in goals:
-            break
-        if cell in warps and cell != start:
-            continue
-        here = tiles[cell]
-        for direction in range(4):
-            delta = deltas[direction]
-            target = cell + delta
-            price = 1
-            if jumps[here] >> direction & 1 and kinds[tiles[target]] == WALL:
-                target += delta
-                price = 2
-            if sides[here] >> direction & 1 or not enter(target, direction):
+    def _settle(self) -> Iterable[int]:
+        """Goes on, cell by cell."""
+        moves, blocked, costs, done, heap = self._moves, self._blocked, self._cost, self._done, self._heap
+        tiles, grass, grass_cost = moves.grid.tiles, moves.rules.grass, self._grass_cost
+        while heap:
+            spent, cell = heapq.heappop(heap)
+            if cell in done:
                 continue
-            while tiles[target] == ice and enter(target + delta, direction):
-                target += delta
-            total = spent + price + (grass_cost if tiles[target] in grass else 0)
-            if total < cost.get(target, 1 << 30):
-                cost[target] = total
-                came_from[target] = (cell, direction)
-                heapq.heappush(heap, (total, target))
-    return Reach(start, cost, came_from)
+            done.add(cell)
+            if cell not in self._warps or cell == self.start:
+                for target, direction, cost in moves[cell]:
+                    if target in done or target in blocked:
+                        continue
+                    total = spent + cost
+                    if grass_cost and tiles[target] in grass:
+                        total += grass_cost
+                    if total < costs.get(target, 1 << 30):
+                        costs[target] = total
+                        self._came_from[target] = (cell, direction)
+                        heapq.heappush(heap, (total, target))
+            yield cell

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 _BY_NAME = {action.name.lower(): int(action) for action in Action}
+_REASON_CHARACTERS = 50
 _NOT_NOW = frozenset({Phase.TRANSITION, Phase.MOVING})
 
 
@@ -44,7 +45,8 @@ class AdviceFollower:
             action = presses[memory.advice_done]
             if self._environment.mask[action]:
                 memory.advice_pending = True
-                return Decision(action, f"advice: {advice.reason or advice.goal}", advice.confidence)
+                words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
+                return Decision(action, f"advice: {words}", advice.confidence)
             if state.phase in _NOT_NOW:
                 return None
             memory.advice_done += 1

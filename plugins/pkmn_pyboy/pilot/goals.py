@@ -44,6 +44,7 @@ class GoalChooser:
         self._learn_ways(state, memory, around)
         return (
             self._heal(state, memory, around)
+            or self._train(state, memory, around)
             or self._milestone(state, memory, around)
             or self._explore(state, memory, around)
         )
@@ -72,24 +73,43 @@ class GoalChooser:
             if distance is not None and distance <= self._settings.heal_map_distance:
                 options.append((distance, map_id))
         for distance, map_id in sorted(options):
+            if memory.tries.get(f"heal/{map_id}", 0) >= self._settings.goal_tries:
+                continue
             goal = (
                 self._heal_here(memory, around) if distance == 0 else self._towards(map_id, memory, around, "to heal")
             )
-            if goal is not None and memory.tries.get(goal.key, 0) < self._settings.goal_tries:
+            if goal is not None:
                 return goal
         return None
 
     def _heal_here(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        grid = around.grid
+        """Where someone healed the party before; else whoever stands behind a counter, in turn."""
+        here = around.grid.map_id
+        key = f"heal/{here}"
         for map_id, x, y, facing in memory.healers:
-            if map_id == grid.map_id and grid.cell(x, y) in around.reach.cost:
-                return Goal(TILE, f"heal/{map_id}/{x},{y}", map_id, "heal", PLANNED, x, y, facing)
-        behind = [person for person in around.people if around.behind_counter(person)]
-        for person in sorted(behind, key=lambda one: memory.tries.get(f"heal/{grid.map_id}/{one.number}", 0)):
-            if around.nearest(around.talk_ends(person.x, person.y)) is not None:
-                key = f"heal/{grid.map_id}/{person.number}"
-                return Goal(TALK, key, grid.map_id, "heal", PLANNED, person.x, person.y, person=person.number)
-        return None
+            if map_id == here and around.search.reaches(around.grid.cell(x, y)):
+                return Goal(TILE, key, here, "heal", PLANNED, x, y, facing)
+        behind = [
+            person
+            for person in around.people
+            if around.behind_counter(person) and around.search.nearest(around.talk_ends(person.x, person.y)) is not None
+        ]
+        if not behind:
+            return None
+        person = behind[memory.tries.get(key, 0) % len(behind)]
+        return Goal(TALK, key, here, "heal", PLANNED, person.x, person.y, person=person.number)
+
+    # Training -----------------------------------------------------------------------------------------------
+
+    def _train(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """After a lost battle it looks for fights where the way leads through grass, until it is stronger."""
+        lead = state.party.lead
+        if lead is None or lead.level >= memory.train_to or self.is_weak(state):
+            return None
+        key = f"train/{around.grid.map_id}"
+        if memory.tries.get(key, 0) >= self._settings.goal_tries or around.nearest_grass() is None:
+            return None
+        return Goal(PACE, key, around.grid.map_id, f"train to level {memory.train_to}", PLANNED)
 
     # Milestones ---------------------------------------------------------------------------------------------
 
@@ -119,34 +139,35 @@ class GoalChooser:
         if tries >= self._settings.goal_tries:
             return None
         for way in around.exits:
-            if cell in way.ends and cell in around.reach.cost:
+            if cell in way.ends and around.search.reaches(cell):
                 return Goal(EXIT, key, map_id, why, PLANNED, exit=way.key)
-        if cell in around.reach.cost:
+        if around.search.reaches(cell):
             facing = Facing[target.facing.upper()] if target.facing is not None else -1
             return Goal(TILE, key, map_id, why, PLANNED, x, y, int(facing))
-        if around.nearest(around.talk_ends(x, y)) is not None:
+        if around.search.nearest(around.talk_ends(x, y)) is not None:
             person = next((one.number for one in around.people if (one.x, one.y) == (x, y)), 0)
             return Goal(TALK, key, map_id, why, PLANNED, x, y, person=person)
         return None
 
     def _towards(self, map_id: int, memory: PilotMemory, around: Surroundings, why: str) -> Goal | None:
-        """The exit that leads to a map by the shortest way: tiles here, then maps between."""
+        """The exit that leads nearer to a map; another one where none that does can be reached or they failed."""
         settings = self._settings
         distances = self.world.distances(map_id)
         here = around.grid.map_id
-        best: tuple[int, str] | None = None
+        best: tuple[bool, int, str] | None = None
         for way in around.exits:
             distance = distances.get(way.destination)
-            nearest = around.nearest(way.ends)
+            nearest = around.search.nearest(way.ends) if distance is not None else None
             if distance is None or nearest is None:
                 continue
             tries = memory.tries.get(f"exit/{here}/{way.key}", 0)
-            option = (nearest[1] + settings.map_cost * distance + settings.retry_cost * tries, way.key)
+            away = distance >= distances.get(here, distance) or tries >= settings.goal_tries
+            option = (away, nearest[1] + settings.map_cost * distance + settings.retry_cost * tries, way.key)
             if best is None or option < best:
                 best = option
         if best is None:
             return None
-        return Goal(EXIT, f"exit/{here}/{best[1]}", here, why, PLANNED, exit=best[1])
+        return Goal(EXIT, f"exit/{here}/{best[2]}", here, why, PLANNED, exit=best[2], away=best[0])
 
     # Exploring ----------------------------------------------------------------------------------------------
 
@@ -164,7 +185,7 @@ class GoalChooser:
         looks_here = milestone is not None and milestone.target is not None and milestone.target.map_id == here
         options = []
         for way in around.exits:
-            nearest = around.nearest(way.ends)
+            nearest = around.search.nearest(way.ends)
             if nearest is None:
                 continue
             key = f"exit/{here}/{way.key}"
@@ -183,7 +204,7 @@ class GoalChooser:
         weak = self.is_weak(state)
         options = []
         for person in around.people:
-            nearest = around.nearest(around.talk_ends(person.x, person.y))
+            nearest = around.search.nearest(around.talk_ends(person.x, person.y))
             if nearest is None or (weak and person.kind == TRAINER):
                 continue
             key = f"talk/{here}/{person.number}"
@@ -196,7 +217,7 @@ class GoalChooser:
         settings, here = self._settings, around.grid.map_id
         options = []
         for x, y in around.signs:
-            nearest = around.nearest(around.talk_ends(x, y))
+            nearest = around.search.nearest(around.talk_ends(x, y))
             if nearest is not None:
                 key = f"sign/{here}/{x},{y}"
                 cost = nearest[1] + settings.sign_cost + settings.retry_cost * memory.tries.get(key, 0)

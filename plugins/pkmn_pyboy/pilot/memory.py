@@ -27,6 +27,8 @@ class Goal:
     """Direction to face and press A in on the tile, -1 for none."""
     person: int = 0
     exit: str = ""
+    away: bool = False
+    """Whether the exit leads no nearer to what is wanted, so that taking it counts as a try."""
 
 
 @dataclass(slots=True)
@@ -50,7 +52,7 @@ class PilotMemory:
     walked: int = 0
     """Tiles walked since the latest question."""
     interrupted: str = ""
-    """What took control away since the player last had it: "words", "battle" or nothing."""
+    """What took control away since the player last had it: "words", "battle", "others" (whose press it was), or not."""
     wander: int = 0
     """Steps of walking at random that are left."""
     waited: int = 0
@@ -78,6 +80,10 @@ class PilotMemory:
     """Milestones reached, maps visited, and the step at which either last grew."""
     health: float = 0.0
     """The party's share of hit points at the latest step."""
+    lost: bool = False
+    """Whether all of the party fainted in the latest battle."""
+    train_to: int = 0
+    """Level that the lead should reach before it goes on, raised by every battle lost."""
     question: int = 0
     """Checksum of the latest question, and how often it was answered."""
     answers: dict[str, int] = field(default_factory=dict)

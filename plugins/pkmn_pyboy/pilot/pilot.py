@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _WORDS = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
 _HEALED, _HURT = 0.99, 0.95
+_OPENS_WORDS = frozenset({Action.A, Action.START})
 _FALLBACK = (Action.A, Action.B)
 
 
@@ -79,16 +80,23 @@ class RulesPilot:
         memory.phase = int(phase)
         if phase in BATTLE_PHASES:
             memory.interrupted = "battle"
+            memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
         else:
             memory.flights = 0
-            if phase in _WORDS:
-                memory.interrupted = memory.interrupted or "words"
+            if phase in _WORDS and not memory.interrupted:
+                pressed = self._environment.pressed
+                others = pressed in _OPENS_WORDS and pressed != memory.proposed
+                memory.interrupted = "others" if others else "words"
         health = state.party.hp_share
         if health >= _HEALED and 0.0 < memory.health < _HURT and phase in _WORDS and state.map_id == memory.map_id:
             place = [state.map_id, state.x, state.y, int(state.facing)]
             if place not in memory.healers:
                 memory.healers.append(place)
         memory.health = health
+        lead = state.party.lead
+        if memory.lost and phase is Phase.FREE and lead is not None:
+            memory.lost = False
+            memory.train_to = lead.level + self.settings.train_levels
 
     def _by_rules(self, state: GameState) -> Decision:
         environment, memory = self._environment, self.memory

@@ -30,6 +30,9 @@ class PilotSettings(BaseModel):
         default=("pokemon center", "rest house"),
         description="Maps with one of these words in their name have a healer behind a counter.",
     )
+    train_levels: int = Field(
+        default=2, ge=0, le=20, description="Levels that the lead should gain after a lost battle before it goes on."
+    )
     grass_cost: int = Field(
         default=3,
         ge=0,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.navigation.exits import Exit, ExitReader
 from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid, TileRules
 from pkmn_pyboy.navigation.people import PeopleReader, Person
-from pkmn_pyboy.navigation.search import Reach, search
+from pkmn_pyboy.navigation.search import Moves, Search
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.state.game_state import GameState
 
@@ -27,7 +27,7 @@ class Surroundings:
     exits: list[Exit]
     people: list[Person]
     signs: list[tuple[int, int]]
-    reach: Reach
+    search: Search
 
     def walkable(self, x: int, y: int) -> bool:
         """Whether a tile of the map is no wall."""
@@ -49,6 +49,12 @@ class Surroundings:
                 ends[grid.cell(*place)] = direction
         return ends
 
+    def nearest_grass(self) -> tuple[int, int] | None:
+        """The tile of grass, other than the player's own, that is reached at the least cost, and that cost."""
+        grass = self.rules.grass
+        cells = {cell for cell, tile in enumerate(self.grid.tiles) if tile in grass}
+        return self.search.nearest(cells - {self.search.start})
+
     def behind_counter(self, person: Person) -> bool:
         """Whether a counter stands beside someone."""
         return any(
@@ -56,15 +62,6 @@ class Surroundings:
             and self.tile_value(person.x + dx, person.y + dy) == self.rules.counter
             for dx, dy in STEPS
         )
-
-    def nearest(self, cells: dict[int, int]) -> tuple[int, int] | None:
-        """Of some cells the one that is reached at the least cost, and that cost; nothing when none is."""
-        cost = self.reach.cost
-        reached = [(cost[cell], cell) for cell in cells if cell in cost]
-        if not reached:
-            return None
-        spent, cell = min(reached)
-        return cell, spent
 
 
 class Lookout:
@@ -80,12 +77,11 @@ class Lookout:
         self._grids = GridReader(emulator, profile)
         self._exits = ExitReader(emulator, profile, self._grids.rules)
         self._people = PeopleReader(emulator, profile)
+        self._moves: Moves | None = None
         self.readable = self._grids.readable
         """Whether the profile says enough to see anything."""
 
-    def look(
-        self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0, goals: set[int] | None = None
-    ) -> Surroundings | None:
+    def look(self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0) -> Surroundings | None:
         """The surroundings now; nothing while the player is between two maps."""
         grid = self._grids.read(state.map_id)
         if not grid.inside(state.x, state.y):
@@ -99,17 +95,20 @@ class Lookout:
         blocked.discard(start)
         exits = self._exits.read(grid)
         warps = {cell for way in exits for cell, press in way.ends.items() if press < 0}
-        reach = search(
-            grid,
-            rules,
+        search = Search(
+            self._moves_on(grid, swims=state.movement in _SWIMMING),
             start,
-            goals=goals,
             blocked=blocked,
             warps=warps,
-            swims=state.movement in _SWIMMING,
             grass_cost=grass_cost,
         )
-        return Surroundings(grid, rules, exits, people, self._exits.signs(), reach)
+        return Surroundings(grid, rules, exits, people, self._exits.signs(), search)
+
+    def _moves_on(self, grid: MapGrid, *, swims: bool) -> Moves:
+        moves = self._moves
+        if moves is None or moves.grid is not grid or moves.swims != swims:
+            moves = self._moves = Moves(grid, self._grids.rules, swims=swims)
+        return moves
 
     def nearby(self) -> dict[int, tuple[int, int]]:
         """Tiles of people near the screen, by number."""

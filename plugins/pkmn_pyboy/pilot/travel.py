@@ -70,7 +70,9 @@ class Traveller:
             self._arrive(state, memory)
         elif memory.interrupted:
             goal = memory.goal
-            if memory.interrupted == "words" and goal is not None and goal.kind != PACE:
+            if goal is not None and goal.kind == PACE:
+                memory.drop_goal(tried=False)
+            elif goal is not None and memory.interrupted == "words":
                 memory.drop_goal(tried=True)
             memory.path = []
         else:
@@ -86,10 +88,14 @@ class Traveller:
 
     def _arrive(self, state: GameState, memory: PilotMemory) -> None:
         came_from = memory.map_id
-        memory.drop_goal(tried=False)
+        goal, arrivals = memory.goal, f"arrive/{state.map_id}"
+        memory.count(memory.tries, arrivals)
+        # Who comes to the same map over and over should leave the other one by another way.
+        often = memory.tries[arrivals] > self._settings.goal_tries
+        memory.drop_goal(tried=goal is not None and goal.kind == EXIT and (goal.away or often))
         memory.map_id = state.map_id
         memory.count(memory.visits, str(state.map_id))
-        around = self._lookout.look(state, memory, goals=set()) if self._lookout.readable else None
+        around = self._lookout.look(state, memory) if self._lookout.readable else None
         if around is None or came_from < 0:
             return
         for way in around.exits:
@@ -185,7 +191,7 @@ class Traveller:
     def _path(self, goal: Goal, state: GameState, memory: PilotMemory, around: Surroundings) -> list[list[int]]:
         grid = around.grid
         if goal.kind == PACE:
-            return self._pace(state, memory, around)
+            return self._pace(memory, around)
         ends: dict[int, int] = {}
         if goal.kind == TILE:
             ends = {grid.cell(goal.x, goal.y): goal.facing}
@@ -193,11 +199,11 @@ class Traveller:
             ends = around.talk_ends(goal.x, goal.y)
         else:
             ends = next((way.ends for way in around.exits if way.key == goal.exit), {})
-        nearest = around.nearest(ends)
+        nearest = around.search.nearest(ends)
         if nearest is None:
             return []
         cell = nearest[0]
-        steps = around.reach.path(cell)
+        steps = around.search.path(cell)
         path = [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in steps]
         facing = steps[-1][1] if steps else int(state.facing)
         x, y = grid.tile_of(cell)
@@ -216,23 +222,18 @@ class Traveller:
 
     @staticmethod
     def _one_step(around: Surroundings) -> list[list[int]]:
-        for cell, (origin, direction) in around.reach.came_from.items():
-            if origin == around.reach.start and cell != origin:
-                return [[*around.grid.tile_of(origin), int(PRESSES[direction])]]
-        return []
+        x, y = around.grid.tile_of(around.search.start)
+        return [[x, y, int(PRESSES[direction])] for _, direction in around.search.first_moves()[:1]]
 
-    def _pace(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[list[int]]:
+    @staticmethod
+    def _pace(memory: PilotMemory, around: Surroundings) -> list[list[int]]:
         """A step to another tile of grass, or the way to the nearest one."""
-        grid, reach = around.grid, around.reach
-        grass = [cell for cell in reach.cost if grid.tiles[cell] in around.rules.grass and cell != reach.start]
-        beside = [cell for cell in grass if reach.came_from[cell][0] == reach.start]
-        if beside:
-            cell = beside[memory.draw(len(beside))]
-        elif grass:
-            cell = min(grass, key=lambda one: (reach.cost[one], one))
-        else:
+        grid, search, grass = around.grid, around.search, around.rules.grass
+        beside = [cell for cell, _ in search.first_moves() if grid.tiles[cell] in grass]
+        nearest = search.nearest((beside[memory.draw(len(beside))],)) if beside else around.nearest_grass()
+        if nearest is None:
             return []
-        return [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in reach.path(cell)]
+        return [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in search.path(nearest[0])]
 
     # One press ----------------------------------------------------------------------------------------------
 
