@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,9 @@ def bench_environment(settings: ResolvedSettings, registry: Registry, pairs: int
         ("multi_modal", "packed", BUDGET_MULTI_MODAL),
         ("multi_modal", "rgb", BUDGET_MULTI_MODAL),
     ):
-        spec = environment_spec(settings, registry, screen=screen)
-        environment = type(spec)(
-            spec.target, spec.config_target, {**spec.settings, "observation_type": observed}
-        ).build()
+        spec = environment_spec(settings, registry)
+        own = {**spec.settings, "observation_type": observed, "screen": screen}
+        environment = replace(spec, settings=own).build()
         try:
             sides = _sides(environment)
             step, bare, frame_by_frame = measure_pairs(list(sides.values()), pairs)

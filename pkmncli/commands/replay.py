@@ -48,7 +48,7 @@ def replay(
         f"{recorded.outcome}."
     )
     settings = ResolvedSettings.from_run(found.folder, registry)
-    environment: Environment = environment_spec(settings, registry, screen="rgb").build()
+    environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
         if video is not None and not verify:
             agreement = _film(environment, recorded, video, speed)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Algorithm, Store
 from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.config.resolved import DEFAULT
 from pkmncli.errors import ConfigurationError
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.seeds import Purpose, derive_seed
@@ -22,34 +23,40 @@ DEFAULT_STORE = "duckdb"
 _PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom")
 
 
-def environment_spec(settings: ResolvedSettings, registry: Registry, *, screen: str, headless: bool = True) -> PartSpec:
+def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:
     """How to build the environment that the settings choose.
 
     Args:
         settings: the training's settings.
         registry: where names are looked up.
-        screen: how screens are observed, ``packed`` for learners and ``rgb`` for people.
-        headless: without a window.
+        for_people: with pictures to render, and screens in colour; otherwise packed, as learners take them.
     """
     train = settings.train
     registration = registry.get("environments", train.env)
     model = registration.load_config()
     if model is None:
         return PartSpec(_target(registration))
-    values = settings.plugin(train.env).model_dump(exclude_unset=True)
+    values = chosen_settings(settings, train.env)
     offered: dict[str, Any] = {name: getattr(train, name) for name in _PASSED_ON if hasattr(train, name)}
     offered |= {
         "game": train.game,
         "game_folder": _game_folder(settings, registry),
         "start_state": train.init_state,
         "rewards": _rewards(settings, registry),
-        "screen": screen,
-        "headless": headless,
+        "screen": "rgb" if for_people else "packed",
+        "render_mode": "rgb_array" if for_people else None,
     }
     for name, value in offered.items():
         if name in model.model_fields and value is not None:
             values.setdefault(name, value)
     return PartSpec(_target(registration), _config_target(registration), values)
+
+
+def chosen_settings(settings: ResolvedSettings, name: str) -> dict[str, Any]:
+    """A plugin's settings that somebody chose: a run's file holds all of them, and the origin tells the defaults."""
+    origins = settings.origins
+    values: dict[str, Any] = settings.plugin(name).model_dump()
+    return {key: value for key, value in values.items() if origins.get(f"{name}.{key}", DEFAULT) != DEFAULT}
 
 
 def _game_folder(settings: ResolvedSettings, registry: Registry) -> Path | None:
@@ -64,7 +71,7 @@ def _rewards(settings: ResolvedSettings, registry: Registry) -> dict[str, dict[s
     parts: dict[str, dict[str, Any]] = {}
     for name, weight in settings.train.reward_weights.items():
         registration = registry.get("rewards", name)
-        own = settings.plugin(name).model_dump(exclude_unset=True) if registration.config is not None else {}
+        own = chosen_settings(settings, name) if registration.config is not None else {}
         parts[name] = {
             "weight": weight,
             "target": _target(registration),
@@ -80,7 +87,7 @@ def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | Non
     if train.pilot == NONE or train.mode == "rl-only":
         return None
     registration = registry.get("pilots", train.pilot)
-    own = settings.plugin(train.pilot).model_dump(exclude_unset=True) if registration.config is not None else {}
+    own = chosen_settings(settings, train.pilot) if registration.config is not None else {}
     return PartSpec(_target(registration), _config_target(registration), own)
 
 
@@ -96,7 +103,7 @@ def worker_spec(
     """How to build all the workers of a training or an evaluation."""
     train = settings.train
     return WorkerSpec(
-        environment=environment_spec(settings, registry, screen="packed"),
+        environment=environment_spec(settings, registry),
         pilot=pilot_spec(settings, registry),
         seed=train.seed if seed is None else seed,
         purpose=purpose,

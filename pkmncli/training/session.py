@@ -64,7 +64,8 @@ class TrainingSession:
         with InterruptFlag() as interrupted, self._workers() as pool:
             run = create_run(train.save_dir, _game_name(self._settings), train.rl, train.run_name)
             with run.locked(), _log_to(run, train.log_level):
-                write_json(run.folder / "names.json", pool.names)
+                names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
+                write_json(run.folder / "names.json", names)
                 return self._train(run, pool, None, interrupted)
 
     def go_on(self, run: Run) -> Outcome:
