@@ -2,7 +2,8 @@
 #pragma bank 3
 #include "game.h"
 
-static const u8 word_title[] = {0x90, 0x94, 0x88, 0x8B, 0x8B, 0x96, 0x8E, 0x8E, 0x83, CH_END};
+#define PICTURE_CELLS 300 /* 15 rows */
+
 static const u8 word_press[] = {0x8F, 0x91, 0x84, 0x92, 0x92, 0x7F, 0x92, 0x93, 0x80, 0x91, 0x93, CH_END};
 static const u8 word_hero[] = {0x96, 0x91, 0x84, 0x8D, CH_END};
 static const u8 word_mother[] = {0x8C, 0x8E, 0x8C, CH_END};
@@ -59,11 +60,16 @@ void title(void) __banked
 	u8 i;
 	lcd_off();
 	font_load();
-	palettes_load(BANK_PAL_OUTDOOR, ADDR_PAL_OUTDOOR);
+	vram_copy(0x9000, BANK_TITLE_TILES, ADDR_TITLE_TILES, 96);
+	rVBK = 1;
+	vram_copy(0x9000, BANK_TITLE_TILES, ADDR_TITLE_TILES + 96 * 16, 96);
+	rVBK = 0;
+	palettes_load(BANK_PAL_TITLE, ADDR_PAL_TITLE);
 	palettes_object_load();
 	screen_clear(CH_SPACE, 7);
-	screen_text(6, 6, word_title);
-	screen_text(14, 5, word_press);
+	far_copy(wTilemap, BANK_TITLE_NUMBERS, ADDR_TITLE_NUMBERS, PICTURE_CELLS);
+	far_copy(wAttrmap, BANK_TITLE_ATTRIBUTES, ADDR_TITLE_ATTRIBUTES, PICTURE_CELLS);
+	screen_text(16, 5, word_press);
 	screen_push(0, 18);
 	lcd_on();
 	fade_in();

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
 
-HOME = Path(__file__).resolve().parent.parent
+from source import HOME, toml
+
 # what start.s and game.h place by hand: first byte, length, name
 OWN = [
     (0xC000, 0xA0, "OAM shadow"),
@@ -23,8 +22,8 @@ OWN = [
 
 
 def main() -> None:
-    with open(HOME / "data/memory.toml", "rb") as file:
-        fields = tomllib.load(file)["field"]
+    """Compares every byte the game places with the list of shared fields."""
+    fields = toml("memory.toml")["field"]
     owner: dict[int, str] = {}
     for name, address, size, _ in fields:
         for place in range(address, address + size):

@@ -85,9 +85,7 @@ def load_people(path: Path) -> dict[str, list[bytes]]:
         pixels = to_pixels(rows, f"{path}: {heading}")
         if len(pixels) != 16 or len(pixels[0]) != 16:
             raise SystemExit(f"{path}: {heading}: not 16x16")
-        frames.setdefault(sprite, {})[frame] = b"".join(
-            tile_bytes(pixels, x, y) for x in (0, 8) for y in (0, 8)
-        )
+        frames.setdefault(sprite, {})[frame] = b"".join(tile_bytes(pixels, x, y) for x in (0, 8) for y in (0, 8))
     return {s: [f.get(name, f["down"]) for name in order] for s, f in frames.items()}
 
 
@@ -99,6 +97,26 @@ def load_picture(path: Path) -> tuple[int, bytes]:
     if len(pixels) != len(pixels[0]) or len(pixels) % 8:
         raise SystemExit(f"{path}: not a square of whole tiles")
     return side, b"".join(tile_bytes(pixels, x * 8, y * 8) for x in range(side) for y in range(side))
+
+
+def load_screen(path: Path) -> tuple[bytes, bytes, bytes, int]:
+    """A picture of whole tiles as (tiles, tile numbers, attributes, rows); at most 192 different tiles."""
+    lines = [line for line in path.read_text().split("\n") if line and not line.startswith(";")]
+    palettes = [[int(ch) for ch in line[2:]] for line in lines if line.startswith("p ")]
+    pixels = to_pixels([line for line in lines if not line.startswith("p ")], str(path))
+    tiles: list[bytes] = []
+    numbers, attributes = bytearray(), bytearray()
+    for row, row_palettes in enumerate(palettes):
+        for col, palette in enumerate(row_palettes):
+            tile = tile_bytes(pixels, col * 8, row * 8)
+            if tile not in tiles:
+                tiles.append(tile)
+            number = tiles.index(tile)
+            numbers.append(number % 96)
+            attributes.append(palette | (8 if number >= 96 else 0))
+    if len(tiles) > 192:
+        raise SystemExit(f"{path}: {len(tiles)} different tiles")
+    return b"".join(tiles).ljust(192 * 16, b"\0"), bytes(numbers), bytes(attributes), len(palettes)
 
 
 def load_font(path: Path) -> dict[str, bytes]:

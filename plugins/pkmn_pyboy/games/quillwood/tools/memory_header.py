@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from source import HOME, toml
 
-HOME = Path(__file__).resolve().parent.parent
 FORMS = {
     "u8": "(*(u8 *)0x{:04X})",
     "v8": "(*(volatile u8 *)0x{:04X})",
@@ -15,8 +13,8 @@ FORMS = {
 
 
 def main() -> None:
-    with open(HOME / "data/memory.toml", "rb") as file:
-        fields = tomllib.load(file)["field"]
+    """Writes the header."""
+    fields = toml("memory.toml")["field"]
     lines = ["/* Written by tools/memory_header.py from data/memory.toml. */"]
     lines += [f"#define {name} {FORMS[kind].format(address)}" for name, address, _, kind in fields]
     (HOME / "build").mkdir(exist_ok=True)

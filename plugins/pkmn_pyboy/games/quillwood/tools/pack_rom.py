@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 from rom import BANK_SIZE, FIRST_BANK
+from source import HOME
 
-HOME = Path(__file__).resolve().parent.parent
 TITLE = b"QUILLWOOD"
 BANKS = 16
 
@@ -35,6 +35,7 @@ def read_ihx(path: Path, image: bytearray) -> dict[int, int]:
 
 
 def main() -> None:
+    """Writes quillwood.gbc, BUILD_INFO and the hash in game.toml."""
     image = bytearray(BANKS * BANK_SIZE)
     used = read_ihx(HOME / "build/code.ihx", image)
     data = (HOME / "build/data.bin").read_bytes()
@@ -51,7 +52,7 @@ def main() -> None:
     image[0x14E:0x150] = bytes([total >> 8, total & 255])
     (HOME / "quillwood.gbc").write_bytes(image)
     sha1 = hashlib.sha1(image).hexdigest()
-    compiler = subprocess.run(["sdcc", "--version"], capture_output=True, text=True).stdout
+    compiler = subprocess.run(["sdcc", "--version"], capture_output=True, text=True, check=True).stdout
     version = re.search(r"(\d+\.\d+\.\d+) #\d+", compiler)
     (HOME / "BUILD_INFO").write_text(f"compiler: SDCC {version.group(0) if version else 'unknown'}\nsha1: {sha1}\n")
     game = HOME / "game.toml"

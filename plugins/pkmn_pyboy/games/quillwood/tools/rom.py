@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 BANK_SIZE, FIRST_BANK, LAST_BANK = 0x4000, 4, 15
+# the code has banks 0 to 3
+BANK_MAPS, BANK_BLOCKS, BANK_TILESETS, BANK_SCRIPTS = 4, 5, 6, 7
+BANK_TEXT, BANK_CREATURES, BANK_PICTURES, BANK_ART = 8, 9, 10, 11
+
+Table = tuple[int, int, str]
+"""Bank, address and layout in words of a table that other programs may read."""
 
 
 def word(value: int) -> bytes:
+    """A little-endian word."""
     return bytes([value & 255, value >> 8])
-
-
-class Blob:
-    """Bytes put together one after another."""
-
-    def __init__(self, data: bytes = b"") -> None:
-        self.data = bytearray(data)
-
-    def byte(self, value: int) -> None:
-        self.data.append(value)
-
-    def raw(self, data: bytes) -> None:
-        self.data += data
 
 
 class Banks:
@@ -33,6 +27,7 @@ class Banks:
         return 0x4000 + len(self.banks[bank])
 
     def add(self, bank: int, name: str, data: bytes, align: int = 1) -> int:
+        """Puts a piece at the end of a bank and returns its address; the name is for the message when it is full."""
         self.banks[bank] += bytes(-len(self.banks[bank]) % align)
         address = self.here(bank)
         self.banks[bank] += data
@@ -41,7 +36,9 @@ class Banks:
         return address
 
     def image(self) -> bytes:
+        """All data banks one after another."""
         return b"".join(bytes(data).ljust(BANK_SIZE, b"\0") for data in self.banks.values())
 
     def report(self) -> None:
+        """Prints how full each bank is."""
         print("  data banks: " + ", ".join(f"{b}: {len(d)}" for b, d in self.banks.items() if d))

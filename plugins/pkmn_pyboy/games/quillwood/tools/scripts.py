@@ -17,97 +17,93 @@ A label is a word with a colon; "script.label" reaches into another script of th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import text
 from rom import word
+from source import toml
 
-OPCODES = {
-    name: number
-    for number, name in enumerate(
-        "end say ask face turn turnplayer walk ifflag setflag ifscene setscene ifno jump hide give heal mend spawn".split()
-    )
-}
+if TYPE_CHECKING:
+    from maps import Map
+
+COMMANDS = (
+    "end", "say", "ask", "face", "turn", "turnplayer", "walk", "ifflag", "setflag", "ifscene", "setscene", "ifno",
+    "jump", "hide", "give", "heal", "mend", "spawn",
+)  # fmt: skip
+OPCODES = {name: number for number, name in enumerate(COMMANDS)}
 DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}
 
 
 class ScriptCompiler:
-    """Compiles the scripts of one map."""
+    """Compiles the scripts of one map; words that they say go to the end of texts."""
 
-    def __init__(
-        self,
-        where: str,
-        flags: dict[str, int],
-        scenes: dict[str, int],
-        species: list[str],
-        people: dict[str, int],
-        maps: dict[str, Any],
-        texts: list[bytes],
-    ) -> None:
-        self.where, self.flags, self.scenes, self.species = where, flags, scenes, species
-        self.people, self.maps, self.texts = people, maps, texts
+    def __init__(self, here: Map, maps: dict[str, Map], texts: list[bytes]) -> None:
+        self.here, self.maps, self.texts = here, maps, texts
+        self.flags, self.scenes = toml("flags.toml"), toml("scenes.toml")
+        self.species = [s["name"] for s in toml("creatures.toml")["species"]]
+        self.people = {p["name"]: i + 1 for i, p in enumerate(here.data.get("people", []))}
 
-    def say(self, words: str) -> bytes:
+    def _message(self, words: str) -> bytes:
         message = text.message(words)
         if message not in self.texts:
             self.texts.append(message)
         return word(self.texts.index(message))
 
-    def compile(self, scripts: dict[str, str], start: int) -> tuple[dict[str, int], bytes]:
+    def _arguments(self, command: str, rest: str) -> tuple[bytes, str | None]:
+        """The bytes after a command's own, and the label that it may jump to."""
+        words = rest.split()
+        match command:
+            case "say" | "ask":
+                return self._message(rest), None
+            case "turn":
+                return bytes([self.people[words[0]], DIRECTIONS[words[1]]]), None
+            case "turnplayer":
+                return bytes([DIRECTIONS[words[0]]]), None
+            case "walk":
+                return bytes([DIRECTIONS[words[0]], int(words[1])]), None
+            case "ifflag":
+                return word(self.flags[words[0]]), words[1]
+            case "setflag":
+                return word(self.flags[words[0]]), None
+            case "ifscene":
+                return word(self.scenes[words[0]]) + bytes([int(words[1])]), words[2]
+            case "setscene":
+                return word(self.scenes[words[0]]) + bytes([int(words[1])]), None
+            case "ifno" | "jump":
+                return b"", words[0]
+            case "hide":
+                return bytes([self.people[words[0]]]) + word(self.flags[words[1]]), None
+            case "give":
+                return bytes([self.species.index(words[0]) + 1, int(words[1])]), None
+            case "spawn":
+                return bytes(self.maps[words[0]].id), None
+        return b"", None
+
+    def compile(self, start: int) -> tuple[dict[str, int], bytes]:
         """Addresses by script name, and the code, which will lie at start."""
         code = bytearray()
         labels: dict[str, int] = {}
-        fixups: list[tuple[int, str, str]] = []
-
-        def jump_to(script: str, label: str) -> None:
-            fixups.append((len(code), script, label))
-            code.extend(b"\0\0")
-
-        for script, body in scripts.items():
+        jumps: list[tuple[int, str, str]] = []
+        for script, body in self.here.data.get("scripts", {}).items():
             labels[script] = start + len(code)
             for line in body.strip().split("\n"):
-                line = line.strip()
-                if not line:
+                command, _, rest = line.strip().partition(" ")
+                if command.endswith(":"):
+                    labels[f"{script}.{command[:-1]}"] = start + len(code)
                     continue
-                if line.endswith(":") and " " not in line:
-                    labels[f"{script}.{line[:-1]}"] = start + len(code)
-                    continue
-                command, _, rest = line.partition(" ")
-                words = rest.split()
                 try:
                     code.append(OPCODES[command])
-                    if command in ("say", "ask"):
-                        code += self.say(rest)
-                    elif command == "turn":
-                        code += bytes([self.people[words[0]], DIRECTIONS[words[1]]])
-                    elif command == "turnplayer":
-                        code.append(DIRECTIONS[words[0]])
-                    elif command == "walk":
-                        code += bytes([DIRECTIONS[words[0]], int(words[1])])
-                    elif command == "ifflag":
-                        code += word(self.flags[words[0]])
-                        jump_to(script, words[1])
-                    elif command == "setflag":
-                        code += word(self.flags[words[0]])
-                    elif command == "ifscene":
-                        code += word(self.scenes[words[0]]) + bytes([int(words[1])])
-                        jump_to(script, words[2])
-                    elif command == "setscene":
-                        code += word(self.scenes[words[0]]) + bytes([int(words[1])])
-                    elif command in ("ifno", "jump"):
-                        jump_to(script, words[0])
-                    elif command == "hide":
-                        code += bytes([self.people[words[0]]]) + word(self.flags[words[1]])
-                    elif command == "give":
-                        code += bytes([self.species.index(words[0]) + 1, int(words[1])])
-                    elif command == "spawn":
-                        code += bytes(self.maps[words[0]].id)
+                    arguments, label = self._arguments(command, rest)
                 except (KeyError, ValueError, IndexError) as error:
-                    raise SystemExit(f"{self.where}, script {script}: {line!r}: {error}") from error
+                    raise SystemExit(f"{self.here.key}, script {script}: {line!r}: {error}") from error
+                code += arguments
+                if label is not None:
+                    jumps.append((len(code), script, label))
+                    code += bytes(2)
             code.append(OPCODES["end"])
-        for place, script, label in fixups:
+        for place, script, label in jumps:
             target = labels.get(f"{script}.{label}", labels.get(label))
             if target is None:
-                raise SystemExit(f"{self.where}, script {script}: no label {label!r}")
+                raise SystemExit(f"{self.here.key}, script {script}: no label {label!r}")
             code[place : place + 2] = word(target)
         return labels, bytes(code)

@@ -1,0 +1,55 @@
+"""Species, moves, types and items become the tables that battles read."""
+
+from __future__ import annotations
+
+import text
+from rom import BANK_CREATURES, Banks, Table, word
+from source import toml
+
+# numerator and denominator of the stat stages 1 to 13
+STAGES = [(25, 100), (28, 100), (33, 100), (40, 100), (50, 100), (66, 100), (1, 1)]
+STAGES += [(15, 10), (2, 1), (25, 10), (3, 1), (35, 10), (4, 1)]
+
+
+def percent(value: int) -> int:
+    """A chance in percent as a number of 255."""
+    return value * 255 // 100
+
+
+def build_creatures(banks: Banks) -> dict[str, Table]:
+    """Species, moves, types, items."""
+    data = toml("creatures.toml")
+    type_names: dict[int, str] = dict(data["types"])
+    types = {name: number for number, name in type_names.items()}
+    moves = [m[0] for m in data["moves"]]
+    base, names = bytearray(), bytearray()
+    learn: list[bytes] = []
+    for number, s in enumerate(data["species"], 1):
+        row = bytes([number, *s["stats"], *(types[t] for t in s["types"]), s["catch"], s["exp"]])
+        base += row.ljust(32, b"\0")
+        names += text.name(s["name"], 10)
+        learn.append(b"\0" + b"".join(bytes([level, moves.index(m) + 1]) for level, m in s["moves"]) + b"\0")
+    learned_at = [banks.add(BANK_CREATURES, f"learns {i}", row) for i, row in enumerate(learn)]
+    move_rows = b"".join(
+        bytes([i, effect, power, types[kind], percent(accuracy), pp, percent(chance)])
+        for i, (_, effect, power, kind, accuracy, pp, chance) in enumerate(data["moves"], 1)
+    )
+    chart = b"".join(bytes([types[a], types[d], factor]) for a, d, factor in data["chart"])
+    names_at = [banks.add(BANK_CREATURES, f"type {i}", text.name(type_names.get(i, "-"))) for i in range(28)]
+    items = toml("items.toml")["items"]
+
+    def add(name: str, blob: bytes, layout: str) -> Table:
+        return BANK_CREATURES, banks.add(BANK_CREATURES, name, blob), layout
+
+    pointers = b"".join(map(word, learned_at))
+    return {
+        "BaseData": add("BaseData", bytes(base), "32 bytes per species from id 1; growth is always level cubed"),
+        "PokemonNames": add("PokemonNames", bytes(names), "10 bytes per species, padded with 0x50"),
+        "EvosAttacks": add("EvosAttacks", pointers, "a word per species: evolutions, 0, level, move pairs, 0"),
+        "Moves": add("Moves", move_rows, "7 bytes per move from id 1"),
+        "MoveNames": add("MoveNames", b"".join(text.name(m) for m in moves), "0x50-ended strings in id order"),
+        "ItemNames": add("ItemNames", b"".join(text.name(i) for i in items), "0x50-ended strings in id order"),
+        "TypeNames": add("TypeNames", b"".join(map(word, names_at)), "pointers by type id"),
+        "TypeMatchups": add("TypeMatchups", chart + b"\xfe\xff", "attacker, defender, factor x10; FE, then FF ends"),
+        "StatStages": add("StatStages", b"".join(map(bytes, STAGES)), "13 pairs numerator, denominator"),
+    }

@@ -1,0 +1,14 @@
+"""Where the game's source lies, and its data files as Python values."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+HOME = Path(__file__).resolve().parent.parent
+
+
+def toml(path: str) -> dict[str, Any]:
+    """A file of data/ by its path in there."""
+    return tomllib.loads((HOME / "data" / path).read_text())
