@@ -37,9 +37,6 @@ class AdviceFollower:
         self._take_in(advice, memory)
         if advice is None:
             return None
-        if advice.skill == "go_to":
-            self._go_to(advice, state, memory)
-            return None
         presses = _presses(advice)
         while memory.advice_done < len(presses):
             action = presses[memory.advice_done]
@@ -66,17 +63,21 @@ class AdviceFollower:
             memory.advice_key = key
         self._advice = advice
 
-    def _go_to(self, advice: Advice, state: GameState, memory: PilotMemory) -> None:
+    def errand(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> Goal | None:
+        """The goal that the advice sets, once; nothing where it sets none."""
+        if advice is None or advice.skill != "go_to" or memory.advice_done or state.phase is not Phase.FREE:
+            return None
         x, y = advice.arguments.get("x"), advice.arguments.get("y")
-        if memory.advice_done or state.phase is not Phase.FREE or not isinstance(x, int) or not isinstance(y, int):
-            return
+        if not isinstance(x, int) or not isinstance(y, int):
+            return None
         memory.advice_done = 1
-        memory.drop_goal(tried=False)
-        memory.goal = Goal(TILE, "advice", state.map_id, f"advice: go to {x},{y}", advice.confidence, x, y)
+        return Goal(TILE, "advice", state.map_id, f"advice: go to {x},{y}", advice.confidence, x, y)
 
 
 def _presses(advice: Advice) -> list[int]:
     """The presses that the advice names, whichever way it names them; unknown ones are left out."""
+    if advice.skill == "go_to":
+        return []
     named: Any = advice.presses
     if not named and advice.skill == "press":
         arguments = advice.arguments

@@ -10,7 +10,7 @@ from pkmn_pyboy.pilot import dialogue
 from pkmn_pyboy.pilot.advice import AdviceFollower
 from pkmn_pyboy.pilot.battle import Fighter
 from pkmn_pyboy.pilot.goals import GoalChooser
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import Goal, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
@@ -56,7 +56,9 @@ class RulesPilot:
         environment, memory = self._environment, self.memory
         state = environment.state
         self._notice(state)
-        decision = self._advice.act(advice, state, memory) or self._by_rules(state)
+        decision = self._advice.act(advice, state, memory)
+        if decision is None:
+            decision = self._by_rules(state, self._advice.errand(advice, state, memory))
         if not environment.mask[decision.action]:
             action = next((action for action in _FALLBACK if environment.mask[action]), Action.NONE)
             decision = Decision(action, decision.reason, decision.confidence)
@@ -98,11 +100,11 @@ class RulesPilot:
             memory.lost = False
             memory.train_to = lead.level + self.settings.train_levels
 
-    def _by_rules(self, state: GameState) -> Decision:
+    def _by_rules(self, state: GameState, errand: Goal | None) -> Decision:
         environment, memory = self._environment, self.memory
         phase = state.phase
         if phase is Phase.FREE:
-            return self._traveller.act(state, memory)
+            return self._traveller.act(state, memory, errand)
         if phase is Phase.DIALOGUE:
             return dialogue.read_on(memory)
         if phase is Phase.CHOICE or dialogue.asks_in_battle(state):

@@ -1,0 +1,79 @@
+"""The pilot plays the bundled game to its end: alone, disturbed by others, and without being told where to go."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable
+
+import pytest
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.navigation.world import World
+from pkmn_pyboy.pilot.pilot import RulesPilot
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+
+
+def play(
+    environment: PokemonEnvironment, pilot: RulesPilot, seed: int, disturb: float = 0.0
+) -> tuple[list[int], list[int]]:
+    """One episode; ``disturb`` is the share of steps that someone else decides. Returns actions, milestone steps."""
+    generator = random.Random(seed)
+    environment.reset(seed=seed)
+    pilot.reset(seed)
+    actions = []
+    done = False
+    while not done:
+        decision = pilot.act(None)
+        assert environment.mask[decision.action], decision
+        assert 0.0 < decision.confidence <= 1.0
+        assert decision.reason
+        action = decision.action
+        if generator.random() < disturb:
+            action = generator.choice([one for one in range(9) if environment.mask[one]])
+        actions.append(action)
+        _, terminated, truncated = environment.advance(action)
+        done = terminated or truncated
+    return actions, environment.milestone_steps()
+
+
+def required(environment: PokemonEnvironment, steps: list[int]) -> list[int]:
+    milestones = environment.profile.milestones
+    return [step for step, milestone in zip(steps, milestones, strict=True) if not milestone.optional]
+
+
+@pytest.mark.parametrize("seed", [0, 5, 11])
+def test_reaches_the_end_from_any_seed(make: MakeEnvironment, seed: int) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=1500)
+    _, steps = play(environment, RulesPilot(environment), seed)
+    assert min(required(environment, steps)) >= 0
+    starter = list(environment.milestone_names).index("starter")
+    assert steps[starter] <= 120
+    assert environment.masked == 0
+
+
+def test_the_same_seed_plays_the_same_episode(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=160)
+    pilot = RulesPilot(environment)
+    first = play(environment, pilot, 3)
+    other = make(observation_type="state", max_steps_per_episode=160)
+    assert play(other, RulesPilot(other), 3) == first
+    assert play(environment, pilot, 3) == first
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_gets_there_although_others_press_too(make: MakeEnvironment, seed: int) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=3000)
+    _, steps = play(environment, RulesPilot(environment), seed, disturb=0.25)
+    assert min(required(environment, steps)) >= 0
+
+
+def test_explores_to_the_end_without_targets_or_a_map_of_the_world(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=2000)
+    milestones = environment.milestones
+    milestones.milestones = tuple(dataclasses.replace(one, target=None) for one in milestones.milestones)
+    pilot = RulesPilot(environment)
+    pilot._maps = World()
+    _, steps = play(environment, pilot, 2)
+    assert steps[-1] >= 0

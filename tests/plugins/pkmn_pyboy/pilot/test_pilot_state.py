@@ -1,0 +1,65 @@
+"""A pilot that is saved and loaded goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmncli.api import Advice
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+
+
+def test_goes_on_exactly_from_json(make: MakeEnvironment) -> None:
+    environment, other = (make(observation_type="state", max_steps_per_episode=500) for _ in range(2))
+    pilot = RulesPilot(environment)
+    environment.reset(seed=7)
+    pilot.reset(7)
+    kept: dict[int, tuple[bytes, str]] = {}
+    decisions = []
+    for step in range(170):
+        decision = pilot.act(None)
+        decisions.append(decision)
+        environment.advance(decision.action)
+        # In the bedroom, in words, on the way through town, in the grass and in a battle.
+        if step in (3, 44, 88, 112, 125):
+            kept[step + 1] = (environment.save_state(), json.dumps(pilot.save_state()))
+    for step, (game, memory) in kept.items():
+        other.load_state(game)
+        resumed = RulesPilot(other)
+        resumed.load_state(json.loads(memory))
+        for expected in decisions[step : step + 40]:
+            assert resumed.act(None) == expected
+            other.advance(expected.action)
+
+
+def test_advice_goes_on_too(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state")
+    environment.reset(seed=1)
+    pilot = RulesPilot(environment)
+    advice = Advice("look around", presses=(6, 7, 5, 6))
+    for _ in range(2):
+        environment.advance(pilot.act(advice).action)
+    resumed = RulesPilot(environment)
+    resumed.load_state(json.loads(json.dumps(pilot.save_state())))
+    # In another process the advice is another object with the same content.
+    again = Advice("look around", presses=(6, 7, 5, 6))
+    pressed = []
+    for _ in range(2):
+        decision = resumed.act(again)
+        assert decision.reason.startswith("advice")
+        pressed.append(decision.action)
+        environment.advance(decision.action)
+    assert pressed == [5, 6]
+    assert not resumed.act(again).reason.startswith("advice")
+
+
+def test_memory_draws_the_same_numbers_for_the_same_seed() -> None:
+    first, second, other = PilotMemory(random=5), PilotMemory(random=5), PilotMemory(random=6)
+    numbers = [first.draw(1000) for _ in range(20)]
+    assert numbers == [second.draw(1000) for _ in range(20)]
+    assert numbers != [other.draw(1000) for _ in range(20)]
+    assert all(0 <= number < 1000 for number in numbers)
