@@ -23,6 +23,12 @@ API_VERSION = version.API_VERSION
 """Version of these contracts. A plugin that asks for a newer one is reported and left out."""
 
 
+PROVIDED: dict[str, Any] = {"provided": True}
+"""Marks a field of an environment's settings, ``Field(..., json_schema_extra=PROVIDED)``, that the trainer fills in
+from its own settings. Users find such a field among the trainer's settings only.
+"""
+
+
 class Action(IntEnum):
     """The nine actions of every Game Boy environment, in the order of the action mask."""
 

@@ -41,6 +41,9 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run exactly where it was saved.")] = False,
     rom: Annotated[Path | None, typer.Option(help="Cartridge image. [default: the bundled game]")] = None,
     game: Annotated[str | None, typer.Option(help="Game profile. [default: told by the image]")] = None,
+    force_rom: Annotated[
+        bool, typer.Option("--force-rom", help="Go on with an image that the profile does not know, at your own risk.")
+    ] = False,
     rl: Annotated[str | None, typer.Option(help="Learning algorithm, or none. [default: dqn]")] = None,
     no_rl: Annotated[bool, typer.Option("--no-rl", "--no-dqn", help="No learner: the pilot plays alone.")] = False,
     llm: Annotated[str | None, typer.Option(help="Language model backend, or none. [default: none]")] = None,
@@ -86,6 +89,7 @@ def train(
     options = {
         "rom_path": rom,
         "game": game,
+        "force_rom": force_rom or None,
         "rl": NONE if no_rl else rl,
         "llm": llm,
         "mode": "llm-only" if no_rl and mode is None else mode,

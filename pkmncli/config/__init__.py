@@ -5,6 +5,14 @@ Importing this package imports pydantic, so only commands that need settings imp
 
 from pkmncli.config.resolved import ResolvedSettings, load_run_settings, resolve_settings
 from pkmncli.config.run_file import CONFIG_FILE
-from pkmncli.config.train_settings import NONE, TrainSettings
+from pkmncli.config.train_settings import DEFAULT_STEPS, NONE, TrainSettings
 
-__all__ = ["CONFIG_FILE", "NONE", "ResolvedSettings", "TrainSettings", "load_run_settings", "resolve_settings"]
+__all__ = [
+    "CONFIG_FILE",
+    "DEFAULT_STEPS",
+    "NONE",
+    "ResolvedSettings",
+    "TrainSettings",
+    "load_run_settings",
+    "resolve_settings",
+]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from pkmncli.api import PROVIDED
 from pkmncli.config.run_file import plain, toml_item
 
 _BOUNDS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "min_length": "length >=", "max_length": "length <="}
@@ -28,14 +29,21 @@ class SettingDescription(NamedTuple):
 
 
 def describe_settings(model: type[BaseModel]) -> list[SettingDescription]:
-    """Every setting of a model, in its order.
+    """Every setting of a model that users can set there, in its order.
 
     A unit is what ``Field(json_schema_extra={"unit": ...})`` says, or what the name's last word stands for.
     """
     return [
         SettingDescription(name, _default(field), _allowed(field), _unit(name, field), field.description or "")
         for name, field in model.model_fields.items()
+        if not is_provided(field)
     ]
+
+
+def is_provided(field: FieldInfo) -> bool:
+    """Whether the trainer fills a setting in, so that users set it among the trainer's own."""
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and all(extra.get(key) == value for key, value in PROVIDED.items())
 
 
 def _default(field: FieldInfo) -> str:

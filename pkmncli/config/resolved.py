@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
 from pkmncli.config.sources import CORE, Given, from_command_line, from_environment, from_file, from_set_options
 from pkmncli.config.train_settings import TrainSettings
-from pkmncli.config.validation import validate
+from pkmncli.config.validation import settable_fields, validate
 from pkmncli.errors import ConfigurationError, PluginError
 from pkmncli.plugins import Registry
 
@@ -57,6 +57,10 @@ class ResolvedSettings:
             self._plugins[entry.name] = validate(model, entry.name, self._given.get(entry.name, {}))
         return self._plugins[entry.name]
 
+    def plugin_values(self, name: str) -> dict[str, Any]:
+        """A plugin's settings as plain data, without those that the training fills in."""
+        return _settable(self.plugin(name))
+
     @property
     def origins(self) -> dict[str, str]:
         """Where each value came from, by ``key`` or ``section.key``."""
@@ -70,7 +74,7 @@ class ResolvedSettings:
         """Every value as plain data, by section and key: the core's section is ``""``, then plugins in use."""
         self._load_plugins_in_use()
         models: dict[str, BaseModel] = {CORE: self.train, **dict(sorted(self._plugins.items()))}
-        return {section: model.model_dump() for section, model in models.items()}
+        return {section: _settable(model) for section, model in models.items()}
 
     def to_toml(self) -> str:
         """The text of ``config.toml``: every value in use, with a comment that says where it came from."""
@@ -190,6 +194,10 @@ def resolve_settings(
 def load_run_settings(folder: Path, registry: Registry) -> ResolvedSettings:
     """The settings of an existing run; see :meth:`ResolvedSettings.from_run`."""
     return ResolvedSettings.from_run(folder, registry)
+
+
+def _settable(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(include=set(settable_fields(type(model))))
 
 
 def _by_section(found: Iterable[Given]) -> _GivenBySection:

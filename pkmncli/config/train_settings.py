@@ -11,6 +11,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 NONE = "none"
 """Given as a plugin's name, switches that part off."""
 
+DEFAULT_STEPS = 60_000
+"""Budget of a training that was given none: a few minutes on two cores."""
+
 
 def _absolute(path: Path) -> Path:
     return path.expanduser().absolute()
@@ -49,6 +52,7 @@ class TrainSettings(BaseModel):
 
     game: str | None = Field(None, description="game profile; by default the one that the ROM is of, else quillwood")
     rom_path: AbsolutePath | None = Field(None, description="cartridge image; by default the bundled game's")
+    force_rom: bool = Field(False, description="go on with a cartridge image that the game profile does not know")
     init_state: AbsolutePath | None = Field(None, description="saved emulator state in which every episode begins")
     goal: str | None = Field(None, description="milestone at which an episode ends")
 
@@ -71,12 +75,16 @@ class TrainSettings(BaseModel):
     )
 
     envs: int = Field(1, ge=1, le=256, description="environments, each a process of its own")
-    steps: int | None = Field(None, ge=1, description="steps to take, counted over all environments")
+    steps: int | None = Field(
+        None,
+        ge=1,
+        description=f"steps to take, counted over all environments; {DEFAULT_STEPS:,} where episodes is not set either",
+    )
     episodes: int | None = Field(None, ge=1, description="episodes to play; whichever of steps and episodes ends first")
     max_steps_per_episode: int = Field(10_000, ge=1, description="steps after which an episode is cut off")
     seed: int = Field(0, ge=0, lt=2**63, description="seed of everything random; the same seed gives the same run")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where the learner computes")
-    torch_threads: int | None = Field(None, ge=1, description="threads of torch; results differ between numbers")
+    torch_threads: int = Field(1, ge=1, description="threads of torch; results differ between numbers")
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
         "multi_modal", description="what the learner sees: screen and state variables, or one of them"
     )

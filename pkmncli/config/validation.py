@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from pkmncli.config.description import is_provided
 from pkmncli.config.sources import CORE, Given, parse_text
 from pkmncli.errors import ConfigurationError
 
@@ -64,14 +65,20 @@ def validate(
         for key, entry in given.items()
         if key not in model.model_fields
     ]
-    if unknown:
-        raise ConfigurationError("\n".join(unknown))
+    provided = [_provided_key(section, entry) for key, entry in given.items() if key not in settable_fields(model)]
+    if unknown or provided:
+        raise ConfigurationError("\n".join(unknown or provided))
     values = {key: _read(model, entry) for key, entry in given.items()}
     try:
         return model.model_validate(values)
     except ValidationError as error:
         lines = [_describe(section, given, details) for details in error.errors(include_url=False)]
         raise ConfigurationError("\n".join(dict.fromkeys(lines))) from None
+
+
+def settable_fields(model: type[BaseModel]) -> list[str]:
+    """The settings of a model that users can set in its section."""
+    return [name for name, field in model.model_fields.items() if not is_provided(field)]
 
 
 def accepts_only_text(annotation: Any) -> bool:
@@ -90,7 +97,7 @@ def accepts_only_text(annotation: Any) -> bool:
 def _unknown_key(
     model: type[BaseModel], section: str, entry: Given, sections_with: Callable[[str], Sequence[str]]
 ) -> str:
-    known = list(model.model_fields)
+    known = settable_fields(model)
     elsewhere = [_name(other, entry.key) for other in sections_with(entry.key)]
     near = [_name(section, key) for key in get_close_matches(entry.key, known, n=1)]
     if elsewhere or near:
@@ -98,6 +105,13 @@ def _unknown_key(
     else:
         hint = f"[{section}] has {', '.join(known)}" if section else "pkmn train --help lists the settings"
     return f"unknown setting '{_name(section, entry.key)}' ({entry.origin}): {hint}"
+
+
+def _provided_key(section: str, entry: Given) -> str:
+    return (
+        f"setting '{_name(section, entry.key)}' ({entry.origin}): the training fills this in from its own settings; "
+        f"leave it out of [{section}]"
+    )
 
 
 def _read(model: type[BaseModel], entry: Given) -> Any:

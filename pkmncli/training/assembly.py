@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Algorithm, Store
 from pkmncli.config import NONE, ResolvedSettings
-from pkmncli.config.resolved import DEFAULT
 from pkmncli.errors import ConfigurationError
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.seeds import Purpose, derive_seed
@@ -36,7 +35,7 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
     model = registration.load_config()
     if model is None:
         return PartSpec(_target(registration))
-    values = chosen_settings(settings, train.env)
+    values = settings.plugin_values(train.env)
     offered: dict[str, Any] = {name: getattr(train, name) for name in _PASSED_ON if hasattr(train, name)}
     offered |= {
         "game": train.game,
@@ -46,17 +45,8 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
         "screen": "rgb" if for_people else "packed",
         "render_mode": "rgb_array" if for_people else None,
     }
-    for name, value in offered.items():
-        if name in model.model_fields and value is not None:
-            values.setdefault(name, value)
+    values.update({name: value for name, value in offered.items() if name in model.model_fields and value is not None})
     return PartSpec(_target(registration), _config_target(registration), values)
-
-
-def chosen_settings(settings: ResolvedSettings, name: str) -> dict[str, Any]:
-    """A plugin's settings that somebody chose: a run's file holds all of them, and the origin tells the defaults."""
-    origins = settings.origins
-    values: dict[str, Any] = settings.plugin(name).model_dump()
-    return {key: value for key, value in values.items() if origins.get(f"{name}.{key}", DEFAULT) != DEFAULT}
 
 
 def _game_folder(settings: ResolvedSettings, registry: Registry) -> Path | None:
@@ -71,7 +61,7 @@ def _rewards(settings: ResolvedSettings, registry: Registry) -> dict[str, dict[s
     parts: dict[str, dict[str, Any]] = {}
     for name, weight in settings.train.reward_weights.items():
         registration = registry.get("rewards", name)
-        own = chosen_settings(settings, name) if registration.config is not None else {}
+        own = settings.plugin_values(name) if registration.config is not None else {}
         parts[name] = {
             "weight": weight,
             "target": _target(registration),
@@ -87,7 +77,7 @@ def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | Non
     if train.pilot == NONE or train.mode == "rl-only":
         return None
     registration = registry.get("pilots", train.pilot)
-    own = chosen_settings(settings, train.pilot) if registration.config is not None else {}
+    own = settings.plugin_values(train.pilot) if registration.config is not None else {}
     return PartSpec(_target(registration), _config_target(registration), own)
 
 

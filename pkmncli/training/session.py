@@ -11,7 +11,7 @@ from typing import Any
 
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import disk_full_explained, write_atomic, write_json
-from pkmncli.config import ResolvedSettings
+from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, create_run
@@ -26,9 +26,6 @@ from pkmncli.training.trainer import Trainer, TrainerOptions
 from pkmncli.training.workers import WorkerLostError, WorkerPool
 
 logger = logging.getLogger(__name__)
-
-DEFAULT_STEPS = 60_000
-"""Budget of a training that was given none: a few minutes on two cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,7 @@ class TrainingSession:
         with disk_full_explained(run.folder):
             write_atomic(run.config_file, settings.to_toml())
             run.write_command(self._arguments)
-        _set_torch_threads(train.torch_threads or 1)
+        _set_torch_threads(train.torch_threads)
         content = None if checkpoint is None else read_checkpoint(checkpoint)
         options = self._options(content)
         learner = build_learner(settings, self._registry, pool, total_steps=options.schedule_steps)

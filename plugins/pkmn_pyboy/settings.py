@@ -8,6 +8,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from pkmncli.api import PROVIDED
+
 
 class RewardPart(BaseModel):
     """One part of the reward: what computes it, and how much it counts."""
@@ -30,21 +32,44 @@ class EnvironmentSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", validate_default=False)
 
-    game: str | None = Field(default=None, description="Game profile. Without one it follows from the cartridge image.")
-    game_folder: Path | None = Field(default=None, description="Folder of a game profile; goes before `game`.")
-    rom_path: Path | None = Field(default=None, description="Cartridge image. Without one the profile's own is used.")
-    force_rom: bool = Field(default=False, description="Go on with an image that no profile knows; needs `game`.")
+    game: str | None = Field(
+        default=None,
+        description="Game profile. Without one it follows from the cartridge image.",
+        json_schema_extra=PROVIDED,
+    )
+    game_folder: Path | None = Field(
+        default=None, description="Folder of a game profile; goes before `game`.", json_schema_extra=PROVIDED
+    )
+    rom_path: Path | None = Field(
+        default=None, description="Cartridge image. Without one the profile's own is used.", json_schema_extra=PROVIDED
+    )
+    force_rom: bool = Field(
+        default=False,
+        description="Go on with an image that no profile knows; needs `game`.",
+        json_schema_extra=PROVIDED,
+    )
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
-        default="multi_modal", description="What is observed: the screen, the state variables, or both."
+        default="multi_modal",
+        description="What is observed: the screen, the state variables, or both.",
+        json_schema_extra=PROVIDED,
     )
     screen: Literal["rgb", "packed"] = Field(
-        default="rgb", description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40)."
+        default="rgb",
+        description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40).",
+        json_schema_extra=PROVIDED,
     )
-    max_steps_per_episode: int = Field(default=10_000, ge=1, description="Steps after which an episode is cut off.")
-    goal: str | None = Field(default=None, description="Milestone that ends an episode; without one the game's last.")
+    max_steps_per_episode: int = Field(
+        default=10_000, ge=1, description="Steps after which an episode is cut off.", json_schema_extra=PROVIDED
+    )
+    goal: str | None = Field(
+        default=None,
+        description="Milestone that ends an episode; without one the game's last.",
+        json_schema_extra=PROVIDED,
+    )
     rewards: dict[str, RewardPart] = Field(
         default_factory=lambda: {"progress": RewardPart(), "exploration": RewardPart()},
         description="Parts of the reward by name. A number is short for its weight.",
+        json_schema_extra=PROVIDED,
     )
     action_frames: int | None = Field(
         default=None, ge=2, le=600, description="Frames of an action; the profile's by default."
@@ -64,10 +89,14 @@ class EnvironmentSettings(BaseModel):
     seed_presses: int = Field(
         default=3, ge=0, le=20, description="Most turns on the spot drawn from the seed at the start."
     )
-    start_state: Path | None = Field(default=None, description="File with a saved state where episodes begin.")
-    headless: bool = Field(default=True, description="No window.")
+    start_state: Path | None = Field(
+        default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
+    )
+    headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
     emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
-    render_mode: Literal["rgb_array"] | None = Field(default=None, description="Whether `render` gives pictures.")
+    render_mode: Literal["rgb_array"] | None = Field(
+        default=None, description="Whether `render` gives pictures.", json_schema_extra=PROVIDED
+    )
 
     @field_validator("rewards", mode="before")
     @classmethod

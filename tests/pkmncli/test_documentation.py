@@ -12,6 +12,7 @@ import pytest
 
 from pkmncli import api, cli, hookspecs
 from pkmncli.config import TrainSettings
+from pkmncli.config.validation import settable_fields
 from pkmncli.plugins import get_registry
 
 ROOT = Path(__file__).parents[2]
