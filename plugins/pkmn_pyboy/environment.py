@@ -14,10 +14,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from pkmn_pyboy.context import describe
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulator import SCREEN_SHAPE, Emulator
 from pkmn_pyboy.masks import ACTION_COUNT, MaskTable
 from pkmn_pyboy.milestones import MilestoneTracker
-from pkmn_pyboy.observation import PACKED_SHAPE, STATE_SIZE, pack_screen, write_state_variables
+from pkmn_pyboy.observation import PACKED_SHAPE, STATE_SIZE, copy_rgb, pack_screen, write_state_variables
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmn_pyboy.selection import select_game
@@ -160,7 +160,9 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         """The picture, (144, 160, 3) uint8, with ``render_mode="rgb_array"``; nothing otherwise."""
         if self.render_mode is None:
             return None
-        return np.ascontiguousarray(self.emulator.screen[:, :, :3])
+        picture = np.empty((*SCREEN_SHAPE, 3), np.uint8)
+        copy_rgb(self.emulator.screen, picture)
+        return picture
 
     def close(self) -> None:
         """Ends the emulator. Nothing is written."""
@@ -205,10 +207,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             if self._packed:
                 pack_screen(screen, out["screen"])
             else:
-                # Channel by channel is four times faster than one copy of the three.
-                rgb = out["screen"]
-                for channel in range(3):
-                    rgb[:, :, channel] = screen[:, :, channel]
+                copy_rgb(screen, out["screen"])
 
     def observation(self) -> dict[str, NDArray[Any]]:
         """The observation of the latest step or reset, in arrays of its own."""

@@ -7,7 +7,8 @@ free, moving              directions and A; START once there is a party (before,
 dialogue                  A, B
 choice                    A, B, up and down; left and right where the list has columns
 menu                      A, B, directions; START on full-screen pages, where it ends the naming of things
-battle                    A, B; directions while a cursor shows (bag, party, a question)
+battle                    A, B; directions while a cursor shows (bag, a question) or a page hides the message box
+                          (party, naming of a catch), and there START too
 battle_menu               A, directions
 battle_moves              A, B, up and down
 transition                nothing: buttons are not read; all but SELECT before a game is loaded
@@ -55,7 +56,7 @@ def allowed_actions(state: GameState) -> frozenset[Action]:
         allowed |= {Action.START}
     if phase is Phase.CHOICE and state.menu.columns > 1:
         allowed |= {Action.LEFT, Action.RIGHT}
-    if phase is Phase.BATTLE and state.menu.cursor_shown:
+    if phase is Phase.BATTLE and (state.menu.cursor_shown or not state.message_box):
         allowed |= _DIRECTIONS
     if phase is Phase.TRANSITION and state.map_group == 0:
         allowed |= _DIRECTIONS | {Action.A, Action.B, Action.START}
@@ -66,6 +67,8 @@ def start_is_useful(state: GameState) -> bool:
     """START opens the menu once there is a party, and ends the naming of things."""
     if state.phase in (Phase.FREE, Phase.MOVING):
         return bool(state.party.members)
+    if state.phase is Phase.BATTLE:
+        return not state.message_box
     return state.phase is Phase.MENU and state.menu.full_screen
 
 
@@ -91,6 +94,7 @@ class MaskTable:
             menu.full_screen,
             menu.columns > 1,
             menu.cursor_shown,
+            state.message_box,
             state.map_group == 0,
         )
         mask = self._masks.get(key)

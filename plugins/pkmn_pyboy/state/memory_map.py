@@ -13,7 +13,8 @@ from pkmncli.errors import EnvironmentSetupError
 NO_BANK = -1
 """Bank of an address that is the same whatever is switched in: high RAM, or games without banked work RAM."""
 
-_MERGE_GAP = 12
+_MERGE_GAP = 20
+"""Bytes that cost less to read along than another slice would."""
 _ENCODING = re.compile(r"^(?P<kind>[a-z_]+[0-9]*(?:be|le)?)(?:\[(?P<count>[0-9]+)\])?$")
 _INTEGERS = {"u8": 1, "u16be": 2, "u16le": 2, "u24be": 3, "u32be": 4}
 

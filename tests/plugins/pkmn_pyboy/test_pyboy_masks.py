@@ -39,6 +39,13 @@ def test_dialogue_and_battle_menus(crystal: GameProfile, memory: FakeMemory) -> 
     assert allowed_actions(battle) == {Action.A, Action.B, Action.NONE}
     bag = state_of(crystal, memory.cursor(5, 8))
     assert Action.DOWN in allowed_actions(bag)
+    assert Action.START not in allowed_actions(bag)
+
+
+def test_a_catch_can_be_named(crystal: GameProfile, memory: FakeMemory) -> None:
+    """Naming a catch happens inside the battle: the page hides the message box that battles always show."""
+    naming = state_of(crystal, memory, wBattleMode=1, wScriptRunning=255)
+    assert {Action.START, Action.A, Action.DOWN} <= allowed_actions(naming)
 
 
 def test_a_map_being_set_up_takes_no_press(crystal: GameProfile, memory: FakeMemory) -> None:

@@ -10,6 +10,7 @@ from pkmn_pyboy.observation import (
     PACKED_SHAPE,
     STATE_SIZE,
     STATE_VARIABLES,
+    copy_rgb,
     pack_screen,
     unpack_screens,
     write_state_variables,
@@ -109,6 +110,13 @@ def test_packing_keeps_every_second_pixel_in_four_bits() -> None:
     out = np.zeros(PACKED_SHAPE, dtype=np.uint8)
     assert pack_screen(screen, out) is out
     np.testing.assert_array_equal(out, packed)
+
+
+def test_rgb_copy_is_exact() -> None:
+    screen = np.random.default_rng(2).integers(0, 256, (144, 160, 4), dtype=np.uint8)
+    out = np.zeros((144, 160, 3), dtype=np.uint8)
+    copy_rgb(screen, out)
+    np.testing.assert_array_equal(out, screen[:, :, :3])
 
 
 def test_unpacking_a_batch() -> None:
