@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +16,21 @@ from pkmn_pyboy.context import describe
 from pkmn_pyboy.emulator import SCREEN_SHAPE, Emulator
 from pkmn_pyboy.masks import ACTION_COUNT, MaskTable
 from pkmn_pyboy.milestones import MilestoneTracker
-from pkmn_pyboy.observation import PACKED_SHAPE, STATE_SIZE, copy_rgb, pack_screen, write_state_variables
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.observation import copy_rgb, observation_space, pack_screen, write_state_variables
+from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmn_pyboy.selection import select_game
-from pkmn_pyboy.settings import EnvironmentSettings, RewardPart
+from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.starts import base_start, vary_start
 from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.text_map import draw_text_map
-from pkmncli.api import Action, Context, Facts, Reward
+from pkmncli.api import Action, Context, Facts
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
 BUTTONS: tuple[str | None, ...] = ("a", "b", "start", "select", "up", "down", "left", "right", None)
 """What each action presses."""
 
-BUILT_IN_REWARDS: Mapping[str, tuple[str, str]] = {
-    "progress": ("pkmn_pyboy.rewards.progress:ProgressReward", "pkmn_pyboy.rewards.progress:ProgressSettings"),
-    "exploration": (
-        "pkmn_pyboy.rewards.exploration:ExplorationReward",
-        "pkmn_pyboy.rewards.exploration:ExplorationSettings",
-    ),
-}
 
 _NONE = int(Action.NONE)
 
@@ -73,12 +65,12 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.action_frames = settings.action_frames or self.profile.action_frames
         self.hold_frames = settings.hold_frames or min(self.profile.hold_frames, self.action_frames - 1)
         self._goal = self._goal_index()
-        self._rewards = _build_rewards(settings.rewards)
+        self.rewards = RewardSum(settings.rewards)
         self.phase_names = PHASE_NAMES
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
-        self.names = _names(self.profile)
+        self.names: dict[str, Any] = {"game": self.profile.title, **self.profile.names.as_mapping()}
         self.action_space = spaces.Discrete(ACTION_COUNT)
-        self.observation_space = _observation_space(settings)
+        self.observation_space = observation_space(settings.observation_type, packed=settings.screen == "packed")
         self._layout: list[tuple[str, tuple[int, ...], Any]] = [
             (name, space.shape or (), space.dtype) for name, space in self.observation_space.spaces.items()
         ]
@@ -103,8 +95,6 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         """Steps of this episode whose action the mask forbade."""
         self.pressed = _NONE
         """The action of the latest step, after the mask and stickiness."""
-        self.reward_parts: dict[str, float] = {}
-        """What the latest step earned, weighted, by reward and part."""
         self._progress_step = 0
         self._progress_mark = (0, 0, 0, 0)
         self._maps: set[int] = set()
@@ -139,15 +129,13 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.emulator.run(1, render=True)
         self.steps = self.frames = self.masked = 0
         self.pressed = _NONE
-        self.reward_parts = {}
         self.reader.read(self.emulator)
         self.milestones.begin(self.emulator, self.reader.current_map())
         self._read_state()
         self._progress_step = 0
         self._progress_mark = self._progress_of(self.state)
         self._maps = {self.state.map_id}
-        for _, _, reward in self._rewards:
-            reward.reset(self.state)
+        self.rewards.reset(self.state)
         self._running = True
         return self.observation(), self._info()
 
@@ -187,7 +175,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.steps += 1
         self._read_state()
         state = self.state
-        reward = self._score(previous, wanted, state) if self._rewards else 0.0
+        reward = self.rewards.score(previous, wanted, state)
         if self._progress_of(state) != self._progress_mark or state.map_id not in self._maps:
             self._progress_mark = self._progress_of(state)
             self._maps.add(state.map_id)
@@ -222,24 +210,6 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         if self._facts is None:
             self._facts = self._make_facts()
         return self._facts
-
-    def _make_facts(self) -> Facts:
-        state = self.state
-        battle = state.battle
-        opponent = battle.opponent if battle is not None else None
-        return Facts(
-            state.map_group * 256 + state.map_number,
-            state.x,
-            state.y,
-            int(state.phase),
-            battle.kind if battle is not None else 0,
-            opponent.species if opponent is not None else 0,
-            state.party.hp_share,
-            self.milestones.count,
-            self.frames,
-            self.reader.coarse_hash(),
-            self.reader.fine_hash(),
-        )
 
     def memory_hash(self) -> int:
         """64 bits (BLAKE2b) over all work RAM: bank 0, then banks 1 to 7."""
@@ -279,7 +249,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             "milestones": self.milestones.save_state(),
             "reader": self.reader.save_state(),
             "random": self.np_random.bit_generator.state,
-            "rewards": {name: reward.save_state() for name, _, reward in self._rewards},
+            "rewards": self.rewards.save_state(),
         }
         return write_saved_state(self.emulator.save_state(), session, game=self.profile.name, rom_sha1=self.rom.sha1)
 
@@ -291,7 +261,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         """
         saved = read_saved_state(state, game=self.profile.name, rom_sha1=self.rom.sha1)
         session = saved.session
-        names = {name for name, _, _ in self._rewards}
+        names = self.rewards.names
         if set(session.get("rewards", {})) != names:
             raise EmulatorError(
                 f"The saved state has the rewards {', '.join(sorted(session.get('rewards', {}))) or 'none'}, this "
@@ -306,6 +276,24 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
 
     # Inner parts --------------------------------------------------------------------------------------------
 
+    def _make_facts(self) -> Facts:
+        state = self.state
+        battle = state.battle
+        opponent = battle.opponent if battle is not None else None
+        return Facts(
+            state.map_group * 256 + state.map_number,
+            state.x,
+            state.y,
+            int(state.phase),
+            battle.kind if battle is not None else 0,
+            opponent.species if opponent is not None else 0,
+            state.party.hp_share,
+            self.milestones.count,
+            self.frames,
+            self.reader.coarse_hash(),
+            self.reader.fine_hash(),
+        )
+
     def _load_session(self, session: Mapping[str, Any]) -> None:
         self.steps = int(session["steps"])
         self.frames = int(session["frames"])
@@ -319,9 +307,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.milestones.load_state(session["milestones"])
         self.reader.load_state(session["reader"])
         self.np_random.bit_generator.state = session["random"]
-        for name, _, reward in self._rewards:
-            reward.load_state(session["rewards"][name])
-        self.reward_parts = {}
+        self.rewards.load_state(session["rewards"])
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
         self._facts = None
@@ -354,16 +340,6 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.mask = self._masks.mask(state)
         self._facts = None
 
-    def _score(self, previous: GameState, action: int, state: GameState) -> float:
-        total = 0.0
-        parts: dict[str, float] = {}
-        for name, weight, reward in self._rewards:
-            for part, value in reward.score(previous, action, state).items():
-                parts[f"{name}.{part}"] = weight * value
-                total += weight * value
-        self.reward_parts = parts
-        return total
-
     @staticmethod
     def _progress_of(state: GameState) -> tuple[int, int, int, int]:
         return (state.milestones, state.party.level_sum, state.johto_badges << 8 | state.kanto_badges, state.caught)
@@ -374,7 +350,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             "milestones": self.milestones.count,
             "masked": self.masked,
             "pressed": self.pressed,
-            "reward_parts": self.reward_parts,
+            "reward_parts": self.rewards.parts,
         }
 
     def _goal_index(self) -> int:
@@ -393,63 +369,6 @@ def make_environment(**settings: Any) -> PokemonEnvironment:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
         raise ConfigurationError(f"Setting {key or 'of the environment'}: {first['msg']}") from None
-
-
-def _observation_space(settings: EnvironmentSettings) -> spaces.Dict:
-    parts: dict[str, spaces.Space[Any]] = {"action_mask": spaces.Box(0, 1, (ACTION_COUNT,), np.int8)}
-    if settings.observation_type != "screen":
-        parts["state_variables"] = spaces.Box(0.0, 1.0, (STATE_SIZE,), np.float32)
-    if settings.observation_type != "state":
-        shape = PACKED_SHAPE if settings.screen == "packed" else (144, 160, 3)
-        parts["screen"] = spaces.Box(0, 255, shape, np.uint8)
-    return spaces.Dict(parts)
-
-
-def _build_rewards(parts: Mapping[str, RewardPart]) -> list[tuple[str, float, Reward]]:
-    rewards = []
-    for name, part in parts.items():
-        target: str | Callable[..., Any] | None = part.target
-        config: Any = part.config
-        if target is None:
-            if name not in BUILT_IN_REWARDS:
-                known = ", ".join(BUILT_IN_REWARDS)
-                raise ConfigurationError(f"rewards: {name!r} has no target and is none of {known}; give its target")
-            target, config = BUILT_IN_REWARDS[name]
-        factory = _resolve(target, f"rewards.{name}.target")
-        settings: Any = dict(part.settings)
-        if config is not None:
-            try:
-                settings = _resolve(config, f"rewards.{name}.config")(**settings)
-            except ValueError as error:
-                raise ConfigurationError(f"rewards.{name}.settings: {error}") from None
-        rewards.append((name, part.weight, factory(settings)))
-    return rewards
-
-
-def _resolve(target: Any, where: str) -> Any:
-    if not isinstance(target, str):
-        return target
-    module, _, attribute = target.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"{where}: {target} can't be imported: {error}") from None
-    return found
-
-
-def _names(profile: GameProfile) -> dict[str, Any]:
-    names = profile.names
-    return {
-        "game": profile.title,
-        "maps": dict(names.maps),
-        "species": dict(names.species),
-        "moves": dict(names.moves),
-        "items": dict(names.items),
-        "types": dict(names.types),
-        "trainer_classes": dict(names.trainer_classes),
-    }
 
 
 def _read_start_state(path: Path | None) -> bytes | None:

@@ -8,14 +8,18 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
+from pkmn_pyboy.masks import ACTION_COUNT
 from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState
 from pkmn_pyboy.state.reader import MONEY_MOST, SPECIES_COUNT
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
+RGB_SHAPE = (144, 160, 3)
 PACKED_SHAPE = (72, 40)
 """Of a packed screen: 72 rows of 80 pixels, two pixels in a byte."""
 
@@ -62,6 +66,21 @@ STATE_SIZE = len(STATE_VARIABLES)
 _SCALES = np.array([1 / variable.scale for variable in STATE_VARIABLES], dtype=np.float32)
 _PACK_STATE = struct.Struct(f"{STATE_SIZE}f").pack_into
 """Writes numbers straight into an array's memory, several times faster than assigning a tuple to it."""
+
+
+def observation_space(observation_type: str, *, packed: bool) -> spaces.Dict:
+    """What is observed: the action mask always, the screen and the state variables by the type.
+
+    Args:
+        observation_type: multi_modal, screen or state.
+        packed: screens packed to (72, 40) rather than RGB (144, 160, 3).
+    """
+    parts: dict[str, spaces.Space[Any]] = {"action_mask": spaces.Box(0, 1, (ACTION_COUNT,), np.int8)}
+    if observation_type != "screen":
+        parts["state_variables"] = spaces.Box(0.0, 1.0, (STATE_SIZE,), np.float32)
+    if observation_type != "state":
+        parts["screen"] = spaces.Box(0, 255, PACKED_SHAPE if packed else RGB_SHAPE, np.uint8)
+    return spaces.Dict(parts)
 
 
 def write_state_variables(

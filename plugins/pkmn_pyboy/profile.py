@@ -7,30 +7,15 @@ does not have itself is then that one's.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
 
-from pydantic import ValidationError
-
-from pkmn_pyboy.milestones import Evidence, Milestone, Target
-from pkmn_pyboy.profile_files import (
-    GameFile,
-    HashFile,
-    MemoryFile,
-    MilestonesFile,
-    NamesFile,
-    StartStepFile,
-    TablesFile,
-)
+from pkmn_pyboy.milestones import Milestone
 from pkmn_pyboy.rom import Lookalike, RomIdentity
-from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
+from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmn_pyboy.state.text import Charmap
 from pkmncli.errors import EnvironmentSetupError
-
-GAMES_FOLDER = Path(__file__).parent / "games"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +34,17 @@ class Names:
     visited_towns: Mapping[int, str] = field(default_factory=dict)
     johto_badges: tuple[str, ...] = ()
     kanto_badges: tuple[str, ...] = ()
+
+    def as_mapping(self) -> dict[str, dict[int, str]]:
+        """All that is named by number, by kind."""
+        return {
+            "maps": dict(self.maps),
+            "species": dict(self.species),
+            "moves": dict(self.moves),
+            "items": dict(self.items),
+            "types": dict(self.types),
+            "trainer_classes": dict(self.trainer_classes),
+        }
 
     def map_name(self, map_id: int) -> str:
         """A map's name, or its numbers."""
@@ -115,208 +111,3 @@ class GameProfile:
                 return index
         keys = ", ".join(milestone.key for milestone in self.milestones[:12])
         raise EnvironmentSetupError(f"{self.name} has no milestone {key!r}; the first ones are {keys}")
-
-
-def load_profile(folder: Path) -> GameProfile:
-    """Reads and checks a profile folder.
-
-    Raises:
-        EnvironmentSetupError: a file is missing, no TOML, or has a wrong or unknown key; names file and key.
-    """
-    folder = folder.expanduser().absolute()
-    if not folder.is_dir():
-        raise EnvironmentSetupError(f"No game profile at {folder}: name a folder with a game.toml")
-    game = _parse(folder / "game.toml", GameFile)
-    chain = _chain(folder, game)
-    memory_files = [(path, _parse(path, MemoryFile)) for path in chain("memory.toml")]
-    if not memory_files:
-        raise EnvironmentSetupError(
-            f"{folder} has no memory.toml: write one, or name another game under game.memory in game.toml"
-        )
-    memory = _memory_map(memory_files, folder / "tables.toml")
-    names_path = chain("names.toml")
-    milestones_path = folder / "milestones.toml"
-    hashes = next(
-        (file.hash for file in (_parse(path, GameFile) for path in chain("game.toml")) if file.hash is not None),
-        HashFile(),
-    )
-    _check_fields(folder, memory, hashes)
-    return GameProfile(
-        folder=folder,
-        name=folder.name,
-        title=game.game.title,
-        roms=tuple(
-            RomIdentity(rom.name or game.game.title, rom.sha1.lower(), rom.header_title, rom.code, rom.version)
-            for rom in game.rom
-        ),
-        lookalikes=tuple(Lookalike(rom.name, rom.header_title, rom.code, rom.version) for rom in game.lookalike),
-        bundled_rom=folder / game.game.rom if game.game.rom else None,
-        action_frames=game.timing.action_frames,
-        hold_frames=game.timing.hold_frames,
-        walk_frames=game.timing.walk_frames,
-        turn_frames=game.timing.turn_frames,
-        fade_frames=game.timing.fade_frames,
-        start=tuple(_start_step(step) for step in game.start.steps),
-        start_max_frames=game.start.max_frames,
-        coarse_fields=tuple(hashes.coarse),
-        fine_fields=tuple(hashes.fine),
-        lacks=frozenset(game.lacks),
-        memory=memory,
-        collision=_collision([file for _, file in memory_files]),
-        charmap=_charmap([file for _, file in memory_files]),
-        names=_names([_parse(path, NamesFile) for path in names_path]),
-        milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
-    )
-
-
-def _chain(folder: Path, game: GameFile) -> Any:
-    """Finds a file in the profile and in those that it extends, the profile's own first."""
-    folders = [folder]
-    extends = game.game.memory
-    while extends:
-        candidates = [folders[-1].parent / extends, GAMES_FOLDER / extends]
-        base = next((place for place in candidates if (place / "game.toml").is_file()), None)
-        if base is None or base in folders:
-            known = ", ".join(sorted(place.name for place in GAMES_FOLDER.iterdir() if (place / "game.toml").is_file()))
-            raise EnvironmentSetupError(
-                f"{folders[-1] / 'game.toml'}: game.memory: no profile {extends!r} beside it or built in ({known})"
-            )
-        folders.append(base)
-        extends = _parse(base / "game.toml", GameFile).game.memory
-
-    def paths(name: str) -> list[Path]:
-        return [place / name for place in folders if (place / name).is_file()]
-
-    return paths
-
-
-def _parse(path: Path, model: type[Any]) -> Any:
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise EnvironmentSetupError(f"{path} is missing: a game profile needs it") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise EnvironmentSetupError(f"{path} can't be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise EnvironmentSetupError(f"{path} is no valid TOML: {error}") from None
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise EnvironmentSetupError(f"{path}: {key}: {first['msg']}") from None
-
-
-def _fail(path: Path, key: str, message: str) -> NoReturn:
-    raise EnvironmentSetupError(f"{path}: {key}: {message}")
-
-
-def _memory_map(files: list[tuple[Path, MemoryFile]], own_tables: Path) -> MemoryMap:
-    fields: dict[str, MemoryField] = {}
-    structs: dict[str, StructLayout] = {}
-    tables: dict[str, RomTable] = {}
-    for path, file in reversed(files):
-        for group, entries in file.field.items():
-            for name, entry in entries.items():
-                place = MemoryField(name, entry.at, entry.bank, entry.size, entry.encoding, entry.meaning, entry.when)
-                if place.bank >= 0 and place.address >> 12 != (place.address + place.size - 1) >> 12:
-                    _fail(path, f"field.{group}.{name}", "runs over the end of its bank")
-                fields[name] = place
-        for name, struct in file.struct.items():
-            structs[name] = StructLayout(struct.size, struct.parts)
-        built = path.with_name("tables.toml")
-        layers = [file.rom_tables, _parse(built, TablesFile).rom_tables if built.is_file() else {}]
-        tables |= {name: RomTable(table.bank, table.address) for layer in layers for name, table in layer.items()}
-    if own_tables.is_file() and files[0][0].parent != own_tables.parent:
-        # It shares another game's memory, not its image: that one's tables would be read at the wrong places.
-        own = _parse(own_tables, TablesFile).rom_tables
-        tables = {name: RomTable(table.bank, table.address) for name, table in own.items()}
-    return MemoryMap(fields, structs, tables, str(files[0][0]))
-
-
-def _collision(files: list[MemoryFile]) -> CollisionRules:
-    for file in files:
-        if file.collision is not None:
-            rules = file.collision
-            return CollisionRules(
-                frozenset(rules.wall), frozenset(rules.water), frozenset(rules.reacts_to_a), rules.name
-            )
-    return CollisionRules(frozenset(), frozenset(), frozenset(), {})
-
-
-def _charmap(files: list[MemoryFile]) -> Charmap:
-    for file in files:
-        if file.text is not None:
-            runs = [(run.start, run.characters) for run in file.text.run]
-            single = {int(key, 0): value for key, value in file.text.single.items()}
-            return Charmap.build(runs, single, file.text.end)
-    return Charmap.build([], {}, 0x50)
-
-
-def _names(files: list[NamesFile]) -> Names:
-    def rows(key: str) -> list[Any]:
-        return next((found.table for file in files if (found := getattr(file, key)) is not None), [])
-
-    def numbered(key: str) -> dict[int, str]:
-        return {int(row[0]): str(row[1]) for row in rows(key)}
-
-    return Names(
-        maps={int(row[0]) * 256 + int(row[1]): str(row[2]) for row in rows("maps")},
-        species=numbered("species"),
-        moves=numbered("moves"),
-        items=numbered("items"),
-        types=numbered("types"),
-        trainer_classes=numbered("trainer_classes"),
-        landmarks=numbered("landmarks"),
-        event_flags=numbered("event_flags"),
-        visited_towns=numbered("visited_towns"),
-        johto_badges=tuple(next((file.johto_badges for file in files if file.johto_badges), ())),
-        kanto_badges=tuple(next((file.kanto_badges for file in files if file.kanto_badges), ())),
-    )
-
-
-def _start_step(step: StartStepFile) -> StartStep:
-    presses = (step.press,) if isinstance(step.press, str) else tuple(step.press or ())
-    return StartStep(presses, step.hold, step.wait, step.times, step.until is not None, step.map)
-
-
-def _milestones(path: Path, memory: MemoryMap) -> tuple[Milestone, ...]:
-    milestones: list[Milestone] = []
-    seen: set[str] = set()
-    last_required: tuple[str, ...] = ()
-    entries = _parse(path, MilestonesFile).milestone
-    for index, entry in enumerate(entries):
-        where = f"milestone.{index}"
-        if entry.key in seen:
-            _fail(path, f"{where}.key", f"{entry.key} is there twice")
-        if entry.order is not None and entry.order != index + 1:
-            _fail(path, f"{where}.order", f"{entry.key} stands in place {index + 1}, not {entry.order}")
-        needs = last_required if entry.needs is None else tuple(entry.needs)
-        for key in needs:
-            if key not in seen:
-                _fail(path, f"{where}.needs", f"{key} is no milestone before {entry.key}")
-        seen.add(entry.key)
-        evidence = []
-        for number, item in enumerate(entry.evidence_all):
-            try:
-                evidence.append(Evidence.build(memory, **item.model_dump(exclude_none=True)))
-            except (EnvironmentSetupError, ValueError) as error:
-                _fail(path, f"{where}.evidence_all.{number}", str(error))
-        target = None
-        if entry.target is not None:
-            group, map_number = entry.target.map
-            target = Target(group * 256 + map_number, entry.target.x, entry.target.y, entry.target.facing)
-        milestones.append(Milestone(entry.key, entry.name, tuple(evidence), entry.optional, entry.hint, target, needs))
-        if not entry.optional:
-            last_required = (entry.key,)
-    return tuple(milestones)
-
-
-def _check_fields(folder: Path, memory: MemoryMap, hashes: HashFile) -> None:
-    for name in ("wMapGroup", "wMapNumber", "wXCoord", "wYCoord"):
-        if name not in memory:
-            raise EnvironmentSetupError(f"{memory.source}: field: {name} is missing; the environment needs it")
-    for key, names in (("coarse", hashes.coarse), ("fine", hashes.fine)):
-        for name in names:
-            if name not in memory:
-                _fail(folder / "game.toml", f"hash.{key}", f"{name} is no field of memory.toml")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from pkmn_pyboy.profile import GAMES_FOLDER, GameProfile, load_profile
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
 from pkmn_pyboy.rom import RomImage, check_identity, load_rom
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmncli.errors import EnvironmentSetupError, RomError

@@ -12,28 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.state.game_state import (
     Battle,
-    Battler,
     Facing,
     GameState,
     Menu,
     Party,
-    PartyMember,
     Phase,
 )
 from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
 from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, phase_of
+from pkmn_pyboy.state.records import BATTLER_BYTES, MEMBER_BYTES, parse_battler, parse_party
 from pkmn_pyboy.state.type_chart import TypeChart
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile import GameProfile
 
 PARTY_PLACES = 6
-EGG = 0xFD
 MONEY_MOST = 999_999
 SPECIES_COUNT = 251
 
-_MEMBER = 48
-_BATTLER = 32
 _NOT_OUT_YET = 0xFF
 _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
 _TILEMAP_BYTES = 360
@@ -57,7 +53,7 @@ _FIELDS: Mapping[str, int] = {
     "wNumBalls": 1, "wBalls": 25,
 }  # fmt: skip
 _BATTLE_FIELDS: Mapping[str, int] = {
-    "wBattleType": 1, "wOtherTrainerClass": 1, "wEnemyMon": _BATTLER, "wBattleMon": _BATTLER, "wCurOTMon": 1,
+    "wBattleType": 1, "wOtherTrainerClass": 1, "wEnemyMon": BATTLER_BYTES, "wBattleMon": BATTLER_BYTES, "wCurOTMon": 1,
 }  # fmt: skip
 _PARTY_RECORDS = tuple(f"wPartyMon{place}" for place in range(1, PARTY_PLACES + 1))
 
@@ -211,7 +207,7 @@ class StateReader:
             return _NO_PARTY
         species = self._at["wPartySpecies"]
         start = self._party_start
-        data = raw[species : species + count] + memory.read(start.bank, start.address, count * _MEMBER)
+        data = raw[species : species + count] + memory.read(start.bank, start.address, count * MEMBER_BYTES)
         if data != self._party_bytes:
             self._party_bytes = data
             self._party = parse_party(data[:count], data[count:])
@@ -244,8 +240,8 @@ class StateReader:
         opponent = None
         # In a trainer battle the record still holds the last opponent until one is sent out.
         if raw[enemy] and not (kind == 2 and raw[at["wCurOTMon"]] == _NOT_OUT_YET):
-            opponent = parse_battler(raw[enemy : enemy + _BATTLER])
-        mine = parse_battler(raw[own : own + _BATTLER]) if raw[own] else None
+            opponent = parse_battler(raw[enemy : enemy + BATTLER_BYTES])
+        mine = parse_battler(raw[own : own + BATTLER_BYTES]) if raw[own] else None
         best = 0.0
         if opponent is not None and mine is not None and self._chart is not None:
             key = (mine.moves, tuple(map(bool, mine.pp)), opponent.types)
@@ -313,46 +309,6 @@ def _slices(names: Sequence[str], fields: Mapping[str, MemoryField], offset: Map
         else:
             merged.append([start, stop])
     return tuple(slice(start, stop) for start, stop in merged)
-
-
-def parse_party(species: bytes, records: bytes) -> Party:
-    """The party from its list of species and its records of 48 bytes each."""
-    members = []
-    level_sum = hp_sum = max_hp_sum = 0
-    for place, listed in enumerate(species):
-        data = records[place * _MEMBER : (place + 1) * _MEMBER]
-        member = PartyMember(
-            species=data[0],
-            level=data[0x1F],
-            hp=int.from_bytes(data[0x22:0x24], "big"),
-            max_hp=int.from_bytes(data[0x24:0x26], "big"),
-            status=data[0x20],
-            item=data[1],
-            experience=int.from_bytes(data[8:11], "big"),
-            moves=tuple(data[2:6]),
-            pp=tuple(points & 0x3F for points in data[0x17:0x1B]),
-            egg=listed == EGG,
-        )
-        members.append(member)
-        if not member.egg:
-            level_sum += member.level
-            hp_sum += member.hp
-            max_hp_sum += member.max_hp
-    return Party(tuple(members), level_sum, min(hp_sum / max_hp_sum, 1.0) if max_hp_sum else 0.0)
-
-
-def parse_battler(data: bytes) -> Battler:
-    """A Pokemon in battle from its record of 32 bytes."""
-    return Battler(
-        species=data[0],
-        level=data[0x0D],
-        hp=int.from_bytes(data[0x10:0x12], "big"),
-        max_hp=int.from_bytes(data[0x12:0x14], "big"),
-        status=data[0x0E],
-        types=(data[0x1E], data[0x1F]),
-        moves=tuple(data[2:6]),
-        pp=tuple(points & 0x3F for points in data[8:12]),
-    )
 
 
 def _hash(data: bytes) -> int:

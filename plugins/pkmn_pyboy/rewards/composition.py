@@ -1,0 +1,102 @@
+"""The reward as a whole: parts by name, each with a weight, added up."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pkmn_pyboy.settings import RewardPart
+from pkmn_pyboy.state.game_state import GameState
+from pkmncli.api import Reward
+from pkmncli.errors import ConfigurationError
+
+BUILT_IN_REWARDS: Mapping[str, tuple[str, str]] = {
+    "progress": ("pkmn_pyboy.rewards.progress:ProgressReward", "pkmn_pyboy.rewards.progress:ProgressSettings"),
+    "exploration": (
+        "pkmn_pyboy.rewards.exploration:ExplorationReward",
+        "pkmn_pyboy.rewards.exploration:ExplorationSettings",
+    ),
+}
+
+
+class RewardSum:
+    """Weighs and adds up the parts of the reward.
+
+    Args:
+        parts: what computes each part, and how much it counts.
+
+    Raises:
+        ConfigurationError: a part is unknown, can't be imported, or has wrong settings.
+    """
+
+    def __init__(self, parts: Mapping[str, RewardPart]) -> None:
+        self._rewards = _build(parts)
+        self.parts: dict[str, float] = {}
+        """What the latest step earned, weighted, as ``reward.part``."""
+
+    @property
+    def names(self) -> set[str]:
+        """Names of the rewards."""
+        return {name for name, _, _ in self._rewards}
+
+    def reset(self, state: GameState) -> None:
+        """Begins an episode."""
+        self.parts = {}
+        for _, _, reward in self._rewards:
+            reward.reset(state)
+
+    def score(self, previous: GameState, action: int, state: GameState) -> float:
+        """The sum for one step."""
+        total = 0.0
+        parts: dict[str, float] = {}
+        for name, weight, reward in self._rewards:
+            for part, value in reward.score(previous, action, state).items():
+                parts[f"{name}.{part}"] = weight * value
+                total += weight * value
+        self.parts = parts
+        return total
+
+    def save_state(self) -> dict[str, Any]:
+        """What the rewards remember, by name."""
+        return {name: reward.save_state() for name, _, reward in self._rewards}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a saved state."""
+        self.parts = {}
+        for name, _, reward in self._rewards:
+            reward.load_state(state[name])
+
+
+def _build(parts: Mapping[str, RewardPart]) -> list[tuple[str, float, Reward]]:
+    rewards = []
+    for name, part in parts.items():
+        target: str | Callable[..., Any] | None = part.target
+        config: Any = part.config
+        if target is None:
+            if name not in BUILT_IN_REWARDS:
+                known = ", ".join(BUILT_IN_REWARDS)
+                raise ConfigurationError(f"rewards: {name!r} has no target and is none of {known}; give its target")
+            target, config = BUILT_IN_REWARDS[name]
+        factory = _resolve(target, f"rewards.{name}.target")
+        settings: Any = dict(part.settings)
+        if config is not None:
+            try:
+                settings = _resolve(config, f"rewards.{name}.config")(**settings)
+            except ValueError as error:
+                raise ConfigurationError(f"rewards.{name}.settings: {error}") from None
+        rewards.append((name, part.weight, factory(settings)))
+    return rewards
+
+
+def _resolve(target: Any, where: str) -> Any:
+    if not isinstance(target, str):
+        return target
+    module, _, attribute = target.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"{where}: {target} can't be imported: {error}") from None
+    return found
