@@ -31,7 +31,6 @@ from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupEr
 BUTTONS: tuple[str | None, ...] = ("a", "b", "start", "select", "up", "down", "left", "right", None)
 """What each action presses."""
 
-
 _NONE = int(Action.NONE)
 
 
@@ -267,7 +266,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
                 f"The saved state has the rewards {', '.join(sorted(session.get('rewards', {}))) or 'none'}, this "
                 f"environment {', '.join(sorted(names)) or 'none'}: use the same ones, or start from it with reset()"
             )
-        self.emulator.load_state(saved.emulator)
+        self.emulator.load_state(saved.emulator, trusted=True)
         try:
             self._load_session(session)
         except (KeyError, TypeError, ValueError) as error:
@@ -317,7 +316,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             self.emulator.load_state(base_start(self.emulator, self.profile), trusted=True)
         elif start[: len(MAGIC)] == MAGIC:
             saved = read_saved_state(start, game=self.profile.name, rom_sha1=self.rom.sha1)
-            self.emulator.load_state(saved.emulator)
+            self.emulator.load_state(saved.emulator, trusted=True)
         else:
             self.emulator.load_state(start)
 
