@@ -166,6 +166,9 @@ static u8 move_menu(void)
 		if (player_mon->pp[choice])
 			return choice;
 		say(TX_NO_PP);
+		/* the cursor comes back on a move that can be used */
+		while (!player_mon->pp[wCurMoveNum])
+			wCurMoveNum = (wCurMoveNum + 1) & 3;
 	}
 }
 
