@@ -375,12 +375,12 @@ void battle_wild(u8 species, u8 level) __banked
 	/* two flashes, then white */
 	palettes_flash();
 	fade_out();
-	wBattleMode = 1;
-	wBattleHasJustStarted = 1;
-	wSpriteUpdatesEnabled = 0;
 	make_enemy(species, level);
 	send_out(first_fit());
 	wTempBattleMonSpecies = player_mon->species;
+	wBattleHasJustStarted = 1;
+	wBattleMode = 1;
+	wSpriteUpdatesEnabled = 0;
 	battle_screen();
 	message_more(TX_WILD_APPEARED);
 	prompt();
@@ -392,5 +392,6 @@ void battle_wild(u8 species, u8 level) __banked
 	wTempWildMonSpecies = 0;
 	fade_out();
 	screen_clear(CH_SPACE, 7);
+	wSpriteUpdatesEnabled = 1;
 	wBattleMode = 0;
 }
