@@ -24,6 +24,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	cd plugins/pkmn_pyboy/games/quillwood/tools && $(CURDIR)/$(BIN)/mypy --strict --explicit-package-bases --config-file= *.py
 	$(BIN)/lint-imports
 
 format: $(VENV)/installed-dev

@@ -158,6 +158,8 @@ class Environment(Protocol):
 
     observation_space: gymnasium.spaces.Dict
     action_space: gymnasium.spaces.Discrete
+    max_steps_per_episode: int
+    """Steps after which an episode is truncated."""
     phase_names: Sequence[str]
     milestone_names: Sequence[str]
     names: Mapping[str, Any]
@@ -216,11 +218,12 @@ class Environment(Protocol):
 
 
 class Decision(NamedTuple):
-    """What a pilot would press, why, and how sure it is (0..1)."""
+    """What a pilot would press, why, and how sure it is (0..1). ``advised`` where it carries out advice."""
 
     action: int
     reason: str
     confidence: float
+    advised: bool = False
 
 
 class Pilot(Protocol):

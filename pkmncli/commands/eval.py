@@ -66,12 +66,9 @@ def eval(
     folder = found.checkpoints.resolve(checkpoint)
     seed = settings.train.seed if seed is None else seed
     envs = min(envs, episodes)
-    where = f"{found.name}, {folder.name}, {mode}"
-    if not as_json:
-        typer.echo(
-            f"Evaluating {where}: {episodes} episodes of at most {settings.train.max_steps_per_episode:,} steps each."
-        )
-    played, milestones, interrupted = _play(settings, registry, folder, mode, envs, episodes, seed, show=not as_json)
+    played, milestones, interrupted = _play(
+        found, settings, registry, folder, mode, envs, episodes, seed, show=not as_json
+    )
     if not played:
         raise typer.Exit(130)
     result = {
@@ -88,6 +85,7 @@ def eval(
 
 
 def _play(
+    run: Run,
     settings: ResolvedSettings,
     registry: Registry,
     checkpoint: Path,
@@ -101,6 +99,11 @@ def _play(
     spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=envs, seed=seed)
     progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
     with InterruptFlag() as interrupted, WorkerPool(spec) as pool, progress:
+        if show:
+            typer.echo(
+                f"Evaluating {run.name}, {checkpoint.name}, {mode}: {episodes} episodes of at most "
+                f"{pool.max_steps_per_episode:,} steps each."
+            )
         task = progress.add_task("playing", total=episodes)
         played = evaluate(
             pool,

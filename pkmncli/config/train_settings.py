@@ -81,7 +81,9 @@ class TrainSettings(BaseModel):
         description=f"steps to take, counted over all environments; {DEFAULT_STEPS:,} where episodes is not set either",
     )
     episodes: int | None = Field(None, ge=1, description="episodes to play; whichever of steps and episodes ends first")
-    max_steps_per_episode: int = Field(10_000, ge=1, description="steps after which an episode is cut off")
+    max_steps_per_episode: int | None = Field(
+        None, ge=1, description="steps after which an episode is cut off; by default what suits the game"
+    )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of everything random; the same seed gives the same run")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where the learner computes")
     torch_threads: int = Field(1, ge=1, description="threads of torch; results differ between numbers")

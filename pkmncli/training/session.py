@@ -86,7 +86,7 @@ class TrainingSession:
             run.write_command(self._arguments)
         _set_torch_threads(train.torch_threads)
         content = None if checkpoint is None else read_checkpoint(checkpoint)
-        options = self._options(content)
+        options = self._options(content, pool.max_steps_per_episode)
         learner = build_learner(settings, self._registry, pool, total_steps=options.schedule_steps)
         store = open_store(self._registry, train.decision_db_path or run.folder)
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
@@ -116,12 +116,12 @@ class TrainingSession:
         run.write_summary(summary)
         return Outcome(run, summary, interrupted.exit_code if interrupted else 0)
 
-    def _options(self, checkpoint: Checkpoint | None) -> TrainerOptions:
+    def _options(self, checkpoint: Checkpoint | None, episode_steps: int) -> TrainerOptions:
         train = self._settings.train
         steps = train.steps
         if steps is None and train.episodes is None:
             steps = DEFAULT_STEPS
-        budget = steps if steps is not None else (train.episodes or 1) * train.max_steps_per_episode
+        budget = steps if steps is not None else (train.episodes or 1) * episode_steps
         return TrainerOptions(
             mode=AgentMode(train.mode),
             seed=train.seed,
@@ -136,7 +136,7 @@ class TrainingSession:
         self, run: Run, pool: WorkerPool, learner: Algorithm, trainer: Trainer, options: TrainerOptions
     ) -> None:
         train, done = self._settings.train, trainer.statistics.steps
-        most = options.total_steps or (options.total_episodes or 1) * train.max_steps_per_episode
+        most = options.total_steps or (options.total_episodes or 1) * pool.max_steps_per_episode
         steps = max(most - done, 0)
         cost = estimate(pool, learner, steps, most * observation_bytes(pool))
         budget = f"{options.total_episodes:,} episodes" if options.total_steps is None else f"{steps:,} steps"

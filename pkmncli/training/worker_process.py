@@ -176,9 +176,9 @@ class Worker:
         environment = self.environment
         reason = b""
         if action == PILOT_ACTS:
-            action, reason_text, confidence = self.proposal
+            action, reason_text, confidence, advised = self.proposal
             reason = reason_text.encode()[:REASON_BYTES]
-            source = Source.RULE
+            source = Source.LLM if advised else Source.RULE
         before = environment.facts()
         reward, terminated, truncated = environment.advance(action)
         self.step_in_episode += 1
@@ -257,6 +257,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "phase_names": list(environment.phase_names),
             "milestone_names": list(environment.milestone_names),
             "names": dict(environment.names),
+            "max_steps_per_episode": environment.max_steps_per_episode,
         }
         connection.send_bytes(RESULT + pickle.dumps(description))
         _answer(connection, worker)

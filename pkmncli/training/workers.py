@@ -148,6 +148,7 @@ class WorkerPool:
             self.phase_names: list[str] = descriptions[0]["phase_names"]
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
             self.names: dict[str, Any] = descriptions[0]["names"]
+            self.max_steps_per_episode: int = descriptions[0]["max_steps_per_episode"]
             self._block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
             for link in self._links:
                 self._attach(link)

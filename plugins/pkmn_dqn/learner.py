@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium
@@ -150,6 +150,7 @@ class DQN:
                 f"Environment {environment} gave the reward {transitions.rewards[environment]} after "
                 f"{self.steps:,} steps: look into the rewards in use."
             )
+        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
         self._replay.append(
             self._layout.encode(transitions.observations),
             transitions,

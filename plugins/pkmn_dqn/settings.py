@@ -31,6 +31,9 @@ class DQNSettings(BaseModel):
     )
 
     # Targets
+    reward_scale: float = Field(
+        0.1, gt=0, description="Factor on rewards before learning; values of 1 to 10 suit the step size [own]"
+    )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
     n_step: PositiveInt = Field(3, description="Rewards summed, in steps, before the target network's value [rainbow]")
     double: bool = Field(True, description="The learned network picks the next action, the target network values it")

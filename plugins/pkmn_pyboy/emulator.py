@@ -53,7 +53,7 @@ class Emulator:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._pyboy: PyBoy = _pyboy.PyBoy(
+                self.pyboy: PyBoy = _pyboy.PyBoy(
                     io.BytesIO(rom.data),
                     window="null" if headless else "SDL2",
                     sound_emulated=False,
@@ -66,14 +66,14 @@ class Emulator:
             what = "check the image" if headless else "is there a display? Leave the window out to run without one"
             raise EmulatorError(f"{where}: {_text(error)}; {what}") from error
         if rom.header.has_clock:
-            self._pyboy.rtc_lock_experimental(True)
-        self._pyboy.set_emulation_speed(0 if headless else speed)
-        self.memory = self._pyboy.memory
-        self.screen: NDArray[np.uint8] = self._pyboy.screen.ndarray
+            self.pyboy.rtc_lock_experimental(True)
+        self.pyboy.set_emulation_speed(0 if headless else speed)
+        self.memory = self.pyboy.memory
+        self.screen: NDArray[np.uint8] = self.pyboy.screen.ndarray
         """(144, 160, 4) uint8, RGBA: a view of the picture that changes with every rendered frame."""
         self.colour = bool(rom.header.colour)
-        self._button = self._pyboy.button
-        self._tick = self._pyboy.tick
+        self._button = self.pyboy.button
+        self._tick = self.pyboy.tick
         self._closed = False
 
     def press(self, button: str | None, hold_frames: int, action_frames: int, render: bool = True) -> None:
@@ -148,7 +148,7 @@ class Emulator:
     def save_state(self) -> bytes:
         """The whole machine, about 211 KB. Equal states may differ in bytes: a clock's host time is among them."""
         buffer = io.BytesIO()
-        self._pyboy.save_state(buffer)
+        self.pyboy.save_state(buffer)
         return buffer.getvalue()
 
     def load_state(self, state: bytes, *, trusted: bool = False) -> None:
@@ -183,7 +183,7 @@ class Emulator:
             )
         stream = io.BytesIO(state)
         try:
-            self._pyboy.load_state(stream)
+            self.pyboy.load_state(stream)
         except Exception as error:
             text = _text(error)
             if "CGB-mode" in text:
@@ -201,7 +201,7 @@ class Emulator:
         """Stops the emulator. Nothing is written."""
         if not self._closed:
             self._closed = True
-            self._pyboy.stop(save=False)
+            self.pyboy.stop(save=False)
 
 
 def _window_closed() -> bool:

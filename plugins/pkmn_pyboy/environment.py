@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from pkmn_pyboy.baselines import baselines
+from pkmn_pyboy.buttons import BUTTONS
 from pkmn_pyboy.context import describe
 from pkmn_pyboy.emulator import SCREEN_SHAPE, Emulator
 from pkmn_pyboy.masks import ACTION_COUNT, MaskTable
@@ -27,9 +29,6 @@ from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.text_map import draw_text_map
 from pkmncli.api import Action, Context, Facts
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
-
-BUTTONS: tuple[str | None, ...] = ("a", "b", "start", "select", "up", "down", "left", "right", None)
-"""What each action presses."""
 
 _NONE = int(Action.NONE)
 
@@ -63,6 +62,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.profile, self.rom = select_game(settings)
         self.action_frames = settings.action_frames or self.profile.action_frames
         self.hold_frames = settings.hold_frames or min(self.profile.hold_frames, self.action_frames - 1)
+        self.max_steps_per_episode = settings.max_steps_per_episode or self.profile.episode_steps
         self._goal = self._goal_index()
         self.rewards = RewardSum(settings.rewards)
         self.phase_names = PHASE_NAMES
@@ -180,7 +180,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             self._maps.add(state.map_id)
             self._progress_step = self.steps
         terminated = self._goal >= 0 and self.milestones.steps[self._goal] >= 0
-        return reward, terminated, self.steps >= settings.max_steps_per_episode
+        return reward, terminated, self.steps >= self.max_steps_per_episode
 
     def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:
         """Writes the observation into arrays of the observation space's shapes and dtypes, such as shared memory."""
@@ -272,6 +272,10 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         except (KeyError, TypeError, ValueError) as error:
             raise EmulatorError(f"The saved state's header is damaged ({error}): save it again") from error
         return self.observation(), self._info()
+
+    def baselines(self) -> dict[str, Callable[[int], None]]:
+        """The emulation alone, to measure :meth:`step` against."""
+        return baselines(self)
 
     # Inner parts --------------------------------------------------------------------------------------------
 

@@ -89,6 +89,8 @@ class GameProfile:
     lookalikes: tuple[Lookalike, ...]
     bundled_rom: Path | None
     action_frames: int
+    episode_steps: int
+    """Steps after which an episode is cut off, where a user sets nothing else."""
     hold_frames: int
     walk_frames: int
     turn_frames: int

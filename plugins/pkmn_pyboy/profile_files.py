@@ -54,6 +54,7 @@ class TimingFile(_File):
     walk_frames: int = Field(default=16, ge=1)
     turn_frames: int = Field(default=8, ge=1)
     fade_frames: int = Field(default=90, ge=1)
+    episode_steps: int = Field(default=10_000, ge=1)
 
 
 class StartStepFile(_File):

@@ -58,8 +58,11 @@ class EnvironmentSettings(BaseModel):
         description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40).",
         json_schema_extra=PROVIDED,
     )
-    max_steps_per_episode: int = Field(
-        default=10_000, ge=1, description="Steps after which an episode is cut off.", json_schema_extra=PROVIDED
+    max_steps_per_episode: int | None = Field(
+        default=None,
+        ge=1,
+        description="Steps after which an episode is cut off; the profile's by default.",
+        json_schema_extra=PROVIDED,
     )
     goal: str | None = Field(
         default=None,

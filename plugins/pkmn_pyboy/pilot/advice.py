@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _BY_NAME = {action.name.lower(): int(action) for action in Action}
 _REASON_CHARACTERS = 50
+ADVICE_PREFIX = "advice: "
+"""How the reason of a step that carries out advice begins."""
 _NOT_NOW = frozenset({Phase.TRANSITION, Phase.MOVING})
 
 
@@ -43,7 +45,7 @@ class AdviceFollower:
             if self._environment.mask[action]:
                 memory.advice_pending = True
                 words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
-                return Decision(action, f"advice: {words}", advice.confidence)
+                return Decision(action, f"{ADVICE_PREFIX}{words}", advice.confidence)
             if state.phase in _NOT_NOW:
                 return None
             memory.advice_done += 1
@@ -71,7 +73,7 @@ class AdviceFollower:
         if not isinstance(x, int) or not isinstance(y, int):
             return None
         memory.advice_done = 1
-        return Goal(TILE, "advice", state.map_id, f"advice: go to {x},{y}", advice.confidence, x, y)
+        return Goal(TILE, "advice", state.map_id, f"{ADVICE_PREFIX}go to {x},{y}", advice.confidence, x, y)
 
 
 def _presses(advice: Advice) -> list[int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import dialogue
-from pkmn_pyboy.pilot.advice import AdviceFollower
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, AdviceFollower
 from pkmn_pyboy.pilot.battle import Fighter
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.memory import Goal, PilotMemory
@@ -59,11 +59,13 @@ class RulesPilot:
         decision = self._advice.act(advice, state, memory)
         if decision is None:
             decision = self._by_rules(state, self._advice.errand(advice, state, memory))
-        if not environment.mask[decision.action]:
+        advised = decision.reason.startswith(ADVICE_PREFIX)
+        action = decision.action
+        if not environment.mask[action]:
             action = next((action for action in _FALLBACK if environment.mask[action]), Action.NONE)
-            decision = Decision(action, decision.reason, decision.confidence)
-        memory.proposed = int(decision.action)
-        return Decision(memory.proposed, decision.reason, decision.confidence)
+            advised = False
+        memory.proposed = int(action)
+        return Decision(memory.proposed, decision.reason, decision.confidence, advised)
 
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""

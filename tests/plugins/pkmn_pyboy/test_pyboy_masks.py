@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, party_record, random_actions
 
-from pkmn_pyboy.environment import BUTTONS, PokemonEnvironment
+from pkmn_pyboy.buttons import BUTTONS
+from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.masks import BY_PHASE, MaskTable, allowed_actions, mask_array
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import GameState, Phase

@@ -126,6 +126,7 @@ def test_presses_of_advice_come_in_their_order(make: MakeEnvironment) -> None:
     for _ in range(2):
         decision = pilot.act(advice)
         assert decision.reason == "advice: turn"
+        assert decision.advised
         assert decision.confidence == 0.4
         pressed.append(decision.action)
         environment.advance(decision.action)

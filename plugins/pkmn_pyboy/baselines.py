@@ -1,0 +1,36 @@
+"""What a step is measured against: the same frames with nothing of ours around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.buttons import BUTTONS
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+
+def baselines(environment: PokemonEnvironment) -> dict[str, Callable[[int], None]]:
+    """Functions that take an action's number and emulate its frames on the environment's own emulator.
+
+    ``bare emulator`` makes one call for all frames and draws the last; ``frame by frame`` calls for each and draws it.
+    Neither reads memory, and after either the environment has to load a state before it can go on.
+    """
+    pyboy = environment.emulator.pyboy
+    hold, frames = environment.hold_frames, environment.action_frames
+
+    def bare(action: int) -> None:
+        button = BUTTONS[action]
+        if button is not None:
+            pyboy.button(button, hold)
+        pyboy.tick(frames, True)
+
+    def frame_by_frame(action: int) -> None:
+        button = BUTTONS[action]
+        if button is not None:
+            pyboy.button(button, hold)
+        for _ in range(frames):
+            pyboy.tick(1, True)
+
+    return {"bare emulator": bare, "frame by frame": frame_by_frame}
