@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,40 +16,38 @@ from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pkmncli.training.workers import WorkerPool
 
 
+class Choice(NamedTuple):
+    """The next step of one environment: an action or PILOT_ACTS, who decided, and how sure that one is."""
+
+    action: int
+    source: int
+    confidence: float
+
+
 class Policy(Protocol):
-    """Decides the next step of every environment."""
+    """Decides one environment's next step, by that environment alone: so nothing depends on how many there are."""
 
-    def decide(
-        self, pool: WorkerPool, numbers: Sequence[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32]]:
-        """Actions, sources and confidences, each of shape (num_envs,).
-
-        Args:
-            pool: the environments.
-            numbers: number of the episode that each of them is in.
-        """
+    def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
+        """What environment ``index`` does next, in the episode of that number."""
         ...
 
 
 class AgentPolicy:
     """A trained learner acting greedily, with the advised side where the mode lets it."""
 
-    def __init__(self, learner: Algorithm, mode: AgentMode, num_envs: int, trust: float) -> None:
+    def __init__(self, learner: Algorithm, mode: AgentMode, trust: float) -> None:
         self._learner = learner
-        self._arbiter = Arbiter(mode, num_envs, seed=0, trust=trust, trial_share=0.0)
+        self._arbiter = Arbiter(mode, 1, seed=0, trust=trust, trial_share=0.0)
 
-    def decide(
-        self, pool: WorkerPool, numbers: Sequence[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32]]:
+    def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
         """The learner's best action, or «let the pilot act»."""
-        actions, confidences, exploring = self._learner.act(pool.observations(), explore=False)
-        actions, sources = self._arbiter.choose(actions, confidences, exploring, pool.pilot_confidences())
-        return actions, sources, confidences
+        actions, confidences, exploring = self._learner.act(pool.observation(index), explore=False)
+        pilot = pool.pilot_confidences()[index : index + 1]
+        chosen, sources = self._arbiter.choose(actions, confidences, exploring, pilot)
+        return Choice(int(chosen[0]), int(sources[0]), float(confidences[0]))
 
 
 class RandomPolicy:
@@ -59,17 +57,12 @@ class RandomPolicy:
         self._seed = seed
         self._random: dict[int, np.random.Generator] = {}
 
-    def decide(
-        self, pool: WorkerPool, numbers: Sequence[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32]]:
-        """One allowed action for each environment; an episode draws the same ones in any environment."""
-        actions = []
-        for number, mask in zip(numbers, pool.observations()["action_mask"], strict=True):
-            if number not in self._random:
-                self._random[number] = np.random.default_rng(derive_seed(self._seed, Purpose.RANDOM_PLAY, number))
-            actions.append(self._random[number].choice(np.flatnonzero(mask)))
-        count = len(actions)
-        return np.asarray(actions), np.full(count, Source.EXPLORE, np.uint8), np.zeros(count, np.float32)
+    def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
+        """An allowed action; an episode draws the same ones in any environment."""
+        if number not in self._random:
+            self._random[number] = np.random.default_rng(derive_seed(self._seed, Purpose.RANDOM_PLAY, number))
+        allowed = np.flatnonzero(pool.observation(index)["action_mask"][0])
+        return Choice(int(self._random[number].choice(allowed)), Source.EXPLORE, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +91,35 @@ def evaluate(
     num_envs = pool.num_envs
     pool.reset()
     done: dict[int, EvaluatedEpisode] = {}
+    running: dict[int, RunningEpisode] = {}
 
-    def begin(environment: int, number: int) -> RunningEpisode:
-        seed_of_episode = derive_seed(seed, Purpose.EVALUATION, episode_number(environment, number, num_envs))
-        return RunningEpisode(number, seed_of_episode, 0)
+    def begin(index: int, number: int) -> None:
+        """Begins an environment's next episode, if that is one of those asked for."""
+        overall = episode_number(index, number, num_envs)
+        running.pop(index, None)
+        if overall < episodes:
+            running[index] = RunningEpisode(number, derive_seed(seed, Purpose.EVALUATION, overall), 0)
+            step(index)
 
-    running = [begin(index, 0) for index in range(num_envs)]
-    while len(done) < episodes and not interrupted():
-        numbers = [episode_number(index, episode.number, num_envs) for index, episode in enumerate(running)]
-        result = pool.step(*policy.decide(pool, numbers))
-        for index, record in enumerate(result.records):
-            running[index].add(record)
-        for index in np.flatnonzero(result.ended).tolist():
-            episode, record = running[index], result.records[index]
-            number = numbers[index]
-            running[index] = begin(index, episode.number + 1)
-            if number < episodes:
+    def step(index: int) -> None:
+        pool.begin_step(index, *policy.decide(pool, index, episode_number(index, running[index].number, num_envs)))
+
+    for index in range(num_envs):
+        begin(index, 0)
+    while running:
+        for index in pool.ready(running):
+            record, episode = pool.finish_step(index), running[index]
+            episode.add(record)
+            if record["terminated"] or record["truncated"]:
                 summary = episode.summarize(index, record, pool.milestones_of_ended(index))
-                done[number] = EvaluatedEpisode(summary, episode, int(record["frames"]))
+                overall = episode_number(index, episode.number, num_envs)
+                done[overall] = EvaluatedEpisode(summary, episode, int(record["frames"]))
                 on_episode(len(done))
+                begin(index, episode.number + 1)
+            elif interrupted():
+                del running[index]
+            else:
+                step(index)
     return [done[number] for number in sorted(done)]
 
 

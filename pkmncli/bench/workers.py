@@ -21,7 +21,7 @@ BUDGET = 1.8
 
 
 def bench_workers(settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS) -> list[Ratio]:
-    """Steps a second of two workers against one, over both of which the same parent watches."""
+    """Steps a second of two workers against one, with the same parent watching over both pools."""
     pools = [WorkerPool(worker_spec(settings, registry, Purpose.TRAINING, num_envs=count)) for count in (1, 2)]
     try:
         for pool in pools:
@@ -35,16 +35,26 @@ def bench_workers(settings: ResolvedSettings, registry: Registry, pairs: int = P
 
 
 def _measure(pool: WorkerPool) -> Callable[[], float]:
+    """Steps a second with random presses, each environment going on as soon as it has finished its own step."""
     random = np.random.default_rng(0)
-    sources = np.full(pool.num_envs, Source.EXPLORE, np.uint8)
-    confidences = np.zeros(pool.num_envs, np.float32)
+
+    def begin(index: int) -> None:
+        mask = pool.observation(index)["action_mask"][0]
+        pool.begin_step(index, int(random.choice(np.flatnonzero(mask))), Source.EXPLORE, 0.0)
 
     def run() -> float:
-        began = time.perf_counter()
-        for _ in range(STEPS_PER_ROUND):
-            masks = pool.observations()["action_mask"]
-            actions = np.array([random.choice(np.flatnonzero(mask)) for mask in masks])
-            pool.step(actions, sources, confidences)
+        began, left = time.perf_counter(), STEPS_PER_ROUND * pool.num_envs
+        running = set(range(pool.num_envs))
+        for index in running:
+            begin(index)
+        while running:
+            for index in pool.ready(running):
+                pool.finish_step(index)
+                left -= 1
+                if left >= len(running):
+                    begin(index)
+                else:
+                    running.discard(index)
         return STEPS_PER_ROUND * pool.num_envs / (time.perf_counter() - began)
 
     return run

@@ -129,7 +129,7 @@ def _policy(
     content = read_checkpoint(checkpoint)
     learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
     learner.load_state_dict(content.learner)
-    return AgentPolicy(learner, AgentMode(mode.value), pool.num_envs, content.trainer["arbiter"]["trust"])
+    return AgentPolicy(learner, AgentMode(mode.value), content.trainer["arbiter"]["trust"])
 
 
 def _keep(run: Run, registry: Registry, result: dict[str, Any], played: list[EvaluatedEpisode]) -> None:

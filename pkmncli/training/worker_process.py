@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
 from pkmncli.errors import PkmnError
+from pkmncli.training.channel import Channel
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.shared_block import TERMINAL_SLOT, FieldLayout, SharedBlock
 
@@ -259,8 +260,9 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "names": dict(environment.names),
             "max_steps_per_episode": environment.max_steps_per_episode,
         }
-        connection.send_bytes(RESULT + pickle.dumps(description))
-        _answer(connection, worker)
+        channel = Channel(connection)
+        channel.send(RESULT + pickle.dumps(description))
+        _answer(channel, worker)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     except PkmnError as error:
@@ -278,21 +280,21 @@ def _last_words(connection: Connection, message: bytes) -> None:
         connection.send_bytes(message)
 
 
-def _answer(connection: Connection, worker: Worker) -> None:
+def _answer(channel: Channel, worker: Worker) -> None:
     while True:
-        message = connection.recv_bytes()
+        message = channel.receive()
         opcode = message[:1]
         if opcode == STEP:
             _opcode, action, slot, source, confidence = STEP_MESSAGE.unpack(message)
             worker.step(action, slot, source, confidence)
-            connection.send_bytes(DONE)
+            channel.send(DONE)
         elif opcode == ATTACH:
             layout: tuple[FieldLayout, ...] = pickle.loads(message[1:])
-            connection.send_bytes(DONE)  # only then the handle comes, which may not be mixed with other messages
-            worker.block = SharedBlock.receive(connection, layout, worker.spec.num_envs)
-            connection.send_bytes(DONE)
+            channel.send(DONE)  # only then the handle comes, which may not be mixed with other messages
+            worker.block = SharedBlock.receive(channel.connection, layout, worker.spec.num_envs)
+            channel.send(DONE)
         elif opcode == CALL:
             name, arguments = pickle.loads(message[1:])
-            connection.send_bytes(RESULT + pickle.dumps(getattr(worker, name)(*arguments)))
+            channel.send(RESULT + pickle.dumps(getattr(worker, name)(*arguments)))
         else:
             return

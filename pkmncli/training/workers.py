@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pkmncli.errors import TrainingError
-from pkmncli.training.shared_block import FRAME_SLOTS, TERMINAL_SLOT, SharedBlock, layout_of
+from pkmncli.training.channel import Channel
+from pkmncli.training.shared_block import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
 from pkmncli.training.worker_process import (
     ATTACH,
     CALL,
@@ -70,12 +72,13 @@ class StepResult:
 
 
 class _Link:
-    """One worker process and the pipe to it."""
+    """One worker process and the channel to it."""
 
     def __init__(self, index: int, spec: WorkerSpec) -> None:
         context = get_context("spawn")
         self.index = index
-        self.connection, theirs = context.Pipe()
+        connection, theirs = context.Pipe()
+        self.channel = Channel(connection)
         self.process: BaseProcess = context.Process(
             target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
         )
@@ -85,12 +88,11 @@ class _Link:
     def receive(self, timeout_s: float) -> bytes:
         """The next message. Raises WorkerLostError, or the user's error that stopped the worker."""
         try:
-            if not self.connection.poll(timeout_s):
+            if not self.channel.wait(timeout_s):
                 raise WorkerLostError(self.index, f"no answer for {timeout_s:.0f} s")
-            message = self.connection.recv_bytes()
+            message = self.channel.receive()
         except (EOFError, OSError):
-            self.process.join(SECONDS_TO_QUIT)
-            raise WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}") from None
+            raise self._gone() from None
         if message[:1] == USER_ERROR:
             kind, text = pickle.loads(message[1:])
             raise kind(text)
@@ -100,20 +102,26 @@ class _Link:
 
     def send(self, message: bytes) -> None:
         try:
-            self.connection.send_bytes(message)
+            self.channel.send(message)
         except OSError:
-            # its last words may still be in the pipe; reading them says more than that it is gone
+            # its last words may still be in the pipe; they say more than that it is gone
             self.receive(0)
-            raise WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}") from None
+            raise self._gone() from None
+
+    def _gone(self) -> WorkerLostError:
+        self.process.join(SECONDS_TO_QUIT)
+        return WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}")
 
     def end(self) -> None:
         with contextlib.suppress(OSError):  # it may be gone already
-            self.connection.send_bytes(QUIT)
+            self.channel.send(QUIT)
         self.process.join(SECONDS_TO_QUIT)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-        self.connection.close()
+        self.kill()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.channel.close()
 
 
 class WorkerPool:
@@ -137,7 +145,9 @@ class WorkerPool:
         self._timeout_s = timeout_s
         self._on_loss = on_loss or (lambda loss: None)
         self._links: list[_Link] = []
-        self._slot = 0
+        self._slots = [0] * spec.num_envs
+        self._messages = [b""] * spec.num_envs
+        self._lost: dict[int, WorkerLostError] = {}
         self._presses = [bytearray() for _ in range(spec.num_envs)]
         self._episodes = [0] * spec.num_envs
         try:
@@ -168,14 +178,14 @@ class WorkerPool:
         link.send(ATTACH + pickle.dumps(self._block.layout))
         link.receive(self._timeout_s)
         assert link.process.pid is not None
-        self._block.send(link.connection, link.process.pid)
+        self._block.send(link.channel.connection, link.process.pid)
         link.receive(self._timeout_s)
 
-    # Steps -------------------------------------------------------------------------------------------------------
+    # Steps of all at once ------------------------------------------------------------------------------------
 
     def observations(self) -> Mapping[str, NDArray[Any]]:
         """What each environment shows now: views of shape (num_envs, ...), valid until the step after the next."""
-        return self._block.slots[self._slot]
+        return self._block.slots[self._slots[0]]
 
     def pilot_confidences(self) -> NDArray[np.float32]:
         """How sure each environment's pilot is of what it would press now, shape (num_envs,)."""
@@ -186,80 +196,93 @@ class WorkerPool:
         """Begins the first episode of every environment."""
         self._episodes = [0] * self.num_envs
         self._presses = [bytearray() for _ in range(self.num_envs)]
-        self._slot = 0
+        self._slots = [0] * self.num_envs
         self.call_all("reset", [(0, 0)] * self.num_envs)
 
     def step(
         self, actions: NDArray[np.int64], sources: NDArray[np.uint8], confidences: NDArray[np.float32]
     ) -> StepResult:
-        """One step of every environment.
+        """One step of every environment. Do not mix it with steps of single environments.
 
         Args:
             actions: (num_envs,), PILOT_ACTS where the pilot decides.
             sources: (num_envs,), who decided, where it was not the pilot.
             confidences: (num_envs,), how sure that one was.
         """
-        before = self._slot
-        self._slot = (before + 1) % FRAME_SLOTS
-        messages = [
-            STEP_MESSAGE.pack(STEP, action, self._slot, source, confidence)
-            for action, source, confidence in zip(actions.tolist(), sources.tolist(), confidences.tolist(), strict=True)
-        ]
-        lost: list[tuple[int, WorkerLostError]] = []
-        for link, message in zip(self._links, messages, strict=True):
-            try:
-                link.send(message)
-            except WorkerLostError as loss:
-                lost.append((link.index, loss))
-        gone = {index for index, _loss in lost}
-        for link in self._links:
-            if link.index not in gone:
-                try:
-                    link.receive(self._timeout_s)
-                except WorkerLostError as loss:
-                    lost.append((link.index, loss))
-        for index, cause in lost:
-            self._replace(index, cause, before)
-            try:
-                self._links[index].send(messages[index])
-                self._links[index].receive(self._timeout_s)
-            except WorkerLostError as again:
-                raise TrainingError(
-                    f"environment {index} was lost twice at the same step; the second time it said:\n{again.details}"
-                ) from None
-        return self._result(before)
-
-    def _result(self, before: int) -> StepResult:
-        records = self._block.records.copy()
-        after: Mapping[str, NDArray[Any]] = self._block.slots[self._slot]
+        before = self._slots[0]
+        for index, (action, source, confidence) in enumerate(
+            zip(actions.tolist(), sources.tolist(), confidences.tolist(), strict=True)
+        ):
+            self.begin_step(index, action, source, confidence)
+        records = np.empty(self.num_envs, RECORD_DTYPE)
+        for index in range(self.num_envs):
+            records[index] = self.finish_step(index)
+        after: Mapping[str, NDArray[Any]] = self._block.slots[self._slots[0]]
         ended = np.flatnonzero(records["terminated"] | records["truncated"])
         if ended.size:
             terminal = self._block.slots[TERMINAL_SLOT]
             after = {name: array.copy() for name, array in after.items()}
             for name, array in after.items():
                 array[ended] = terminal[name][ended]
-        for index, (action, over) in enumerate(
-            zip(records["action"].tolist(), (records["terminated"] | records["truncated"]).tolist(), strict=True)
-        ):
-            if over:
-                self._presses[index].clear()
-                self._episodes[index] += 1
-            else:
-                self._presses[index].append(action)
         return StepResult(self._block.slots[before], after, records)
 
-    def _replace(self, index: int, loss: WorkerLostError, slot: int) -> None:
-        """Builds a lost worker anew and plays its episode again, which leads to the same state."""
+    # Steps of one at a time ------------------------------------------------------------------------------------
+
+    def observation(self, index: int) -> Mapping[str, NDArray[Any]]:
+        """What one environment shows now: views of shape (1, ...)."""
+        return {name: array[index : index + 1] for name, array in self._block.slots[self._slots[index]].items()}
+
+    def begin_step(self, index: int, action: int, source: int, confidence: float) -> None:
+        """Tells one environment to step, and does not wait for it. Arguments as those of :meth:`step`."""
+        slot = (self._slots[index] + 1) % FRAME_SLOTS
+        self._messages[index] = STEP_MESSAGE.pack(STEP, action, slot, source, confidence)
+        try:
+            self._links[index].send(self._messages[index])
+        except WorkerLostError as loss:
+            self._lost[index] = loss
+
+    def finish_step(self, index: int) -> np.void:
+        """Waits for the step that :meth:`begin_step` began. Returns a copy of its record."""
+        link = self._links[index]
+        try:
+            if index in self._lost:
+                raise self._lost.pop(index)
+            link.receive(self._timeout_s)
+        except WorkerLostError as loss:
+            self._step_in_new_worker(index, loss)
+        self._slots[index] ^= 1
+        record: np.void = self._block.records[index].copy()
+        if record["terminated"] or record["truncated"]:
+            self._presses[index].clear()
+            self._episodes[index] += 1
+        else:
+            self._presses[index].append(record["action"])
+        return record
+
+    def ready(self, indices: Collection[int]) -> list[int]:
+        """Waits until at least one of these environments has finished its step. Returns those that have."""
+        lost = [index for index in indices if index in self._lost]
+        if lost:
+            return lost
+        links = {self._links[index].channel.connection: index for index in indices}
+        done = [links[one] for one in wait(list(links), self._timeout_s) if isinstance(one, Connection)]
+        return sorted(done) or list(indices)  # where none answers in time, finish_step says so
+
+    def _step_in_new_worker(self, index: int, loss: WorkerLostError) -> None:
+        """Builds a lost worker anew, plays its episode again, which leads to the same state, and takes the step."""
         self._on_loss(loss)
-        old = self._links[index]
-        old.process.kill()
-        old.process.join()
-        old.connection.close()
-        link = _Link(index, self.spec)
-        self._links[index] = link
+        self._links[index].kill()
+        link = self._links[index] = _Link(index, self.spec)
         self._first_words(link)
         self._attach(link)
-        self._call(link, "replay", (self._episodes[index], bytes(self._presses[index]), slot))
+        self._call(link, "replay", (self._episodes[index], bytes(self._presses[index]), self._slots[index]))
+        try:
+            link.send(self._messages[index])
+            link.receive(self._timeout_s)
+        except WorkerLostError as again:
+            raise TrainingError(
+                f"environment {index} was lost twice at the same step; the second time it said:\n{again.details}"
+            ) from None
 
     # Calls -------------------------------------------------------------------------------------------------------
 
@@ -298,7 +321,7 @@ class WorkerPool:
 
     def load(self, states: Sequence[WorkerState], presses: Sequence[bytes]) -> None:
         """Goes on from saved states; ``presses`` are those of each running episode so far."""
-        self._slot = 0
+        self._slots = [0] * self.num_envs
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
         self._presses = [bytearray(own) for own in presses]
