@@ -35,10 +35,12 @@ class DQNSettings(BaseModel):
         0.1, gt=0, description="Factor on rewards before learning; values of 1 to 10 suit the step size [own]"
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
-    n_step: PositiveInt = Field(3, description="Rewards summed, in steps, before the target network's value [rainbow]")
+    n_step: PositiveInt = Field(
+        5, description="Rewards summed, in steps, before the target network's value [own: 3 in rainbow]"
+    )
     double: bool = Field(True, description="The learned network picks the next action, the target network values it")
     target_update_interval: PositiveInt = Field(
-        500, description="Updates between two copies to the target network; 500 are 2,000 steps [efficient]"
+        250, description="Updates between two copies to the target network; 250 are 1,000 steps [own]"
     )
     tau: float = Field(1.0, gt=0, le=1, description="Share of the learned weights in such a copy; 1 replaces [nature]")
 

@@ -23,6 +23,7 @@ SMALL = {
     "vector_features": 32,
     "head_features": 32,
     "gamma": 0.9,
+    "reward_scale": 1.0,
     "n_step": 1,
     "target_update_interval": 1,
     "tau": 0.05,
@@ -172,7 +173,9 @@ def test_a_screen_is_read() -> None:
         gymnasium.spaces.Discrete(4),
         num_envs,
         seed=0,
-        settings=DQNSettings(learning_rate=1e-3, learning_starts=100, screen_channels=(8, 8), screen_features=32),
+        settings=DQNSettings(
+            reward_scale=1.0, learning_rate=1e-3, learning_starts=100, screen_channels=(8, 8), screen_features=32
+        ),
     )
 
     def screens(corners: np.ndarray) -> dict[str, np.ndarray]:
@@ -209,6 +212,7 @@ def test_cart_pole_is_balanced() -> None:
         num_envs=1,
         seed=0,
         settings=DQNSettings(
+            reward_scale=1.0,
             learning_rate=1e-3,
             learning_starts=200,
             target_update_interval=50,

@@ -62,10 +62,10 @@ def test_the_clock_of_a_cartridge_stands_still(start: Start, rom_path: Path) -> 
     emulator.run(60 * 4)
     assert clock_seconds(emulator) == 0
     state = emulator.save_state()
-    emulator._pyboy.rtc_lock_experimental(False)
+    emulator.pyboy.rtc_lock_experimental(False)
     emulator.run(60 * 4)
     assert clock_seconds(emulator) >= 3, "without the lock it would have gone on"
-    emulator._pyboy.rtc_lock_experimental(True)
+    emulator.pyboy.rtc_lock_experimental(True)
     emulator.load_state(state)
     assert clock_seconds(emulator) == 0
 

@@ -64,24 +64,24 @@ def test_exploration_pays_first_visits_less_and_less(begin: GameState) -> None:
     reward.reset(begin)
     assert reward.score(begin, 0, begin) == {}
     right = begin._replace(x=14)
-    assert reward.score(begin, 0, right) == {"new_tile": 0.1}
+    assert reward.score(begin, 0, right) == {"new_tile": 0.5}
     assert reward.score(right, 0, begin) == {}
     town = begin._replace(map_number=5)
-    assert reward.score(begin, 0, town) == {"new_tile": pytest.approx(0.05), "new_map": 5.0}
+    assert reward.score(begin, 0, town) == {"new_tile": pytest.approx(0.25), "new_map": 5.0}
     house = begin._replace(map_number=6)
-    assert reward.score(town, 0, house) == {"new_tile": pytest.approx(0.025), "new_map": 2.5}
+    assert reward.score(town, 0, house) == {"new_tile": pytest.approx(0.125), "new_map": 2.5}
     other = ExplorationReward()
     other.load_state(reward.save_state())
     assert other.score(house, 0, right) == {}
     reward.reset(begin)
-    assert reward.score(begin, 0, right) == {"new_tile": 0.1}
+    assert reward.score(begin, 0, right) == {"new_tile": 0.5}
 
 
 def test_without_decay_every_tile_is_worth_the_same(begin: GameState) -> None:
     reward = ExplorationReward(ExplorationSettings(tile_half_life=0))
     reward.reset(begin)
     worth = [reward.score(begin, 0, begin._replace(x=20 + step))["new_tile"] for step in range(5)]
-    assert worth == [0.1] * 5
+    assert worth == [0.5] * 5
 
 
 def test_settings_of_rewards() -> None:

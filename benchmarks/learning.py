@@ -1,0 +1,96 @@
+"""Does the learner learn? Trains it alone on the bundled game, several seeds, and compares it with random play.
+
+    python benchmarks/learning.py --seeds 5 --steps 40000 --folder /tmp/learning
+
+Each seed is a training of its own, evaluated greedily on starts that it never saw; random play takes any action that
+the mask allows, on the same starts. Shares are of all episodes; their 95% intervals come from a bootstrap that draws
+seeds first and then episodes, since episodes of one training resemble each other. Runs that exist are not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+EPISODE_STEPS = 300
+DRAWS = 10_000
+
+
+def pkmn(*arguments: str) -> str:
+    """Runs the command line as a user would, and returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pkmncli", *arguments], check=True, capture_output=True, text=True, env=os.environ
+    )
+    return done.stdout
+
+
+def train_and_evaluate(seed: int, steps: int, episodes: int, folder: Path) -> dict[str, dict[str, Any]]:
+    """Results of the trained learner and of random play, for one seed."""
+    name = f"seed-{seed}-{steps}"
+    result_file = folder / f"{name}.json"
+    if result_file.exists():
+        found: dict[str, dict[str, Any]] = json.loads(result_file.read_text(encoding="utf-8"))
+        return found
+    options = [
+        *("--rl", "dqn", "--mode", "rl-only", "--steps", str(steps), "--seed", str(seed), "--quiet"),
+        *("--max-steps-per-episode", str(EPISODE_STEPS), "--save-dir", str(folder), "--run-name", name),
+    ]
+    pkmn("train", *options)
+    results = {
+        mode: json.loads(
+            pkmn("eval", str(folder / name), "--mode", mode, "--episodes", str(episodes), "--json", "--envs", "1")
+        )
+        for mode in ("rl-only", "random")
+    }
+    result_file.write_text(json.dumps(results, indent=2), encoding="utf-8")
+    return results
+
+
+def interval(shares: list[float], episodes: int, random: np.random.Generator) -> tuple[float, float, float]:
+    """Mean share with its 95% interval: seeds are drawn with repetition, then episodes of each."""
+    drawn = random.choice(np.asarray(shares), (DRAWS, len(shares)))
+    means = random.binomial(episodes, drawn).mean(axis=1) / episodes
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(np.mean(shares)), float(low), float(high)
+
+
+def main() -> None:
+    """Trains, evaluates and prints a table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=40_000)
+    parser.add_argument("--episodes", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
+    parser.add_argument("--folder", type=Path, required=True, help="where runs and results are kept")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(given.jobs) as pool:
+        results = list(
+            pool.map(
+                lambda seed: train_and_evaluate(seed, given.steps, given.episodes, given.folder), range(given.seeds)
+            )
+        )
+    random = np.random.default_rng(0)
+    print("| reached within 300 steps | DQN, greedy | 95% interval | by seed | random | 95% interval |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name in results[0]["rl-only"]["milestones"]:
+        cells = [name]
+        for mode in ("rl-only", "random"):
+            shares = [one[mode]["milestones"][name]["share"] for one in results]
+            mean, low, high = interval(shares, given.episodes, random)
+            cells += [f"{mean:.0%}", f"{low:.0%} to {high:.0%}"]
+            if mode == "rl-only":
+                cells.append(", ".join(f"{share:.0%}" for share in shares))
+        print("| " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
