@@ -164,8 +164,9 @@ def _show(outcome: Outcome) -> None:
         lines.append(f"Reward: {average:.1f} on average over the last episodes, {summary['best_reward']:.1f} at best.")
     shares = [f"{name} {share:.0%}" for name, share in summary["source_shares"].items() if share]
     lines.append(f"Decided by: {', '.join(shares)}.")
+    width = max(map(len, summary["milestones"]), default=0)
     for name, reached in summary["milestones"].items():
-        lines.append(f"  {name}: in {reached['episodes']} episodes, first by step {reached['first_step']:,}")
+        lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")
     folder = outcome.run.folder
     if outcome.exit_code:
         lines += ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {folder}"]
@@ -173,9 +174,9 @@ def _show(outcome: Outcome) -> None:
         lines += [
             "",
             f"The run is in {folder}. Next:",
-            "  pkmn eval                 how good the agent is alone",
-            "  pkmn replay --video best.mp4   its best episode as a film",
-            "  pkmn analyze-patterns     what it does where, and what that brings",
-            "  pkmn train --resume --steps N  train on, to N steps in all",
+            "  pkmn eval                      how good the learner is by itself",
+            "  pkmn replay --video best.mp4   the best episode as a film",
+            "  pkmn analyze-patterns          what was done where, and what it brought",
+            f"  pkmn train --resume --steps {2 * summary['total_steps']}   train on",
         ]
     typer.echo("\n".join(lines))

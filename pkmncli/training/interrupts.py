@@ -1,8 +1,15 @@
-"""Ctrl-C and SIGTERM while training: the first asks for an orderly end, the second ends at once."""
+"""Ctrl-C and SIGTERM while training: the first asks for an orderly end, the second ends at once.
+
+Both often reach the whole group of processes. They are the parent's to handle: workers ignore them.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sys
+from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
@@ -38,3 +45,25 @@ class InterruptFlag:
         if self.received is not None:
             raise KeyboardInterrupt
         self.received = signal.Signals(number)
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """While entered, signals wait; a process started meanwhile is not hit by one before it can ignore them."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # starting a process would start it, and let signals through from then on
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_signals() -> None:
+    """For a process that was started with signals held: ignores them from now on."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)

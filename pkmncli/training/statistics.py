@@ -31,8 +31,8 @@ class TrainingStatistics:
     milestone_episodes: dict[str, int] = field(default_factory=dict)
     milestone_first_step: dict[str, int] = field(default_factory=dict)
 
-    def add_episode(self, summary: EpisodeSummary, global_step: int) -> None:
-        """Counts an episode that ended when ``global_step`` steps had been taken."""
+    def add_episode(self, summary: EpisodeSummary, num_envs: int) -> None:
+        """Counts an episode that ended. All ``num_envs`` environments step together, which dates its milestones."""
         self.episodes += 1
         self.total_episode_steps += summary.steps
         self.total_llm_share += summary.llm_share
@@ -40,9 +40,10 @@ class TrainingStatistics:
         self.recent_lengths.append(summary.steps)
         if self.best_reward is None or summary.total_reward > self.best_reward:
             self.best_reward = summary.total_reward
-        for name in summary.milestone_steps:
+        for name, step in summary.milestone_steps.items():
+            reached = summary.first_step + step * num_envs
             self.milestone_episodes[name] = self.milestone_episodes.get(name, 0) + 1
-            self.milestone_first_step.setdefault(name, global_step)
+            self.milestone_first_step[name] = min(reached, self.milestone_first_step.get(name, reached))
 
     @property
     def average_reward(self) -> float | None:

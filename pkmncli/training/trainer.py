@@ -123,6 +123,7 @@ class Trainer:
         self._last_status = (0, time.perf_counter())
         self._metrics: dict[str, float] = {}
         self._saved_at = -1
+        self._lost_before = 0
 
     # Begin ---------------------------------------------------------------------------------------------------------
 
@@ -151,6 +152,7 @@ class Trainer:
             self._episodes.append(RunningEpisode.from_state(values, arrays))
         self._pool.load(checkpoint.workers, [bytes(episode.presses) for episode in self._episodes])
         self._saved_at = checkpoint.step
+        self._lost_before = self.statistics.workers_lost
         self._last_status = (self.statistics.steps, time.perf_counter())
 
     # The loop ------------------------------------------------------------------------------------------------------
@@ -184,6 +186,7 @@ class Trainer:
         self._learner.observe(_transitions(result))
         self._recorder.add_steps(steps_before, result.records)
         self.statistics.steps = steps_before + self._pool.num_envs
+        self.statistics.workers_lost = self._lost_before + self._pool.losses
         for index, record in enumerate(result.records):
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
@@ -251,7 +254,7 @@ class Trainer:
     def _end_episode(self, index: int, record: np.void) -> None:
         episode = self._episodes[index]
         summary = episode.summarize(index, record, self._pool.milestones_of_ended(index))
-        self.statistics.add_episode(summary, self.statistics.steps)
+        self.statistics.add_episode(summary, self._pool.num_envs)
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._recorder.add_metrics(
             self.statistics.steps,

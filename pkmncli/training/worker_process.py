@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import os
 import pickle
-import signal
 import struct
 import sys
 import time
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
 from pkmncli.errors import PkmnError
 from pkmncli.training.channel import Channel
+from pkmncli.training.interrupts import ignore_signals
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.shared_block import TERMINAL_SLOT, FieldLayout, SharedBlock
 
@@ -110,7 +110,6 @@ class Worker:
         self.step_in_episode = 0
         self.advice: Advice | None = None
         self.proposal = Decision(0, "", 0.0)
-        self.ended_milestones: list[int] = []
 
     # Calls, by name ---------------------------------------------------------------------------------------------
 
@@ -138,9 +137,8 @@ class Worker:
         self.reset(episode, slot)
         for action in presses:
             self.environment.advance(action)
+            self._propose()  # at every step, since the pilot remembers what it sees
         self.step_in_episode = len(presses)
-        if presses:
-            self._propose()
         self._publish(slot)
 
     def context(self) -> Any:
@@ -150,10 +148,6 @@ class Worker:
     def milestones(self) -> list[int]:
         """Steps at which the milestones of the running episode were reached, -1 for those that were not."""
         return self.environment.milestone_steps()
-
-    def milestones_of_ended(self) -> list[int]:
-        """The same for the episode that ended last."""
-        return self.ended_milestones
 
     def advise(self, advice: Advice | None) -> None:
         """Takes new advice for the pilot, or withdraws the old."""
@@ -171,8 +165,11 @@ class Worker:
 
     # Steps -------------------------------------------------------------------------------------------------------
 
-    def step(self, action: int, slot: int, source: int, confidence: float) -> None:
-        """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block."""
+    def step(self, action: int, slot: int, source: int, confidence: float) -> list[int] | None:
+        """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block.
+
+        Returns the steps at which the milestones of an episode that ended were reached, -1 for those that were not.
+        """
         assert self.block is not None
         environment = self.environment
         reason = b""
@@ -210,14 +207,15 @@ class Worker:
             reason,
             0.0,
         )
-        if ended:
-            self.ended_milestones = environment.milestone_steps()
-            environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
-            self.episode += 1
-            self._begin(slot)
-        else:
+        if not ended:
             self._propose()
             self._publish(slot)
+            return None
+        milestones = environment.milestone_steps()
+        environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
+        self.episode += 1
+        self._begin(slot)
+        return milestones
 
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)
@@ -245,7 +243,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
 
     It ends by itself when the parent is gone, however that ended.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle, after which it tells us
+    ignore_signals()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     environment: Environment | None = None
     try:
@@ -286,8 +284,8 @@ def _answer(channel: Channel, worker: Worker) -> None:
         opcode = message[:1]
         if opcode == STEP:
             _opcode, action, slot, source, confidence = STEP_MESSAGE.unpack(message)
-            worker.step(action, slot, source, confidence)
-            channel.send(DONE)
+            milestones = worker.step(action, slot, source, confidence)
+            channel.send(DONE if milestones is None else DONE + pickle.dumps(milestones))
         elif opcode == ATTACH:
             layout: tuple[FieldLayout, ...] = pickle.loads(message[1:])
             channel.send(DONE)  # only then the handle comes, which may not be mixed with other messages

@@ -5,51 +5,33 @@ Emulators never share a process with another Python thread: beside a busy thread
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pkmncli.errors import TrainingError
-from pkmncli.training.channel import Channel
 from pkmncli.training.shared_block import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
+from pkmncli.training.worker_link import WorkerLink, WorkerLostError
 from pkmncli.training.worker_process import (
     ATTACH,
     CALL,
-    CRASH,
-    QUIT,
     STEP,
     STEP_MESSAGE,
-    USER_ERROR,
     WorkerSpec,
     WorkerState,
-    run_worker,
 )
 
 if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
-
     import gymnasium
     from numpy.typing import NDArray
 
     from pkmncli.api import Advice, Context
 
 SECONDS_TO_START = 120.0
-SECONDS_TO_QUIT = 5.0
-
-
-class WorkerLostError(Exception):
-    """A worker died or stopped answering. ``details`` is its own traceback, where it could send one."""
-
-    def __init__(self, index: int, details: str) -> None:
-        super().__init__(f"worker {index} was lost: {details.strip().splitlines()[-1]}")
-        self.index = index
-        self.details = details
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,59 +51,6 @@ class StepResult:
         """Which environments' episodes ended with this step, shape (num_envs,)."""
         ended: NDArray[np.bool_] = self.records["terminated"] | self.records["truncated"]
         return ended
-
-
-class _Link:
-    """One worker process and the channel to it."""
-
-    def __init__(self, index: int, spec: WorkerSpec) -> None:
-        context = get_context("spawn")
-        self.index = index
-        connection, theirs = context.Pipe()
-        self.channel = Channel(connection)
-        self.process: BaseProcess = context.Process(
-            target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
-        )
-        self.process.start()
-        theirs.close()
-
-    def receive(self, timeout_s: float) -> bytes:
-        """The next message. Raises WorkerLostError, or the user's error that stopped the worker."""
-        try:
-            if not self.channel.wait(timeout_s):
-                raise WorkerLostError(self.index, f"no answer for {timeout_s:.0f} s")
-            message = self.channel.receive()
-        except (EOFError, OSError):
-            raise self._gone() from None
-        if message[:1] == USER_ERROR:
-            kind, text = pickle.loads(message[1:])
-            raise kind(text)
-        if message[:1] == CRASH:
-            raise WorkerLostError(self.index, message[1:].decode())
-        return message
-
-    def send(self, message: bytes) -> None:
-        try:
-            self.channel.send(message)
-        except OSError:
-            # its last words may still be in the pipe; they say more than that it is gone
-            self.receive(0)
-            raise self._gone() from None
-
-    def _gone(self) -> WorkerLostError:
-        self.process.join(SECONDS_TO_QUIT)
-        return WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}")
-
-    def end(self) -> None:
-        with contextlib.suppress(OSError):  # it may be gone already
-            self.channel.send(QUIT)
-        self.process.join(SECONDS_TO_QUIT)
-        self.kill()
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.channel.close()
 
 
 class WorkerPool:
@@ -144,14 +73,17 @@ class WorkerPool:
         self.num_envs = spec.num_envs
         self._timeout_s = timeout_s
         self._on_loss = on_loss or (lambda loss: None)
-        self._links: list[_Link] = []
+        self._links: list[WorkerLink] = []
         self._slots = [0] * spec.num_envs
         self._messages = [b""] * spec.num_envs
         self._lost: dict[int, WorkerLostError] = {}
+        self._ended_milestones: list[list[int]] = [[] for _ in range(spec.num_envs)]
+        self.losses = 0
+        """Workers that were lost and replaced."""
         self._presses = [bytearray() for _ in range(spec.num_envs)]
         self._episodes = [0] * spec.num_envs
         try:
-            self._links = [_Link(index, spec) for index in range(spec.num_envs)]
+            self._links = [WorkerLink(index, spec) for index in range(spec.num_envs)]
             descriptions = [self._first_words(link) for link in self._links]
             self.observation_space: gymnasium.spaces.Dict = descriptions[0]["observation_space"]
             self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
@@ -167,14 +99,14 @@ class WorkerPool:
             raise
 
     @staticmethod
-    def _first_words(link: _Link) -> dict[str, Any]:
+    def _first_words(link: WorkerLink) -> dict[str, Any]:
         try:
             description: dict[str, Any] = pickle.loads(link.receive(SECONDS_TO_START)[1:])
         except WorkerLostError as loss:
-            raise TrainingError(f"environment {link.index} could not be started:\n{loss.details}") from None
+            raise TrainingError(f"environment {link.index} could not be started: {loss.reason}") from loss
         return description
 
-    def _attach(self, link: _Link) -> None:
+    def _attach(self, link: WorkerLink) -> None:
         link.send(ATTACH + pickle.dumps(self._block.layout))
         link.receive(self._timeout_s)
         assert link.process.pid is not None
@@ -247,12 +179,13 @@ class WorkerPool:
         try:
             if index in self._lost:
                 raise self._lost.pop(index)
-            link.receive(self._timeout_s)
+            answer = link.receive(self._timeout_s)
         except WorkerLostError as loss:
-            self._step_in_new_worker(index, loss)
+            answer = self._ask_new_worker(index, loss, self._messages[index], self._timeout_s)
         self._slots[index] ^= 1
         record: np.void = self._block.records[index].copy()
         if record["terminated"] or record["truncated"]:
+            self._ended_milestones[index] = pickle.loads(answer[1:])
             self._presses[index].clear()
             self._episodes[index] += 1
         else:
@@ -268,38 +201,58 @@ class WorkerPool:
         done = [links[one] for one in wait(list(links), self._timeout_s) if isinstance(one, Connection)]
         return sorted(done) or list(indices)  # where none answers in time, finish_step says so
 
-    def _step_in_new_worker(self, index: int, loss: WorkerLostError) -> None:
-        """Builds a lost worker anew, plays its episode again, which leads to the same state, and takes the step."""
-        self._on_loss(loss)
-        self._links[index].kill()
-        link = self._links[index] = _Link(index, self.spec)
-        self._first_words(link)
-        self._attach(link)
-        self._call(link, "replay", (self._episodes[index], bytes(self._presses[index]), self._slots[index]))
-        try:
-            link.send(self._messages[index])
-            link.receive(self._timeout_s)
-        except WorkerLostError as again:
-            raise TrainingError(
-                f"environment {index} was lost twice at the same step; the second time it said:\n{again.details}"
-            ) from None
-
     # Calls -------------------------------------------------------------------------------------------------------
 
-    def _call(self, link: _Link, name: str, arguments: tuple[Any, ...]) -> Any:
-        link.send(CALL + pickle.dumps((name, arguments)))
-        return pickle.loads(link.receive(max(self._timeout_s, SECONDS_TO_START))[1:])
+    def _ask_new_worker(self, index: int, loss: WorkerLostError, message: bytes, timeout_s: float) -> bytes:
+        """Builds a lost worker anew, plays its episode again, which leads to the same state, and asks it again."""
+        self.losses += 1
+        self._on_loss(loss)
+        self._links[index].kill()
+        link = self._links[index] = WorkerLink(index, self.spec)
+        self._first_words(link)
+        try:
+            self._attach(link)
+            link.send(_call_message("replay", self._episodes[index], bytes(self._presses[index]), self._slots[index]))
+            link.receive(self._call_timeout_s)
+            link.send(message)
+            return link.receive(timeout_s)
+        except WorkerLostError as again:
+            raise TrainingError(f"environment {index} failed twice at the same step: {again.reason}") from again
+
+    @property
+    def _call_timeout_s(self) -> float:
+        return max(self._timeout_s, SECONDS_TO_START)
 
     def call(self, index: int, name: str, *arguments: Any) -> Any:
         """Calls a method of one worker."""
-        return self._call(self._links[index], name, arguments)
+        message = _call_message(name, *arguments)
+        try:
+            self._links[index].send(message)
+            answer = self._links[index].receive(self._call_timeout_s)
+        except WorkerLostError as loss:
+            answer = self._ask_new_worker(index, loss, message, self._call_timeout_s)
+        return pickle.loads(answer[1:])
 
     def call_all(self, name: str, arguments: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """Calls a method of every worker, all at the same time."""
         each = arguments if arguments is not None else [()] * self.num_envs
-        for link, own in zip(self._links, each, strict=True):
-            link.send(CALL + pickle.dumps((name, own)))
-        return [pickle.loads(link.receive(max(self._timeout_s, SECONDS_TO_START))[1:]) for link in self._links]
+        messages = [_call_message(name, *own) for own in each]
+        lost: dict[int, WorkerLostError] = {}
+        for index, message in enumerate(messages):
+            try:
+                self._links[index].send(message)
+            except WorkerLostError as loss:
+                lost[index] = loss
+        answers = []
+        for index, message in enumerate(messages):
+            try:
+                if index in lost:
+                    raise lost[index]
+                answer = self._links[index].receive(self._call_timeout_s)
+            except WorkerLostError as loss:
+                answer = self._ask_new_worker(index, loss, message, self._call_timeout_s)
+            answers.append(pickle.loads(answer[1:]))
+        return answers
 
     def context(self, index: int) -> Context:
         """The state of one environment in words."""
@@ -312,8 +265,8 @@ class WorkerPool:
 
     def milestones_of_ended(self, index: int) -> dict[str, int]:
         """For the episode of an environment that ended last: the step at which each milestone was reached."""
-        steps = self.call(index, "milestones_of_ended")
-        return {name: step for name, step in zip(self.milestone_names, steps, strict=True) if step >= 0}
+        steps = zip(self.milestone_names, self._ended_milestones[index], strict=True)
+        return {name: step for name, step in steps if step >= 0}
 
     def save(self) -> list[WorkerState]:
         """The state of every worker."""
@@ -341,3 +294,7 @@ class WorkerPool:
 
     def __exit__(self, *_exception: object) -> None:
         self.close()
+
+
+def _call_message(name: str, *arguments: Any) -> bytes:
+    return CALL + pickle.dumps((name, arguments))

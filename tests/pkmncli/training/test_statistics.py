@@ -18,7 +18,7 @@ PROMISED = {
 
 
 def episode(reward: float, steps: int = 10, **milestones: int) -> EpisodeSummary:
-    return EpisodeSummary(0, 0, 1, steps, reward, False, "time-limit", 0.25, milestones, 0)
+    return EpisodeSummary(0, 0, 1, steps, reward, False, "time-limit", 0.25, milestones, first_step=1000)
 
 
 def test_summary_of_a_run_without_an_episode_is_complete() -> None:
@@ -30,18 +30,18 @@ def test_summary_of_a_run_without_an_episode_is_complete() -> None:
 def test_averages_cover_the_recent_episodes_and_milestones_keep_their_first_step() -> None:
     statistics = TrainingStatistics()
     for number in range(RECENT_EPISODES + 5):
-        statistics.add_episode(episode(float(number), starter=3), global_step=10 * (number + 1))
+        statistics.add_episode(episode(float(number), starter=3), num_envs=2)
     summary = statistics.summary()
     assert summary["best_reward"] == RECENT_EPISODES + 4
     assert summary["final_avg_reward"] == sum(range(5, RECENT_EPISODES + 5)) / RECENT_EPISODES
-    assert summary["milestones"] == {"starter": {"episodes": RECENT_EPISODES + 5, "first_step": 10}}
+    assert summary["milestones"] == {"starter": {"episodes": RECENT_EPISODES + 5, "first_step": 1006}}
     assert summary["avg_llm_usage"] == 0.25
 
 
 def test_counters_go_on_after_a_resume() -> None:
     statistics = TrainingStatistics(steps=100)
-    statistics.add_episode(episode(2.0, outside=7), 50)
+    statistics.add_episode(episode(2.0, outside=7), 1)
     again = TrainingStatistics.from_state_dict(json.loads(json.dumps(statistics.state_dict())))
     for one in (statistics, again):
-        one.add_episode(episode(4.0, outside=6, lab=9), 90)
+        one.add_episode(episode(4.0, outside=6, lab=9), 1)
     assert again.summary() == statistics.summary()

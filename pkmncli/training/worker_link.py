@@ -1,0 +1,86 @@
+"""One worker process and the parent's end of the pipe to it."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import pickle
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from pkmncli.training.channel import Channel
+from pkmncli.training.interrupts import signals_held
+from pkmncli.training.worker_process import CRASH, QUIT, USER_ERROR, WorkerSpec, run_worker
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+SECONDS_TO_QUIT = 5.0
+
+
+class WorkerLostError(Exception):
+    """A worker died or stopped answering. ``details`` is its own traceback, where it could send one."""
+
+    def __init__(self, index: int, details: str) -> None:
+        self.index = index
+        self.details = details.strip()
+        self.reason = self.details.splitlines()[-1]
+        super().__init__(f"worker {index} was lost: {self.reason}")
+        if self.details != self.reason:
+            self.add_note(self.details)
+
+
+class WorkerLink:
+    """One worker process and the channel to it."""
+
+    def __init__(self, index: int, spec: WorkerSpec) -> None:
+        context = get_context("spawn")
+        self.index = index
+        connection, theirs = context.Pipe()
+        self.channel = Channel(connection)
+        self.process: BaseProcess = context.Process(
+            target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
+        )
+        with signals_held():
+            self.process.start()
+        atexit.register(self.process.kill)  # at exit only workers that ignore the signal which that sends are left
+        theirs.close()
+
+    def receive(self, timeout_s: float) -> bytes:
+        """The next message. Raises WorkerLostError, or the user's error that stopped the worker."""
+        try:
+            if not self.channel.wait(timeout_s):
+                raise WorkerLostError(self.index, f"no answer for {timeout_s:.0f} s")
+            message = self.channel.receive()
+        except (EOFError, OSError):
+            raise self._gone() from None
+        if message[:1] == USER_ERROR:
+            kind, text = pickle.loads(message[1:])
+            raise kind(text)
+        if message[:1] == CRASH:
+            raise WorkerLostError(self.index, message[1:].decode())
+        return message
+
+    def send(self, message: bytes) -> None:
+        try:
+            self.channel.send(message)
+        except OSError:
+            # its last words may still be in the pipe; they say more than that it is gone
+            self.receive(0)
+            raise self._gone() from None
+
+    def _gone(self) -> WorkerLostError:
+        self.process.join(SECONDS_TO_QUIT)
+        return WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}")
+
+    def end(self) -> None:
+        with contextlib.suppress(OSError):  # it may be gone already
+            self.channel.send(QUIT)
+        self.process.join(SECONDS_TO_QUIT)
+        self.kill()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        atexit.unregister(self.process.kill)
+        self.channel.close()
