@@ -36,7 +36,7 @@ class ConsoleProgress:
             TimeRemainingColumn(compact=True, elapsed_when_finished=False),
             TextColumn("{task.fields[text]}"),
         )
-        return Progress(*columns, console=self.console, refresh_per_second=4)
+        return Progress(*columns, console=self.console, refresh_per_second=4, transient=True)
 
     def __enter__(self) -> ConsoleProgress:
         if self._live:
