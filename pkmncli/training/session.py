@@ -23,7 +23,8 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.saving import CheckpointKeeper
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.trainer import Trainer, TrainerOptions
-from pkmncli.training.workers import WorkerLostError, WorkerPool
+from pkmncli.training.worker_link import WorkerLostError
+from pkmncli.training.workers import WorkerPool
 
 logger = logging.getLogger(__name__)
 

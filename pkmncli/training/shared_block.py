@@ -106,8 +106,13 @@ class SharedBlock:
 
     @classmethod
     def receive(cls, connection: Connection, layout: tuple[FieldLayout, ...], num_envs: int) -> SharedBlock:
-        """The block whose handle comes next through the pipe."""
-        return cls(layout, num_envs, _file_of(reduction.recv_handle(connection)))
+        """The block whose handle comes next through the pipe. It cannot be sent on."""
+        with _file_of(reduction.recv_handle(connection)) as file:
+            return cls(layout, num_envs, file)
+
+    def close(self) -> None:
+        """Lets go of the handle: the block cannot be sent any more. Its arrays stay as long as they are used."""
+        self._file.close()
 
 
 if sys.platform == "win32":

@@ -43,7 +43,7 @@ class WorkerLink:
         )
         with signals_held():
             self.process.start()
-        atexit.register(self.process.kill)  # at exit only workers that ignore the signal which that sends are left
+        atexit.register(self.process.kill)  # multiprocessing itself would send a SIGTERM, which workers ignore
         theirs.close()
 
     def receive(self, timeout_s: float) -> bytes:
@@ -62,6 +62,7 @@ class WorkerLink:
         return message
 
     def send(self, message: bytes) -> None:
+        """Sends a message. Raises as :meth:`receive` does."""
         try:
             self.channel.send(message)
         except OSError:
@@ -73,13 +74,18 @@ class WorkerLink:
         self.process.join(SECONDS_TO_QUIT)
         return WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}")
 
-    def end(self) -> None:
+    def ask_to_quit(self) -> None:
+        """Tells the worker to end by itself, and does not wait for it."""
         with contextlib.suppress(OSError):  # it may be gone already
             self.channel.send(QUIT)
+
+    def end(self) -> None:
+        """Waits a little for the worker to end by itself, then ends it."""
         self.process.join(SECONDS_TO_QUIT)
         self.kill()
 
     def kill(self) -> None:
+        """Ends the worker at once, even one that is stopped."""
         self.process.kill()
         self.process.join()
         atexit.unregister(self.process.kill)

@@ -5,6 +5,7 @@ Emulators never share a process with another Python thread: beside a busy thread
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,6 +75,7 @@ class WorkerPool:
         self._timeout_s = timeout_s
         self._on_loss = on_loss or (lambda loss: None)
         self._links: list[WorkerLink] = []
+        self._closing = contextlib.ExitStack()
         self._slots = [0] * spec.num_envs
         self._messages = [b""] * spec.num_envs
         self._lost: dict[int, WorkerLostError] = {}
@@ -91,7 +93,8 @@ class WorkerPool:
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
             self.names: dict[str, Any] = descriptions[0]["names"]
             self.max_steps_per_episode: int = descriptions[0]["max_steps_per_episode"]
-            self._block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
+            block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
+            self._block = self._closing.enter_context(contextlib.closing(block))
             for link in self._links:
                 self._attach(link)
         except BaseException:
@@ -286,8 +289,11 @@ class WorkerPool:
     def close(self) -> None:
         """Ends all workers. May be called twice."""
         for link in self._links:
+            link.ask_to_quit()
+        for link in self._links:
             link.end()
         self._links = []
+        self._closing.close()
 
     def __enter__(self) -> WorkerPool:
         return self

@@ -1,0 +1,26 @@
+"""Environments that tests of workers need, importable by a worker: one that looks around, one that fails."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmncli.api import Context
+
+
+class ThreadListing(PokemonEnvironment):
+    """Names the Python threads of its process in place of the summary in words."""
+
+    def context(self) -> Context:
+        names = sorted(thread.name for thread in threading.enumerate())
+        return replace(super().context(), context_summary=" ".join(names))
+
+
+class Failing(PokemonEnvironment):
+    """Its third step always fails, as a reward with a mistake in it would make it."""
+
+    def advance(self, action: int) -> tuple[float, bool, bool]:  # type: ignore[override]
+        if self.steps == 2:
+            raise ZeroDivisionError("no reward for nothing")
+        return super().advance(action)
