@@ -41,7 +41,7 @@ def train_and_evaluate(seed: int, steps: int, episodes: int, folder: Path) -> di
         return found
     options = [
         *("--rl", "dqn", "--mode", "rl-only", "--steps", str(steps), "--seed", str(seed), "--quiet"),
-        *("--max-steps-per-episode", str(EPISODE_STEPS), "--save-dir", str(folder), "--run-name", name),
+        *("--device", "cpu", "--max-steps-per-episode", str(EPISODE_STEPS), "--save-dir", str(folder), "--run-name", name),
     ]
     pkmn("train", *options)
     results = {

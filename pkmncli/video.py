@@ -47,9 +47,7 @@ def open_video(path: Path, frames_per_second: float) -> Iterator[VideoWriter]:
         ConfigurationError: the name ends in something else.
         RunError: the file cannot be written.
     """
-    suffix = path.suffix.lower()
-    if suffix not in VIDEO_SUFFIXES:
-        raise ConfigurationError(f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}")
+    suffix = check_video_name(path)
     temporary = path.with_name(f".{path.stem}.tmp{suffix}")
     writer: _Mp4Writer | _GifWriter = (
         _Mp4Writer(temporary, frames_per_second) if suffix == ".mp4" else _GifWriter(temporary, frames_per_second)
@@ -65,6 +63,14 @@ def open_video(path: Path, frames_per_second: float) -> Iterator[VideoWriter]:
         writer.abandon()
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def check_video_name(path: Path) -> str:
+    """The kind of video that a file's name asks for: its suffix. Raises ConfigurationError for any other."""
+    suffix = path.suffix.lower()
+    if suffix not in VIDEO_SUFFIXES:
+        raise ConfigurationError(f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}")
+    return suffix
 
 
 def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:

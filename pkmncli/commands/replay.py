@@ -16,7 +16,7 @@ from pkmncli.replay import Agreement, RecordedEpisode, choose_episode
 from pkmncli.replay import replay as play_again
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store
-from pkmncli.video import TerminalScreen, open_video
+from pkmncli.video import TerminalScreen, check_video_name, open_video
 
 STEPS_PER_SECOND = 60 / 24
 """A step lasts 24 frames of a Game Boy, which draws 60 a second."""
@@ -40,6 +40,8 @@ def replay(
     save_dir: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
 ) -> None:
     """Replay an episode. Without --video or --terminal it is only checked against what was recorded."""
+    if video is not None:
+        check_video_name(video)
     registry = get_registry()
     found = open_run(run, save_dir)
     recorded = choose_episode(_episodes(found, registry, evaluation), episode)

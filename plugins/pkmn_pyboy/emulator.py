@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import io
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,11 @@ class Emulator:
             where = f"{rom.path} can't be started" if headless else f"no window could be opened for {rom.path}"
             what = "check the image" if headless else "is there a display? Leave the window out to run without one"
             raise EmulatorError(f"{where}: {_text(error)}; {what}") from error
+        if not headless and not _window_can_be_seen():
+            self.pyboy.stop(save=False)
+            raise EmulatorError(
+                "no window could be opened: there is no display (DISPLAY is not set?); leave --no-headless out"
+            )
         if rom.header.has_clock:
             self.pyboy.rtc_lock_experimental(True)
         self.pyboy.set_emulation_speed(0 if headless else speed)
@@ -204,9 +210,16 @@ class Emulator:
             self.pyboy.stop(save=False)
 
 
+def _window_can_be_seen() -> bool:
+    """Whether SDL found a display. Without one it takes a driver that shows nothing, which only a user may ask for."""
+    import sdl2  # type: ignore[import-untyped]  # noqa: PLC0415 - only a window needs it
+
+    return "SDL_VIDEODRIVER" in os.environ or sdl2.SDL_GetCurrentVideoDriver() not in (b"offscreen", b"dummy")
+
+
 def _window_closed() -> bool:
     """Keeps the window alive, since PyBoy asks for no events without input, and tells whether it was closed."""
-    import sdl2  # type: ignore[import-untyped]  # noqa: PLC0415
+    import sdl2  # noqa: PLC0415
 
     sdl2.SDL_PumpEvents()
     closed = bool(sdl2.SDL_HasEvent(sdl2.SDL_QUIT))
