@@ -1,0 +1,307 @@
+"""The guides can be followed: their Python runs, their command lines parse, and the files that they name exist."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import pkmncli
+from pkmn_pyboy.environment import make_environment
+from pkmn_pyboy.masks import BY_PHASE
+from pkmn_pyboy.observation import STATE_VARIABLES
+from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
+from pkmn_pyboy.state.game_state import PHASE_NAMES
+from pkmncli import cli, errors
+from pkmncli.api import Action
+from pkmncli.command_table import build_command
+from pkmncli.commands.train import MAY_CHANGE
+from pkmncli.config import TrainSettings
+from pkmncli.plugins import get_registry
+from pkmncli.training.statistics import TrainingStatistics
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+GENERATED = re.compile(r"<!-- begin: .*?<!-- end -->", re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+PLACEHOLDER = re.compile(r"[A-Z]+(\.[A-Z]+)?|.*\.\.\.")
+PACKAGES = ("pkmncli", "pkmn_pyboy", "pkmn_dqn", "pkmn_decisions")
+EPISODE_STEPS = 40
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder in which a reader tries things: one short training has been done there."""
+    folder = tmp_path_factory.mktemp("guides")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        options = f"--steps 1000 --save-interval 800 --max-steps-per-episode {EPISODE_STEPS} --quiet --run-name guide"
+        assert cli.run(["train", *options.split(), "--set", "dqn.learning_starts=200"]) == 0
+        yield folder
+
+
+def text_of(page: Path) -> str:
+    """A page without what `make docs` writes into it."""
+    return GENERATED.sub("", page.read_text(encoding="utf-8"))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [found[2] for found in BLOCK.finditer(text_of(page)) if found[1] == language]
+
+
+def rows(page: Path, first_heading: str) -> list[list[str]]:
+    """The cells of a table's rows, found by the heading of its first column."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"| {first_heading} |"))
+    found = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+def named(cell: str) -> list[str]:
+    return CODE.findall(cell)
+
+
+# Python and commands ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_python_runs(page: Path, workplace: Path) -> None:
+    """A page's blocks run one after the other, as a reader would paste them."""
+    namespace: dict[str, Any] = {}
+    for number, block in enumerate(blocks(page, "python")):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), namespace)
+    if page.name == "training.md":
+        assert namespace["rows"]
+
+
+def options_of(command: Any) -> set[str]:
+    """Every name of every option of a command."""
+    return {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def command_lines() -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        text = text_of(page)
+        lines = [line.strip() for block in BLOCK.finditer(text) for line in block[2].splitlines()]
+        inline = CODE.findall(BLOCK.sub("", text))
+        found += [(page.name, line) for line in [*lines, *inline] if re.match(r"pkmn( |$)", line)]
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize(("page", "line"), command_lines(), ids=lambda value: value)
+def test_command_lines_parse(page: str, line: str) -> None:
+    tokens = shlex.split(line, comments=True)[1:]
+    command: Any = build_command()
+    context = command.make_context("pkmn", list(tokens), resilient_parsing=True)
+    path = []
+    while tokens and not tokens[0].startswith("-") and hasattr(command, "resolve_command"):
+        if PLACEHOLDER.fullmatch(tokens[0]):
+            return
+        name, command, tokens = command.resolve_command(context, tokens)
+        path.append(name)
+        assert command is not None, f"{page} names a command that is not there: {line}"
+        context = command.make_context(name, list(tokens), resilient_parsing=True)
+    options = options_of(command) | {"--help", "--debug"}
+    given = [token.split("=")[0] for token in tokens if token.startswith("--")]
+    assert [option for option in given if option not in options] == [], f"{page}: {line}"
+    unfinished = bool(given) and tokens[-1] in given  # an option named without its value
+    if path and "--help" not in tokens and not any(map(PLACEHOLDER.fullmatch, tokens)) and not unfinished:
+        command.make_context(path[-1], [token for token in tokens if token != "--debug"])
+
+
+def test_command_lines_are_found() -> None:
+    assert {
+        ("training.md", "pkmn train --resume --steps 1000000"),
+        ("games.md", "pkmn train --rom crystal.gbc"),
+    } <= set(command_lines())
+
+
+# Files and names -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_named_files_exist(page: Path) -> None:
+    for code in CODE.findall(BLOCK.sub("", text_of(page))):
+        if re.fullmatch(r"(docs|examples|plugins|tests|benchmarks|pkmncli)/[\w./-]+", code):
+            assert (ROOT / code).exists(), f"{page.name} names {code}"
+        elif re.fullmatch(r"\w+/[\w/]+\.py", code):
+            assert list(ROOT.glob(f"plugins/*/{code}")), f"{page.name} names {code}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_named_objects_exist(page: Path) -> None:
+    for code in CODE.findall(BLOCK.sub("", text_of(page))):
+        name = code.removesuffix("()")
+        if re.fullmatch(rf"({'|'.join(PACKAGES)})(\.\w+)+", name):
+            assert importable(name), f"{page.name} names {code}"
+
+
+def importable(name: str) -> bool:
+    parent, _, last = name.rpartition(".")
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return bool(parent) and hasattr(importlib.import_module(parent), last)
+    return True
+
+
+def test_every_guide_is_in_the_index() -> None:
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    guides = {page.name for page in DOCS.glob("*.md")} - {"README.md"}
+    assert guides == set(re.findall(r"\((\w+\.md)\)", index))
+
+
+# environment.md and games.md --------------------------------------------------------------------------------------
+
+
+def test_state_variables_are_as_the_code_has_them() -> None:
+    expected = [
+        [str(index), f"`{one.name}`", one.unit, f"{one.scale:g}", one.meaning]
+        for index, one in enumerate(STATE_VARIABLES)
+    ]
+    assert rows(DOCS / "environment.md", "index") == expected
+
+
+def test_phases_are_as_the_code_has_them() -> None:
+    table = rows(DOCS / "environment.md", "phase")
+    assert [(named(name)[0], int(number)) for name, number, _ in table] == [
+        (name, number) for number, name in enumerate(PHASE_NAMES)
+    ]
+    short = {"A": Action.A, "B": Action.B, "up": Action.UP, "down": Action.DOWN}
+    for (_, _, text), (phase, actions) in zip(table, sorted(BY_PHASE.items()), strict=True):
+        words = set(re.findall(r"\w+", text.split(";")[0]))
+        if "same" not in words:
+            allowed = {short[word] for word in words & short.keys()}
+            allowed |= {Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT} if "directions" in words else set()
+            assert allowed == actions, phase.name
+
+
+def test_rewards_are_as_the_code_has_them() -> None:
+    registry = get_registry()
+    table = {named(part)[0]: float(default) for part, _, default in rows(DOCS / "environment.md", "part")}
+    expected = {}
+    for reward in ("progress", "exploration"):
+        model = registry.get("rewards", reward).load_config()
+        assert model is not None
+        values = model().model_dump()
+        expected |= {f"{reward}.{name}": value for name, value in values.items() if not name.endswith("half_life")}
+    assert table == expected
+
+
+def test_info_is_described() -> None:
+    environment = make_environment()
+    _, info = environment.reset(seed=0)
+    environment.close()
+    text = text_of(DOCS / "environment.md").split("## Info")[1].split("## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == list(info)
+
+
+def test_editions_are_those_of_the_profile() -> None:
+    known = [(rom.name, rom.sha1) for rom in load_profile(GAMES_FOLDER / "crystal").roms]
+    assert [(name, named(sha1)[0]) for name, sha1 in rows(DOCS / "games.md", "edition")] == known
+
+
+def test_the_example_of_a_profile_plays(tmp_path: Path) -> None:
+    for block in blocks(DOCS / "games.md", "toml"):
+        name = block.splitlines()[0].removeprefix("# ")
+        (tmp_path / name).write_text(block, encoding="utf-8")
+    assert len(list(tmp_path.iterdir())) == 4
+    environment = make_environment(game_folder=tmp_path, rom_path=GAMES_FOLDER / "quillwood" / "quillwood.gbc")
+    try:
+        environment.reset(seed=0)
+        assert environment.state.phase.name == "FREE"
+        assert environment.context().context_summary.startswith("Bedroom, tile (")
+        before = (environment.state.x, environment.state.y)
+        for action in (Action.LEFT, Action.RIGHT, Action.RIGHT, Action.UP):
+            environment.step(action)
+        assert (environment.state.x, environment.state.y) != before
+    finally:
+        environment.close()
+
+
+# training.md -------------------------------------------------------------------------------------------------------
+
+
+def test_files_of_a_run_are_described(workplace: Path) -> None:
+    described = {name.rstrip("/") for cell, _ in rows(DOCS / "training.md", "file") for name in named(cell)}
+    there = {path.name for path in (workplace / "runs" / "guide").iterdir()}
+    assert there <= described
+    assert described - there <= {"evaluations", "superseded"}
+
+
+def test_metrics_are_described(workplace: Path) -> None:
+    described = {name for cell, _ in rows(DOCS / "training.md", "name") for name in named(cell)}
+    measured = duckdb.sql("SELECT DISTINCT name FROM read_parquet('runs/guide/metrics/*.parquet')").fetchall()
+    assert described == {name for (name,) in measured}
+
+
+def test_exit_codes_are_described() -> None:
+    described = {int(code) for cell, _ in rows(DOCS / "training.md", "code") for code in cell.split(",")}
+    defined = {value for name, value in vars(errors).items() if name.startswith("EXIT_")}
+    assert described == defined | {143}
+
+
+def test_what_may_change_is_described() -> None:
+    text = text_of(DOCS / "training.md")
+    listed = text.split("Only these may change:")[1].split(";")[0]
+    assert sorted(named(listed)) == sorted(MAY_CHANGE)
+
+
+# differences.md ----------------------------------------------------------------------------------------------------
+
+
+def train_options() -> set[str]:
+    command: Any = build_command()
+    context = command.make_context("pkmn", ["train"], resilient_parsing=True)
+    _, train, _ = command.resolve_command(context, ["train"])
+    return options_of(train)
+
+
+def test_options_that_work_are_options() -> None:
+    assert {named(cell)[0] for cell, _ in rows(DOCS / "differences.md", "option")} <= train_options()
+
+
+def test_keys_that_work_are_settings() -> None:
+    text = text_of(DOCS / "differences.md").split("## Options and keys")[1].split("Of the training summary")[0]
+    keys = {name for name in named(text) if re.fullmatch(r"[a-z]+(_[a-z]+)+", name) and not name.endswith(".py")}
+    assert keys and keys <= TrainSettings.model_fields.keys()
+
+
+def test_keys_of_the_summary_are_there() -> None:
+    text = text_of(DOCS / "differences.md").split("are in `summary.json`:")[1].split(". All keys")[0]
+    keys = named(text)
+    assert len(keys) == 6
+    assert set(keys) <= TrainingStatistics().summary().keys()
+
+
+def test_what_is_not_there_yet_is_not_there() -> None:
+    """A line that has come true has to go."""
+    sources = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in (ROOT / "pkmncli", ROOT / "plugins")
+        for path in folder.rglob("*.py")
+    )
+    for what, _ in rows(DOCS / "differences.md", "what"):
+        for name in named(what):
+            if name.startswith("--"):
+                assert name not in train_options()
+            else:
+                assert not hasattr(pkmncli, name)
+                assert not re.search(rf"\b(def|class) {re.escape(name)}\b", sources), name
+    kinds = {entry.name for entry in get_registry().registrations("algorithms")}
+    assert kinds == {"dqn"}
+    assert not get_registry().registrations("llm_backends")
