@@ -3,8 +3,9 @@
     python benchmarks/learning.py --seeds 5 --steps 40000 --folder /tmp/learning
 
 Each seed is a training of its own, evaluated greedily on starts that it never saw; random play takes any action that
-the mask allows, on the same starts. Shares are of all episodes; their 95% intervals come from a bootstrap that draws
-seeds first and then episodes, since episodes of one training resemble each other. Runs that exist are not repeated.
+the mask allows, on the same starts. Shares are of all episodes. Their 95% intervals come from a bootstrap that draws
+seeds first and then episodes, since episodes of one training resemble each other, widened to Wilson's interval over
+all episodes where they all ended alike. Runs that exist are not repeated.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from pkmncli.evaluation import wilson_interval
 
 EPISODE_STEPS = 300
 DRAWS = 10_000
@@ -41,7 +44,16 @@ def train_and_evaluate(seed: int, steps: int, episodes: int, folder: Path) -> di
         return found
     options = [
         *("--rl", "dqn", "--mode", "rl-only", "--steps", str(steps), "--seed", str(seed), "--quiet"),
-        *("--device", "cpu", "--max-steps-per-episode", str(EPISODE_STEPS), "--save-dir", str(folder), "--run-name", name),
+        *(
+            "--device",
+            "cpu",
+            "--max-steps-per-episode",
+            str(EPISODE_STEPS),
+            "--save-dir",
+            str(folder),
+            "--run-name",
+            name,
+        ),
     ]
     pkmn("train", *options)
     results = {
@@ -55,11 +67,13 @@ def train_and_evaluate(seed: int, steps: int, episodes: int, folder: Path) -> di
 
 
 def interval(shares: list[float], episodes: int, random: np.random.Generator) -> tuple[float, float, float]:
-    """Mean share with its 95% interval: seeds are drawn with repetition, then episodes of each."""
+    """Mean share with its 95% interval: seeds are drawn with repetition, then episodes of each; Wilson's at least."""
     drawn = random.choice(np.asarray(shares), (DRAWS, len(shares)))
     means = random.binomial(episodes, drawn).mean(axis=1) / episodes
     low, high = np.percentile(means, [2.5, 97.5])
-    return float(np.mean(shares)), float(low), float(high)
+    successes = round(sum(shares) * episodes)
+    least, most = wilson_interval(successes, episodes * len(shares))
+    return float(np.mean(shares)), min(float(low), least), max(float(high), most)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from pkmncli.replay import Agreement, RecordedEpisode, choose_episode
 from pkmncli.replay import replay as play_again
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store
+from pkmncli.training.session import tables_folder
 from pkmncli.video import TerminalScreen, check_video_name, open_video
 
 STEPS_PER_SECOND = 60 / 24
@@ -44,12 +45,12 @@ def replay(
         check_video_name(video)
     registry = get_registry()
     found = open_run(run, save_dir)
-    recorded = choose_episode(_episodes(found, registry, evaluation), episode)
+    settings = ResolvedSettings.from_run(found.folder, registry)
+    recorded = choose_episode(_episodes(found, settings, registry, evaluation), episode)
     typer.echo(
         f"{found.name}, {recorded.title}: {len(recorded.presses):,} steps, reward {recorded.total_reward:.2f}, "
         f"{recorded.outcome}."
     )
-    settings = ResolvedSettings.from_run(found.folder, registry)
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
         if video is not None and not verify:
@@ -64,10 +65,10 @@ def replay(
     _report(agreement, recorded)
 
 
-def _episodes(run: Run, registry: Registry, evaluation: bool) -> list[dict[str, Any]]:
-    folder = run.folder
+def _episodes(run: Run, settings: ResolvedSettings, registry: Registry, evaluation: bool) -> list[dict[str, Any]]:
+    folder = tables_folder(settings, run)
     if evaluation:
-        evaluations = sorted((folder / "evaluations").glob("*/"))
+        evaluations = sorted((run.folder / "evaluations").glob("*/"))
         if not evaluations:
             raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
         folder = evaluations[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,7 @@ class ResolvedSettings:
         may_change: Collection[str],
         sets: Iterable[str] = (),
         option_names: Mapping[str, str] | None = None,
+        origin: str | None = None,
     ) -> ResolvedSettings:
         """These settings with some values replaced, as when a run is resumed with a larger budget.
 
@@ -95,6 +97,7 @@ class ResolvedSettings:
             may_change: keys (or ``section.key``) that may differ from the run's own.
             sets: ``--set`` options.
             option_names: options that are not named after their setting.
+            origin: where the new values come from, if not from options.
 
         Raises:
             ConfigurationError: an option would change anything else.
@@ -102,7 +105,7 @@ class ResolvedSettings:
         given = {section: dict(values) for section, values in self._given.items()}
         for entry in [*from_set_options(sets), *from_command_line(cli, option_names)]:
             section = _section_name(self._registry, entry)
-            given.setdefault(section, {})[entry.key] = entry
+            given.setdefault(section, {})[entry.key] = replace(entry, origin=origin) if origin else entry
         new = ResolvedSettings(given, self._registry)
         new.check_all()
         old_values, new_values = self.values(), new.values()

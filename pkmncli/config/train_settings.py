@@ -96,7 +96,9 @@ class TrainSettings(BaseModel):
     run_name: str | None = Field(
         None, min_length=1, description="name of the run folder; by default date, game and learner"
     )
-    decision_db_path: AbsolutePath | None = Field(None, description="where decisions go; by default the run folder")
+    decision_db_path: AbsolutePath | None = Field(
+        None, description="folder in which each run keeps its decisions in one of its name; by default the run folder"
+    )
     save_interval: int = Field(10_000, ge=1, description="steps between two checkpoints, over all environments")
     keep_checkpoints: int = Field(3, ge=1, description="newest checkpoints kept, beside the best and the milestones")
     disk_limit_gb: float = Field(10.0, gt=0, allow_inf_nan=False, description="most that a run may write, in GB")

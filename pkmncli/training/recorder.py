@@ -36,9 +36,15 @@ class Recorder:
     """
 
     def __init__(
-        self, store: Store, num_envs: int, on_batch: Callable[[Mapping[str, Any]], None] = lambda batch: None
+        self,
+        store: Store,
+        num_envs: int,
+        *,
+        on_batch: Callable[[Mapping[str, Any]], None] = lambda batch: None,
+        start: str = "",
     ) -> None:
         self._store = store
+        self._start = start
         self._on_batch = on_batch
         self._num_envs = num_envs
         self._environments = np.arange(num_envs, dtype=np.uint16)
@@ -98,7 +104,7 @@ class Recorder:
             "first_step": summary.first_step,
             "last_step": last_step,
             "seed": summary.seed,
-            "start": "",
+            "start": self._start,
             "steps": summary.steps,
             "total_reward": summary.total_reward,
             "terminated": summary.terminated,

@@ -66,6 +66,16 @@ class CheckpointKeeper:
         return score if best is None or score > best else None
 
 
+def remove_leftovers(run: Run) -> None:
+    """Removes what a killed training left half-written. Only the run's own training may do that."""
+    for folder in (run.folder, run.checkpoints.folder):
+        for leftover in folder.glob(".*.tmp"):
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
+
+
 def folder_bytes(folder: Path) -> int:
     """Disk space of everything in a folder; files that vanish meanwhile count as nothing, links to one file once."""
     total, seen = 0, set()

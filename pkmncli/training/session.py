@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoi
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.saving import CheckpointKeeper
+from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.trainer import Trainer, TrainerOptions
 from pkmncli.training.worker_link import WorkerLostError
@@ -64,11 +65,13 @@ class TrainingSession:
             with run.locked(), _log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 write_json(run.folder / "names.json", names)
+                self._settings = _settled(self._settings, run)
                 return self._train(run, pool, None, interrupted)
 
     def go_on(self, run: Run) -> Outcome:
         """Goes on with a run from its newest checkpoint that is whole."""
         with InterruptFlag() as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
+            remove_leftovers(run)
             checkpoint = newest_checkpoint(run, self._progress.message)
             with self._workers() as pool:
                 return self._train(run, pool, checkpoint, interrupted)
@@ -89,7 +92,7 @@ class TrainingSession:
         content = None if checkpoint is None else read_checkpoint(checkpoint)
         options = self._options(content, pool.max_steps_per_episode)
         learner = build_learner(settings, self._registry, pool, total_steps=options.schedule_steps)
-        store = open_store(self._registry, train.decision_db_path or run.folder)
+        store = open_store(self._registry, tables_folder(settings, run))
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -100,6 +103,7 @@ class TrainingSession:
             save=keeper.save,
             call_hook=self._registry.call_runtime_hook,
             observer=self._progress,
+            start=train.init_state.stem if train.init_state is not None else "",
         )
         try:
             if checkpoint is None or content is None:
@@ -152,6 +156,30 @@ class TrainingSession:
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)
         self._progress.message(f"{loss}; its episode is played again in a new one (details in log.txt)")
+
+
+def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
+    """Where a run's decisions, episodes and metrics stand."""
+    return settings.train.decision_db_path or run.folder
+
+
+def _settled(settings: ResolvedSettings, run: Run) -> ResolvedSettings:
+    """The settings as the run keeps them, so that it can go on whatever becomes of the files that began it.
+
+    A start state is copied into the run under its hash; decisions kept elsewhere get a folder of the run's name.
+    """
+    train = settings.train
+    changes: dict[str, Any] = {}
+    if train.init_state is not None:
+        state = train.init_state.read_bytes()
+        copy = run.starts_folder / f"{hashlib.blake2b(state, digest_size=8).hexdigest()}.state"
+        copy.parent.mkdir(exist_ok=True)
+        write_atomic(copy, state)
+        changes["init_state"] = copy
+    if train.decision_db_path is not None:
+        changes["decision_db_path"] = train.decision_db_path / run.name
+    origin = "in the run, instead of what was given"
+    return settings.changed(changes, may_change=tuple(changes), origin=origin) if changes else settings
 
 
 def newest_checkpoint(run: Run, report: Callable[[str], None]) -> Path:

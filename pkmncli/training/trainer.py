@@ -88,9 +88,11 @@ class Trainer:
         learner: what learns.
         store: where decisions, episodes and metrics go.
         options: budgets, mode and intervals.
+        run: the run, as hooks see it.
         save: writes a checkpoint; called with its content and the learner's segments.
         call_hook: calls a runtime hook of all plugins.
-        run: the run, as hooks see it.
+        observer: what shows the training.
+        start: hash of the saved state in which every episode begins, empty for the game's own start.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Trainer:
         save: Callable[[Checkpoint, Callable[[], Any]], Any],
         call_hook: Callable[..., None],
         observer: Observer,
+        start: str = "",
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -114,7 +117,7 @@ class Trainer:
         self._observer = observer
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
-        self._recorder = Recorder(store, pool.num_envs, self._on_batch)
+        self._recorder = Recorder(store, pool.num_envs, on_batch=self._on_batch, start=start)
         self.statistics = TrainingStatistics()
         self._episodes: list[RunningEpisode] = []
         self._metric_sums: dict[str, float] = defaultdict(float)
