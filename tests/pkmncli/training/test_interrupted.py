@@ -1,0 +1,158 @@
+"""Ctrl-C and SIGTERM save and stop, at whatever moment they come; what was saved can be used."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from pkmncli.runs import Run
+from pkmncli.training import saving
+from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.trainer import Trainer
+from pkmncli.training.workers import WorkerPool
+
+Action = Callable[[], None]
+
+
+def interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def before(owner: Any, name: str, action: Action, when: Callable[..., bool] = lambda *_: True) -> pytest.MonkeyPatch:
+    """Does something once, just before a function is called for the first time with fitting arguments."""
+    original, done = getattr(owner, name), False
+
+    def wrapper(*arguments: Any, **keywords: Any) -> Any:
+        nonlocal done
+        if not done and when(*arguments):
+            done = True
+            action()
+        return original(*arguments, **keywords)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(owner, name, wrapper)
+    return patch
+
+
+def at_step(step: int, action: Action = interrupt) -> pytest.MonkeyPatch:
+    return before(Trainer, "_one_step", action, lambda trainer: trainer.statistics.steps == step)
+
+
+MOMENTS: dict[str, tuple[Callable[[], pytest.MonkeyPatch], int]] = {
+    # the moment, and the step at which the training stops
+    "the workers start": (lambda: before(WorkerPool, "_attach", interrupt), 0),
+    "its plan is printed": (lambda: before(ConsoleProgress, "message", interrupt), 0),
+    "the first checkpoint": (lambda: before(saving, "write_checkpoint", interrupt), 0),
+    "the first step": (lambda: at_step(0), 1),
+    "before anything is learned": (lambda: at_step(25), 26),
+    "an episode ends": (lambda: at_step(29), 30),
+    "an update runs": (lambda: at_step(65), 66),
+    "just before a checkpoint": (lambda: at_step(79), 80),
+    "in a checkpoint": (
+        lambda: before(saving, "write_checkpoint", interrupt, lambda _folder, checkpoint, *_: checkpoint.step == 160),
+        160,
+    ),
+    "the last step": (lambda: at_step(239), 240),
+}
+
+
+@contextlib.contextmanager
+def patched(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        patch.undo()
+
+
+def own_children() -> list[str]:
+    names = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True)]
+    return [name for name in names if "spawn_main" in name]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_ctrl_c_saves_and_stops(
+    moment: str,
+    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
+    small_training: list[str],
+    assert_same_course: Callable[[Path, Path], None],
+    tmp_path: Path,
+) -> None:
+    patch, stops_at = MOMENTS[moment]
+    with patched(patch()):
+        result = pkmn("train", *small_training, "--run-name=it")
+    run = Run(tmp_path / "runs" / "it")
+    assert result.code == 130
+    assert result.err == ""
+    assert result.out.splitlines()[-1] == f"  pkmn train --resume {run.folder}"
+    assert f"{stops_at:,} steps in " in result.out
+    assert run.read_summary()["total_steps"] == stops_at
+    assert run.checkpoints.names()[-1] == f"step-{stops_at:09d}"
+    assert own_children() == []
+
+    played = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json")
+    assert played.code == 0, played.err
+    resumed = pkmn("train", "--resume", "it")
+    assert resumed.code == 0, resumed.err
+    assert_same_course(run.folder, shared_run())
+
+
+@pytest.mark.parametrize("moment", ["a step", "a checkpoint"])
+def test_a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint_before(
+    moment: str,
+    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
+    small_training: list[str],
+    assert_same_course: Callable[[Path, Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def twice() -> None:
+        interrupt()
+        interrupt()
+
+    def arm() -> None:
+        monkeypatch.setattr(os, "fsync", lambda _descriptor: twice())  # when all but its last file is written
+
+    if moment == "a step":
+        patch = at_step(100, twice)
+    else:
+        patch = before(saving, "write_checkpoint", arm, lambda _folder, checkpoint, *_: checkpoint.step == 160)
+    with patched(patch):
+        result = pkmn("train", *small_training, "--run-name=it")
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    run = Run(tmp_path / "runs" / "it")
+    assert (result.code, result.err) == (130, "")
+    assert run.checkpoints.names()[-1] == "step-000000080"
+    assert [path.name for path in run.checkpoints.folder.iterdir() if ".tmp" in path.name] == []
+    assert own_children() == []
+    assert pkmn("train", "--resume", "it").code == 0
+    assert_same_course(run.folder, shared_run())
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_the_whole_group_of_processes_saves_and_stops(
+    number: signal.Signals, code: int, pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "pkmncli", "train", *small_training, "--steps=100000", "--envs=2", "--run-name=it"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    assert "steps with 2 environments" in process.stdout.readline()
+    os.killpg(process.pid, number)  # as a terminal does, and timeout(1), and most schedulers of jobs
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (code, "")
+    assert "lost" not in out
+    assert out.splitlines()[-1] == f"  pkmn train --resume {tmp_path / 'runs' / 'it'}"
+    assert pkmn("eval", "--episodes=1", "--max-steps-per-episode=5").code == 0

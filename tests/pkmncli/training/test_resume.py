@@ -1,0 +1,105 @@
+"""A training killed at any moment goes on to exactly what an unbroken one comes to."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pkmncli.runs import Run
+
+CRASH = Path(__file__).with_name("crash.py")
+
+BEFORE_THE_FIRST_CHECKPOINT = ("os.rename", ".step-000000000.tmp", 1)
+WITHIN_THE_FIRST_WINDOW = ("os.rename", "decisions", 2)
+WRITING_A_CHECKPOINT = ("open", ".step-000000160.tmp/meta.json", 1)
+BEFORE_A_CHECKPOINT_APPEARS = ("os.rename", ".step-000000160.tmp", 1)
+BEFORE_IT_IS_IN_THE_INDEX = ("os.rename", "index.json", 3)
+BETWEEN_TWO_TABLES = ("os.rename", "metrics", 2)
+BEFORE_THE_OLD_EXPERIENCE_GOES = ("shutil.rmtree", "step-000000080/buffer", 1)
+NEAR_THE_END = ("os.rename", "decisions", 17)
+
+Moment = tuple[str, str, int]
+
+
+def train_until(moment: Moment, folder: Path, *arguments: str) -> None:
+    event, path, count = moment
+    command = [sys.executable, CRASH, event, path, str(count), "--", "train", *arguments]
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert process.returncode == -signal.SIGKILL, f"it was not killed: {process.stdout}{process.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("mode", "envs", "moments"),
+    [
+        ("rl-only", 1, [WITHIN_THE_FIRST_WINDOW, BEFORE_IT_IS_IN_THE_INDEX]),
+        ("rl-only", 2, [WRITING_A_CHECKPOINT]),
+        ("adaptive", 1, [BEFORE_A_CHECKPOINT_APPEARS, NEAR_THE_END]),
+        ("adaptive", 2, [BETWEEN_TWO_TABLES, BEFORE_THE_OLD_EXPERIENCE_GOES]),
+    ],
+)
+def test_a_killed_training_goes_on_as_if_nothing_had_happened(
+    mode: str,
+    envs: int,
+    moments: list[Moment],
+    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
+    small_training: list[str],
+    course: Callable[[Path], dict[str, Any]],
+    assert_same_course: Callable[[Path, Path], None],
+    tmp_path: Path,
+) -> None:
+    options = [*small_training, f"--mode={mode}", f"--envs={envs}"]
+    for number, moment in enumerate(moments):
+        name = f"killed-{number}"
+        train_until(moment, tmp_path, *options, f"--run-name={name}")
+        killed = Run(tmp_path / "runs" / name)
+        newest = killed.checkpoints.names()[-1]
+        result = pkmn("train", "--resume", name)
+        assert result.code == 0, result.err
+        assert f"Going on from step {int(newest[5:]):,}." in result.out
+        steps = [row["global_step"] for row in course(killed.folder)["decisions"]]
+        assert steps == list(range(1, 241)), "no step is missing, and none is there twice"
+        assert_same_course(killed.folder, shared_run(mode, envs))
+        left_over = [path for path in killed.folder.rglob("*") if ".tmp" in path.name]
+        assert left_over == []
+
+
+def test_a_training_killed_twice_goes_on_too(
+    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
+    small_training: list[str],
+    assert_same_course: Callable[[Path, Path], None],
+    tmp_path: Path,
+) -> None:
+    train_until(WITHIN_THE_FIRST_WINDOW, tmp_path, *small_training, "--run-name=it")
+    train_until(BEFORE_THE_OLD_EXPERIENCE_GOES, tmp_path, "--resume", "it")
+    assert pkmn("train", "--resume", "it").code == 0
+    assert_same_course(tmp_path / "runs" / "it", shared_run())
+
+
+def test_a_training_killed_before_its_first_checkpoint_says_that_it_cannot_go_on(
+    pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
+) -> None:
+    train_until(BEFORE_THE_FIRST_CHECKPOINT, tmp_path, *small_training)
+    result = pkmn("train", "--resume")
+    assert result.code == 5
+    assert len(result.err.splitlines()) == 1
+    assert "no checkpoint yet" in result.err
+
+
+def test_a_larger_budget_trains_on(
+    pkmn: Callable[..., Any], small_training: list[str], course: Any, tmp_path: Path
+) -> None:
+    assert pkmn("train", *small_training, "--steps=90", "--no-rl").code == 0
+    result = pkmn("train", "--resume", "--steps=130")
+    assert result.code == 0, result.err
+    (run,) = (tmp_path / "runs").iterdir()
+    assert [row["global_step"] for row in course(run)["decisions"]] == list(range(1, 131))
+    assert Run(run).read_summary()["total_steps"] == 130
+    assert len(Run(run).command_file.read_text().splitlines()) == 4
