@@ -1,4 +1,4 @@
-"""Evaluation: seeded episodes of a fixed policy, without learning, on starts that training never saw."""
+"""Evaluation: seeded episodes of a fixed policy, without learning, with seeds that training never uses."""
 
 from __future__ import annotations
 

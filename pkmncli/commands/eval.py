@@ -1,4 +1,4 @@
-"""`pkmn eval`: how good a trained agent is, on seeded episodes that training never saw."""
+"""`pkmn eval`: how good a trained agent is, on seeds that training never uses."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
+from pkmncli.config.resolved import DEFAULT
+from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import open_run
@@ -122,6 +124,7 @@ def train(
             options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
         )
         _check_parts(settings)
+        _tell_what_has_no_effect(settings)
         progress = ConsoleProgress(quiet=settings.train.quiet)
         outcome = TrainingSession(settings, registry, sys.argv, progress).start()
     else:
@@ -142,6 +145,19 @@ def _resume(
     settings = own.changed(options, may_change=MAY_CHANGE, sets=sets, option_names=OPTION_NAMES)
     progress = ConsoleProgress(quiet=settings.train.quiet)
     return TrainingSession(settings, registry, sys.argv, progress).go_on(run)
+
+
+def _tell_what_has_no_effect(settings: ResolvedSettings) -> None:
+    """Settings that the documents name are taken, but say so where nothing in this training reads them."""
+    chosen = [
+        name
+        for name in ("llm_model", "llm_interval", "llm_wait", "llm_optional", "max_context_length", "initial_strategy")
+        if settings.origins[name] != DEFAULT
+    ]
+    if chosen and settings.train.llm == NONE:
+        say(f"{', '.join(chosen)}: no effect, since no language model is chosen (--llm)")
+    if settings.origins["web_port"] != DEFAULT:
+        say("web_port: no effect, since this version has no live page")
 
 
 def _check_parts(settings: ResolvedSettings) -> None:

@@ -221,7 +221,7 @@ def first_usable(folders: Iterable[Path], report: Callable[[str], None]) -> Path
             for _segment in read_segments(folder):
                 pass
         except CheckpointError as error:
-            report(f"{error}; using the checkpoint before it")
+            report(f"{error}; going on from the checkpoint before it, which holds no experience of the learner")
         else:
             return folder
     if tried:

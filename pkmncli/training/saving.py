@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -52,8 +53,8 @@ class CheckpointKeeper:
         used = folder_bytes(self._run.folder) / BYTES_PER_GB
         if used > self._disk_limit_gb:
             raise RunError(
-                f"the run takes {used:.1f} GB, more than its limit of {self._disk_limit_gb:g} GB; it is saved: go on "
-                f"with 'pkmn train --resume {self._run.folder} --disk-limit-gb {2 * used:.0f}'"
+                f"the run takes {used:.2g} GB, more than its limit of {self._disk_limit_gb:g} GB; it is saved: go on "
+                f"with 'pkmn train --resume {self._run.folder} --disk-limit-gb {math.ceil(20 * used) / 10:g}'"
             )
         return folder
 

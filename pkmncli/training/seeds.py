@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Purpose(IntEnum):
-    """What a seed is for. Evaluation never sees a start that training used."""
+    """What a seed is for. Evaluation never uses a seed of training."""
 
     TRAINING = 0
     EVALUATION = 1

@@ -13,6 +13,7 @@ from typing import Any
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import disk_full_explained, write_atomic, write_json
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
+from pkmncli.diagnostics import say
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, create_run
@@ -72,7 +73,7 @@ class TrainingSession:
         """Goes on with a run from its newest checkpoint that is whole."""
         with InterruptFlag() as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
             remove_leftovers(run)
-            checkpoint = newest_checkpoint(run, self._progress.message)
+            checkpoint = newest_checkpoint(run, _report_damage)
             with self._workers() as pool:
                 return self._train(run, pool, checkpoint, interrupted)
 
@@ -186,6 +187,12 @@ def newest_checkpoint(run: Run, report: Callable[[str], None]) -> Path:
     """The newest checkpoint of a run that is whole; says which damaged ones were passed over."""
     checkpoints = run.checkpoints
     return first_usable((checkpoints.folder / name for name in reversed(checkpoints.names())), report)
+
+
+def _report_damage(text: str) -> None:
+    """Said even when quiet: a run that goes on from an older checkpoint has lost steps and experience."""
+    logger.warning("%s", text)
+    say(text)
 
 
 def _game_name(settings: ResolvedSettings) -> str:

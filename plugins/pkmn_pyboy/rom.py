@@ -171,11 +171,17 @@ def check_identity(
     for identity in known:
         if identity.title == rom.header.title and identity.version in (None, rom.header.version):
             raise RomError(
-                f"{what} looks like {game} {identity.name} but its bytes differ (a hack, or a bad copy); "
-                "use an unchanged image, or --force-rom to go on anyway"
+                f"{what} looks like {_edition(game, identity.name)} but its bytes differ (a hack, or a bad copy); "
+                "use an unchanged image, or --force-rom --game NAME to go on anyway"
             )
-    raise RomError(f"{what} is no image that {game} knows ({_names(known)}); name the right one, or use --force-rom")
+    raise RomError(
+        f"{what} is no image that {game} knows ({_names(known)}); name the right one, or use --force-rom --game NAME"
+    )
 
 
 def _names(known: tuple[RomIdentity, ...]) -> str:
     return " or ".join(identity.name for identity in known)
+
+
+def _edition(game: str, edition: str) -> str:
+    return edition if edition.startswith(game) else f"{game} {edition}"

@@ -86,7 +86,7 @@ class EnvironmentSettings(BaseModel):
         description="Chance that a step repeats the action before it, where that is allowed.",
     )
     seed_noops: tuple[int, int] = Field(
-        default=(0, 60),
+        default=(0, 600),
         description="Least and most idle frames, drawn from the seed, between the start and the first step.",
     )
     seed_presses: int = Field(
