@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ META = "meta.json"
 LEARNER = "learner.safetensors"
 TRAINER = "trainer.safetensors"
 BUFFER = "buffer"
+
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")  # how safetensors tells that the disk is full, and the like
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,13 @@ def _split(state: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str,
 
 
 def _save_arrays(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], checksums: dict[str, str]) -> None:
-    save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, folder / name)
+    try:
+        save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, folder / name)
+    except SafetensorError as error:
+        code = _SYSTEM_ERROR.search(str(error))
+        if code is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1])), str(folder / name)) from error
     checksums[name] = _digest(folder / name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ from pkmncli.training.worker_link import WorkerLostError
 from pkmncli.training.workers import WorkerPool
 
 logger = logging.getLogger(__name__)
+
+SUPERSEDED = "superseded"
+"""Folder of a run for what a resumed training no longer counts: rows of steps taken anew, damaged checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +66,14 @@ class TrainingSession:
         """Makes a new run and trains it. Nothing is written before the environments run."""
         train = self._settings.train
         with InterruptFlag() as interrupted, self._workers() as pool:
+            options = self._options(None, pool.max_steps_per_episode)
+            learner = self._learner(pool, options)
             run = create_run(train.save_dir, _game_name(self._settings), train.rl, train.run_name)
             with run.locked(), _log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run)
-                return self._train(run, pool, None, interrupted)
+                return self._train(run, pool, learner, options, None, interrupted)
 
     def go_on(self, run: Run) -> Outcome:
         """Goes on with a run from its newest checkpoint that is whole."""
@@ -75,7 +81,9 @@ class TrainingSession:
             remove_leftovers(run)
             checkpoint = newest_checkpoint(run, _report_damage)
             with self._workers() as pool:
-                return self._train(run, pool, checkpoint, interrupted)
+                options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
+                learner = self._learner(pool, options)
+                return self._train(run, pool, learner, options, checkpoint, interrupted)
 
     @contextmanager
     def _workers(self) -> Iterator[WorkerPool]:
@@ -84,15 +92,23 @@ class TrainingSession:
         with WorkerPool(spec, on_loss=self._report_loss) as pool:
             yield pool
 
-    def _train(self, run: Run, pool: WorkerPool, checkpoint: Path | None, interrupted: InterruptFlag) -> Outcome:
+    def _learner(self, pool: WorkerPool, options: TrainerOptions) -> Algorithm:
+        _set_torch_threads(self._settings.train.torch_threads)
+        return build_learner(self._settings, self._registry, pool, total_steps=options.schedule_steps)
+
+    def _train(
+        self,
+        run: Run,
+        pool: WorkerPool,
+        learner: Algorithm,
+        options: TrainerOptions,
+        checkpoint: Path | None,
+        interrupted: InterruptFlag,
+    ) -> Outcome:
         settings, train = self._settings, self._settings.train
         with disk_full_explained(run.folder):
             write_atomic(run.config_file, settings.to_toml())
             run.write_command(self._arguments)
-        _set_torch_threads(train.torch_threads)
-        content = None if checkpoint is None else read_checkpoint(checkpoint)
-        options = self._options(content, pool.max_steps_per_episode)
-        learner = build_learner(settings, self._registry, pool, total_steps=options.schedule_steps)
         store = open_store(self._registry, tables_folder(settings, run))
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
@@ -107,9 +123,10 @@ class TrainingSession:
             start=train.init_state.stem if train.init_state is not None else "",
         )
         try:
-            if checkpoint is None or content is None:
+            if checkpoint is None:
                 trainer.begin()
             else:
+                content = read_checkpoint(checkpoint)
                 trainer.resume(content, read_segments(checkpoint))
                 set_aside = store.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
@@ -184,9 +201,15 @@ def _settled(settings: ResolvedSettings, run: Run) -> ResolvedSettings:
 
 
 def newest_checkpoint(run: Run, report: Callable[[str], None]) -> Path:
-    """The newest checkpoint of a run that is whole; says which damaged ones were passed over."""
-    checkpoints = run.checkpoints
-    return first_usable((checkpoints.folder / name for name in reversed(checkpoints.names())), report)
+    """The newest checkpoint of a run that is whole. Says which damaged ones were passed over, and sets them aside."""
+    newest_first = [run.checkpoints.folder / name for name in reversed(run.checkpoints.names())]
+    usable = first_usable(newest_first, report)
+    for damaged in newest_first[: newest_first.index(usable)]:
+        aside = run.folder / SUPERSEDED / damaged.name
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.parent.mkdir(exist_ok=True)
+        damaged.rename(aside)
+    return usable
 
 
 def _report_damage(text: str) -> None:
