@@ -68,6 +68,7 @@ class TrainingSession:
         with InterruptFlag() as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
+            pool.reset()  # a start state that does not fit is told before there is a run
             run = create_run(train.save_dir, _game_name(self._settings), train.rl, train.run_name)
             with run.locked(), _log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
