@@ -1,0 +1,145 @@
+"""``pkmn eval``: the same result however it is spread over processes, kept so that its episodes can be replayed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pkmncli import evaluation
+from pkmncli.plugins import get_registry
+from pkmncli.runs import Run
+from pkmncli.training.assembly import open_store
+
+Pkmn = Callable[..., Any]
+
+KEYS = {
+    "run",
+    "checkpoint",
+    "mode",
+    "seed",
+    "episodes",
+    "avg_reward",
+    "std_reward",
+    "avg_length",
+    "avg_llm_usage",
+    "goal_share",
+    "milestones",
+}
+
+
+@pytest.fixture
+def run(shared_run: Callable[..., Path], tmp_path: Path) -> Run:
+    """A finished training of its own to evaluate, since evaluations are kept in the run."""
+    return Run(shutil.copytree(shared_run(), tmp_path / "runs" / "it"))
+
+
+def evaluated(run: Run) -> list[list[dict[str, Any]]]:
+    """The episodes of each evaluation, in the order in which they were made."""
+    found = []
+    for folder in sorted((run.folder / "evaluations").iterdir(), key=lambda folder: folder.stat().st_mtime_ns):
+        store = open_store(get_registry(), folder)
+        found.append(store.read("episodes"))
+        store.close()
+    return found
+
+
+def result_of(result: Any) -> dict[str, Any]:
+    assert (result.code, result.err) == (0, "")
+    content: dict[str, Any] = json.loads(result.out)
+    return content
+
+
+@pytest.mark.parametrize("mode", ["rl-only", "adaptive", "llm-only", "random"])
+def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, pkmn: Pkmn, run: Run) -> None:
+    options = ["eval", "it", f"--mode={mode}", "--episodes=3", "--max-steps-per-episode=25", "--json"]
+    first = result_of(pkmn(*options, "--envs=1"))
+    again = result_of(pkmn(*options, "--envs=2"))
+    assert first == again
+    assert set(first) == KEYS
+    assert (first["run"], first["checkpoint"], first["mode"]) == ("it", "step-000000240", mode)
+    assert (first["episodes"], first["avg_length"], first["goal_share"]) == (3, 25, 0)
+    assert set(first["milestones"]["game_started"]) == {"episodes", "share", "low", "high", "median_step"}
+    one, two = evaluated(run)
+    for left, right in zip(one, two, strict=True):
+        differing = {name for name in left if left[name] != right[name]}
+        assert differing <= {"environment", "episode"}
+    if mode == "random":
+        assert len({bytes(episode["fine_hashes"]) for episode in one}) == 3, "each episode has a course of its own"
+
+
+def test_seeds(pkmn: Pkmn, run: Run) -> None:
+    """The run's seed is the default; another one plays other episodes, none of them one that training played."""
+    options = ["eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--mode=random", "--json"]
+    results = [result_of(pkmn(*options, *seed)) for seed in ((), ("--seed=0",), ("--seed=7",))]
+    assert results[0] == results[1]
+    assert [result["seed"] for result in results] == [0, 0, 7]
+    own, same, other = evaluated(run)
+    assert [row["seed"] for row in own] == [row["seed"] for row in same]
+    store = open_store(get_registry(), run.folder)
+    trained = {row["seed"] for row in store.read("episodes")}
+    store.close()
+    seeds = [row["seed"] for row in own + other]
+    assert len(set(seeds) | trained) == len(seeds) + len(trained)
+    assert [row["fine_hashes"] for row in own] != [row["fine_hashes"] for row in other]
+
+
+def test_a_table_for_people(pkmn: Pkmn, run: Run) -> None:
+    result = pkmn("eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--checkpoint=80")
+    assert result.code == 0, result.err
+    assert "Evaluating it, step-000000080, rl-only: 2 episodes of at most 25 steps each." in result.out
+    assert "2 episodes: reward " in result.out
+    assert "game_started" in result.out and "100%" in result.out
+
+
+def test_an_interrupted_evaluation_keeps_what_was_played(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = evaluation.RunningEpisode.summarize
+
+    def interrupt(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return report(*arguments)
+
+    monkeypatch.setattr(evaluation.RunningEpisode, "summarize", interrupt)
+    result = pkmn("eval", "it", "--episodes=50", "--max-steps-per-episode=5", "--envs=1", "--json")
+    assert (result.code, result.err) == (130, "")
+    played = json.loads(result.out)["episodes"]
+    assert 1 <= played <= 2
+    (kept,) = evaluated(run)
+    assert len(kept) == played
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "expected"),
+    [
+        (["--checkpoint=best"], 5, "latest"),
+        (["--checkpoint=99"], 5, "step-000000080"),
+        (["--checkpoint=lates"], 5, "did you mean 'latest'?"),
+        (["--mode=rl"], 2, "rl-only"),
+        (["--episodes=0"], 2, "episodes"),
+        (["--goal=the_moon"], 3, "the_moon"),
+    ],
+)
+def test_wrong_usage_is_told(options: list[str], code: int, expected: str, pkmn: Pkmn, run: Run) -> None:
+    result = pkmn("eval", "it", *options)
+    assert result.code == code, result.err
+    assert expected in result.err
+    assert "Traceback" not in result.err
+    assert not (run.folder / "evaluations").exists()
+
+
+def test_a_run_that_does_not_exist(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
+    result = pkmn("eval", "iit")
+    assert (result.code, result.err) == (5, f"no run 'iit' here or in {tmp_path / 'runs'}; did you mean 'it'?\n")
+
+
+def test_a_damaged_checkpoint_is_told(pkmn: Pkmn, run: Run) -> None:
+    path = run.checkpoints.resolve() / "learner.safetensors"
+    path.write_bytes(b"")
+    result = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json")
+    assert (result.code, result.out) == (5, "")
+    assert result.err == f"the checkpoint is damaged: {path} is not what was written\n"
