@@ -108,6 +108,7 @@ class ResolvedSettings:
             given.setdefault(section, {})[entry.key] = replace(entry, origin=origin) if origin else entry
         new = ResolvedSettings(given, self._registry)
         new.check_all()
+        self.check_all()  # reads the same sections, also those of plugins not in use
         old_values, new_values = self.values(), new.values()
         for section, values in new_values.items():
             for key, value in values.items():

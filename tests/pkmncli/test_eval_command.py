@@ -74,13 +74,11 @@ def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, p
 
 
 def test_seeds(pkmn: Pkmn, run: Run) -> None:
-    """The run's seed is the default; another one plays other episodes, none of them one that training played."""
+    """Another seed plays other episodes, and none is one that training played."""
     options = ["eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--mode=random", "--json"]
-    results = [result_of(pkmn(*options, *seed)) for seed in ((), ("--seed=0",), ("--seed=7",))]
-    assert results[0] == results[1]
-    assert [result["seed"] for result in results] == [0, 0, 7]
-    own, same, other = evaluated(run)
-    assert [row["seed"] for row in own] == [row["seed"] for row in same]
+    results = [result_of(pkmn(*options, *seed)) for seed in ((), ("--seed=7",))]
+    assert [result["seed"] for result in results] == [0, 7], "the run's seed is the default"
+    own, other = evaluated(run)
     store = open_store(get_registry(), run.folder)
     trained = {row["seed"] for row in store.read("episodes")}
     store.close()

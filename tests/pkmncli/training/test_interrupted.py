@@ -99,8 +99,9 @@ def test_ctrl_c_saves_and_stops(
     assert run.checkpoints.names()[-1] == f"step-{stops_at:09d}"
     assert own_children() == []
 
-    played = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json")
-    assert played.code == 0, played.err
+    if stops_at in (0, 66):
+        played = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json")
+        assert played.code == 0, played.err
     resumed = pkmn("train", "--resume", "it")
     assert resumed.code == 0, resumed.err
     assert_same_course(run.folder, shared_run())
