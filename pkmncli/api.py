@@ -434,12 +434,12 @@ class EpisodeSummary:
     """Number of environment steps taken in the whole run when the episode began."""
 
 
-def find_run(which: str | Path | None = None, save_dir: Path = Path("runs")) -> RunInfo:
+def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> RunInfo:
     """Finds an existing run, for a plugin's command. Its settings are those in its ``config.toml``.
 
     Args:
         which: the run's folder, its name under ``save_dir``, or None for the latest.
-        save_dir: the folder for run folders.
+        save_dir: the folder for run folders; without one ``PKMN_SAVE_DIR``, or ``runs``.
 
     Raises:
         RunError: there is no such run, or this version cannot read it.

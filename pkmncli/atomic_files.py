@@ -25,11 +25,11 @@ def write_atomic(path: Path, content: str | bytes, *, durable: bool = True) -> N
         durable: wait until it is on disk, so that it survives a power cut.
 
     Raises:
-        RunError: the disk is full.
+        RunError: the disk is full, or the file cannot be written.
     """
     data = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with disk_full_explained(path):
+    with write_errors_explained(path):
         try:
             with temporary.open("wb") as file:
                 file.write(data)
@@ -48,15 +48,26 @@ def write_json(path: Path, content: Any, *, durable: bool = True) -> None:
     write_atomic(path, json.dumps(_plain(content), indent=2, ensure_ascii=False) + "\n", durable=durable)
 
 
+def to_disk(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on disk and survive a power cut."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows opens no folders, and keeps their names by itself
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextlib.contextmanager
-def disk_full_explained(path: Path) -> Iterator[None]:
-    """Turns the operating system's "no space left" into a :class:`RunError` that names what could not be written."""
+def write_errors_explained(path: Path) -> Iterator[None]:
+    """Turns what the operating system says into a :class:`RunError` that names what could not be written, and why."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
             raise RunError(f"the disk is full: {path} could not be written; free some space, then go on") from error
-        raise
+        raise RunError(f"{path} could not be written: {error.strerror or error}") from error
 
 
 def _plain(value: Any) -> Any:

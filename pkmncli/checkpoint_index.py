@@ -116,7 +116,9 @@ class Checkpoints:
             raise CheckpointError(f"no checkpoint in {self.folder} yet: the run has not saved one")
         name = {LATEST: index.latest, BEST: index.best}.get(which, index.milestones.get(which, which))
         if name is None:
-            raise CheckpointError(f"no checkpoint in {self.folder} is the best yet: none was evaluated; use {LATEST}")
+            raise CheckpointError(
+                f"no checkpoint in {self.folder} is the best yet: fewer than 10 episodes have ended; use {LATEST}"
+            )
         if name.isdecimal():
             name = checkpoint_name(int(name))
         if name not in names:

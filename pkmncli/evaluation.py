@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean, pstdev
@@ -10,13 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pkmncli.api import Algorithm, EpisodeSummary, Source
+from pkmncli.api import Algorithm, EpisodeSummary, Source, Store
+from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.training.episodes import RunningEpisode
+from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pkmncli.runs import Run
     from pkmncli.training.workers import WorkerPool
+
+EVALUATIONS = "evaluations"
+"""Folder of a run for what its evaluations found."""
 
 
 class Choice(NamedTuple):
@@ -160,3 +170,36 @@ def report(episodes: list[EvaluatedEpisode], milestone_names: list[str]) -> dict
         "goal_share": fmean(one.summary.terminated for one in episodes),
         "milestones": milestones,
     }
+
+
+def keep_evaluation(
+    run: Run, open_store: Callable[[Path], Store], result: Mapping[str, Any], played: list[EvaluatedEpisode]
+) -> Path:
+    """Keeps a result, and its episodes so that they can be replayed, in a folder of their own in the run.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{result['checkpoint']}-{result['mode']}"
+    with write_errors_explained(run.folder / EVALUATIONS):
+        folder = next(
+            folder
+            for number in itertools.count(1)
+            if not (folder := run.folder / EVALUATIONS / (stem if number == 1 else f"{stem}-{number}")).exists()
+        )
+        folder.mkdir(parents=True)
+        write_json(folder / "result.json", result)
+    store = open_store(folder)
+    recorder = Recorder(store, 1)
+    for one in played:
+        recorder.add_episode(
+            one.episode,
+            one.summary,
+            last_step=one.summary.steps,
+            frames=one.frames,
+            purpose="eval",
+            checkpoint=result["checkpoint"],
+        )
+    recorder.flush()
+    store.close()
+    return folder

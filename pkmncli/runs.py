@@ -79,15 +79,6 @@ class Run:
         """Start states of episodes, named by their hash."""
         return self.folder / "starts"
 
-    @property
-    def tensorboard_folder(self) -> Path:
-        """Event files for TensorBoard."""
-        return self.folder / "tensorboard"
-
-    def table_folder(self, table: str) -> Path:
-        """Where a table's files stand: ``decisions``, ``episodes``, ``metrics`` or ``advice``."""
-        return self.folder / table
-
     def write_command(self, arguments: Sequence[str]) -> None:
         """Adds a command line to ``command.txt``, with the time and the folder that it was given in."""
         earlier = self.command_file.read_text(encoding="utf-8") if self.command_file.exists() else ""
@@ -194,16 +185,22 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
     return run
 
 
-def open_run(which: str | Path | None, save_dir: Path) -> Run:
+def default_save_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """The folder for run folders where nobody names one: ``PKMN_SAVE_DIR``, or ``runs`` in the current folder."""
+    return Path(environ.get("PKMN_SAVE_DIR") or "runs").expanduser()
+
+
+def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
     """Finds an existing run.
 
     Args:
         which: the run's folder, its name under ``save_dir``, or None for the latest.
-        save_dir: the folder for run folders.
+        save_dir: the folder for run folders; without one :func:`default_save_dir`.
 
     Raises:
         RunError: there is no such run, or this version cannot read it.
     """
+    save_dir = save_dir or default_save_dir()
     if which is None:
         run = _latest(save_dir)
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pkmncli.bench.pairs import Ratio, measure_pairs, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, ratio
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import environment_spec
@@ -22,7 +22,7 @@ BUDGET_MULTI_MODAL = 0.85
 BUDGET_FRAME_BY_FRAME = 2.5
 
 
-def bench_environment(settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS) -> list[Ratio]:
+def bench_environment(settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS) -> list[Measurement]:
     """Speed of ``step`` against the bare emulator doing the same frames, and against stepping them one by one.
 
     Each side plays the same presses from the same state; the environment says what its bare emulation is.

@@ -8,8 +8,8 @@ from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """A ratio measured in pairs, with the smallest and largest of them. ``budget`` is what it should be.
+class Measurement:
+    """A ratio or quantity measured several times: median, least and most. ``budget`` is what it should be.
 
     ``at_least`` tells whether the budget is a floor or a ceiling; nothing is compared where there is none.
     """
@@ -58,7 +58,7 @@ def measure_pairs(sides: Sequence[Callable[[], float]], pairs: int) -> list[list
     return results
 
 
-def ratio(  # the arguments of a Ratio, and what it is made of
+def ratio(  # the arguments of a Measurement, and what it is made of
     name: str,
     numerators: Sequence[float],
     denominators: Sequence[float],
@@ -66,13 +66,15 @@ def ratio(  # the arguments of a Ratio, and what it is made of
     budget: float | None = None,
     at_least: bool = True,
     detail: str = "",
-) -> Ratio:
+) -> Measurement:
     """The median of pairwise ratios."""
     ratios = sorted(n / d for n, d in zip(numerators, denominators, strict=True))
-    return Ratio(name, median(ratios), ratios[0], ratios[-1], "x", budget, at_least, detail)
+    return Measurement(name, median(ratios), ratios[0], ratios[-1], "x", budget, at_least, detail)
 
 
-def quantity(name: str, values: Sequence[float], unit: str, *, budget: float | None = None, detail: str = "") -> Ratio:
+def quantity(
+    name: str, values: Sequence[float], unit: str, *, budget: float | None = None, detail: str = ""
+) -> Measurement:
     """The median of measured values; a budget is what they may be at most."""
     ordered = sorted(values)
-    return Ratio(name, median(ordered), ordered[0], ordered[-1], unit, budget, at_least=False, detail=detail)
+    return Measurement(name, median(ordered), ordered[0], ordered[-1], unit, budget, at_least=False, detail=detail)

@@ -8,14 +8,14 @@ import sys
 import time
 from collections.abc import Callable
 
-from pkmncli.bench.pairs import Ratio, measure_pairs, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, ratio
 
 PAIRS = 15
 BUDGET_HELP = 9.0
 BUDGET_VERSION = 2.0
 
 
-def bench_startup(pairs: int = PAIRS) -> list[Ratio]:
+def bench_startup(pairs: int = PAIRS) -> list[Measurement]:
     """``pkmn --help`` and ``pkmn --version`` against ``python -c ""``."""
     nothing, help_, version = measure_pairs(
         [_measure("-c", ""), _measure("-m", "pkmncli", "--help"), _measure("-m", "pkmncli", "--version")], pairs

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import psutil
 
-from pkmncli.bench.pairs import Ratio, measure_pairs, quantity, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, quantity, ratio
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.plugins import Registry
-from pkmncli.training.checkpoints import BUFFER
+from pkmncli.training.checkpoints import read_segments
 from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.saving import folder_bytes
 from pkmncli.training.session import TrainingSession
 from pkmncli.training.trainer import Status
 
@@ -22,7 +21,7 @@ PAIRS = 3
 BUDGET_BUFFER_MB = 400
 
 
-def bench_training(registry: Registry, pairs: int = PAIRS) -> list[Ratio]:
+def bench_training(registry: Registry, pairs: int = PAIRS) -> list[Measurement]:
     """Training with DQN and with no learner, one environment and two."""
     results = []
     for envs in (1, 2):
@@ -45,7 +44,7 @@ class _WatchedProgress(ConsoleProgress):
         self._look()
 
 
-def bench_memory(registry: Registry) -> list[Ratio]:
+def bench_memory(registry: Registry) -> list[Measurement]:
     """Memory of a training's processes, and what its experience takes, scaled to 100,000 steps."""
     process = psutil.Process()
     peak = 0
@@ -59,7 +58,8 @@ def bench_memory(registry: Registry) -> list[Ratio]:
     with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
         session = TrainingSession(_settings(registry, "dqn", 1, Path(folder)), registry, ["pkmn", "bench"], progress)
         run = session.start().run
-        experience = folder_bytes(run.checkpoints.resolve() / BUFFER)
+        segments = read_segments(run.checkpoints.resolve())
+        experience = sum(array.nbytes for segment in segments for array in segment.arrays.values())
     return [
         quantity(f"all processes of a training, {STEPS:,} steps of DQN", [peak / 1e6], "MB"),
         quantity("experience of 100,000 steps", [experience / STEPS * 1e5 / 1e6], "MB", budget=BUDGET_BUFFER_MB),

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pkmncli.bench.environment import bench_environment
-from pkmncli.bench.pairs import Ratio
+from pkmncli.bench.pairs import Measurement
 from pkmncli.bench.startup import bench_startup
 from pkmncli.bench.training import bench_memory, bench_training
 from pkmncli.bench.workers import bench_workers
@@ -32,7 +32,7 @@ class Part(StrEnum):
     STARTUP = "startup"
 
 
-_MEASURES: dict[Part, Callable[[ResolvedSettings, Registry], list[Ratio]]] = {
+_MEASURES: dict[Part, Callable[[ResolvedSettings, Registry], list[Measurement]]] = {
     Part.ENV: bench_environment,
     Part.WORKERS: bench_workers,
     Part.TRAINING: lambda _settings, registry: bench_training(registry),
@@ -50,7 +50,7 @@ def bench(
     registry = get_registry()
     settings = resolve_settings({"mode": "rl-only"}, registry=registry, environ={})
     console = Console(highlight=False, stderr=as_json)
-    results: dict[str, list[Ratio]] = {}
+    results: dict[str, list[Measurement]] = {}
     for part in dict.fromkeys(parts or list(Part)):
         with console.status(f"measuring {part.value}; about a minute"):
             results[part.value] = _MEASURES[part](settings, registry)
@@ -62,7 +62,7 @@ def bench(
         typer.echo(json.dumps({"machine": machine, "parts": figures}, indent=2))
 
 
-def _show(console: Console, part: str, measured: list[Ratio]) -> None:
+def _show(console: Console, part: str, measured: list[Measurement]) -> None:
     table = Table(title=part, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     table.add_column("what")
     table.add_column("median", justify="right")

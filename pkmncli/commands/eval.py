@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,17 +12,23 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from pkmncli.atomic_files import write_json
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.errors import ConfigurationError
-from pkmncli.evaluation import AgentPolicy, EvaluatedEpisode, Policy, RandomPolicy, evaluate, report
+from pkmncli.evaluation import (
+    AgentPolicy,
+    EvaluatedEpisode,
+    Policy,
+    RandomPolicy,
+    evaluate,
+    keep_evaluation,
+    report,
+)
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, open_run
-from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 
@@ -52,7 +57,7 @@ def eval(
     ] = None,
     goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the run's]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    save_dir: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
+    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
     """Evaluate a trained agent: greedy episodes from seeded starts, without learning."""
     registry = get_registry()
@@ -63,14 +68,16 @@ def eval(
     settings = ResolvedSettings.from_run(found.folder, registry).changed(changes, may_change=tuple(changes))
     if mode is EvaluationMode.RL_ONLY and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: evaluate it with --mode llm-only")
+    if mode is not EvaluationMode.RANDOM:
+        check_parts(settings)
     folder = found.checkpoints.resolve(checkpoint)
     seed = settings.train.seed if seed is None else seed
     envs = min(envs, episodes)
-    played, milestones, interrupted = _play(
+    played, milestones, exit_code = _play(
         found, settings, registry, folder, mode, envs, episodes, seed, show=not as_json
     )
     if not played:
-        raise typer.Exit(130)
+        raise typer.Exit(exit_code)
     result = {
         "run": found.name,
         "checkpoint": folder.name,
@@ -78,10 +85,10 @@ def eval(
         "seed": seed,
         **report(played, milestones),
     }
-    _keep(found, registry, result, played)
     typer.echo(json.dumps(result, indent=2)) if as_json else _show(result)
-    if interrupted:
-        raise typer.Exit(130)
+    keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
+    if exit_code:
+        raise typer.Exit(exit_code)
 
 
 def _play(
@@ -95,7 +102,7 @@ def _play(
     seed: int,
     *,
     show: bool,
-) -> tuple[list[EvaluatedEpisode], list[str], bool]:
+) -> tuple[list[EvaluatedEpisode], list[str], int]:
     spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=envs, seed=seed)
     progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
     with InterruptFlag() as interrupted, WorkerPool(spec) as pool, progress:
@@ -113,7 +120,7 @@ def _play(
             on_episode=lambda done: progress.update(task, completed=done),
             interrupted=lambda: bool(interrupted),
         )
-        return played, pool.milestone_names, bool(interrupted)
+        return played, pool.milestone_names, interrupted.exit_code if interrupted else 0
 
 
 def _policy(
@@ -130,27 +137,6 @@ def _policy(
     learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
     learner.load_state_dict(content.learner)
     return AgentPolicy(learner, AgentMode(mode.value), content.trainer["arbiter"]["trust"])
-
-
-def _keep(run: Run, registry: Registry, result: dict[str, Any], played: list[EvaluatedEpisode]) -> None:
-    """Keeps the result, and the episodes so that they can be replayed, in a folder of their own in the run."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    folder = run.folder / "evaluations" / f"{stamp}-{result['checkpoint']}-{result['mode']}"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / "result.json", result)
-    store = open_store(registry, folder)
-    recorder = Recorder(store, 1)
-    for one in played:
-        recorder.add_episode(
-            one.episode,
-            one.summary,
-            last_step=one.summary.steps,
-            frames=one.frames,
-            purpose="eval",
-            checkpoint=result["checkpoint"],
-        )
-    recorder.flush()
-    store.close()
 
 
 def _show(result: dict[str, Any]) -> None:

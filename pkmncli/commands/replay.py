@@ -10,7 +10,8 @@ import typer
 
 from pkmncli.api import Action, Environment
 from pkmncli.config import ResolvedSettings
-from pkmncli.errors import RunError
+from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.evaluation import EVALUATIONS
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay import Agreement, RecordedEpisode, choose_episode
 from pkmncli.replay import replay as play_again
@@ -18,9 +19,6 @@ from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store
 from pkmncli.training.session import tables_folder
 from pkmncli.video import TerminalScreen, check_video_name, open_video
-
-STEPS_PER_SECOND = 60 / 24
-"""A step lasts 24 frames of a Game Boy, which draws 60 a second."""
 
 
 def replay(
@@ -38,9 +36,11 @@ def replay(
     evaluation: Annotated[
         bool, typer.Option("--evaluation", help="An episode of the latest evaluation instead of the training.")
     ] = False,
-    save_dir: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
+    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
     """Replay an episode. Without --video or --terminal it is only checked against what was recorded."""
+    if (video is not None) + terminal + verify > 1:
+        raise ConfigurationError("choose one of --video, --terminal and --verify; each of them checks the replay")
     if video is not None:
         check_video_name(video)
     registry = get_registry()
@@ -53,10 +53,10 @@ def replay(
     )
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
-        if video is not None and not verify:
+        if video is not None:
             agreement = _film(environment, recorded, video, speed)
             typer.echo(f"Wrote {video}.")
-        elif terminal and not verify:
+        elif terminal:
             agreement = _show_in_terminal(environment, recorded, speed)
         else:
             agreement = play_again(environment, recorded)
@@ -68,7 +68,7 @@ def replay(
 def _episodes(run: Run, settings: ResolvedSettings, registry: Registry, evaluation: bool) -> list[dict[str, Any]]:
     folder = tables_folder(settings, run)
     if evaluation:
-        evaluations = sorted((run.folder / "evaluations").glob("*/"))
+        evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))
         if not evaluations:
             raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
         folder = evaluations[-1]
@@ -80,7 +80,7 @@ def _episodes(run: Run, settings: ResolvedSettings, registry: Registry, evaluati
 
 
 def _film(environment: Environment, recorded: RecordedEpisode, path: Path, speed: float) -> Agreement:
-    with open_video(path, STEPS_PER_SECOND * speed) as writer:
+    with open_video(path, _steps_per_second(environment) * speed) as writer:
         return play_again(environment, recorded, lambda *_step: writer.add(_screen(environment)))
 
 
@@ -93,10 +93,15 @@ def _show_in_terminal(environment: Environment, recorded: RecordedEpisode, speed
             nonlocal due, total
             total += reward
             screen.show(_screen(environment), f"step {step:,}  {action.name.lower():6}  reward {total:.2f}")
-            due += 1 / (STEPS_PER_SECOND * speed)
+            due += 1 / (_steps_per_second(environment) * speed)
             time.sleep(max(due - time.monotonic(), 0))
 
         return play_again(environment, recorded, show)
+
+
+def _steps_per_second(environment: Any) -> float:
+    """At the speed of the real console, as the environment's metadata says."""
+    return float(environment.metadata["render_fps"])
 
 
 def _screen(environment: Any) -> Any:

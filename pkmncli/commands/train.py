@@ -14,10 +14,11 @@ from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.runs import open_run
+from pkmncli.runs import default_save_dir, open_run
+from pkmncli.training.assembly import check_parts
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
-from pkmncli.training.session import Outcome, TrainingSession
+from pkmncli.training.session import Outcome, TrainingSession, quoted
 
 MAY_CHANGE = (
     "steps",
@@ -123,7 +124,7 @@ def train(
         settings = resolve_settings(
             options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
         )
-        _check_parts(settings)
+        check_parts(settings)
         _tell_what_has_no_effect(settings)
         progress = ConsoleProgress(quiet=settings.train.quiet)
         outcome = TrainingSession(settings, registry, sys.argv, progress).start()
@@ -139,7 +140,7 @@ def train(
 def _resume(
     which: str | None, save_dir: Path | None, options: Mapping[str, Any], sets: list[str], registry: Registry
 ) -> Outcome:
-    run = open_run(which, save_dir or Path("runs"))
+    run = open_run(which, save_dir)
     own = ResolvedSettings.from_run(run.folder, registry)
     options = {name: value for name, value in options.items() if name != "save_dir"}
     settings = own.changed(options, may_change=MAY_CHANGE, sets=sets, option_names=OPTION_NAMES)
@@ -160,15 +161,6 @@ def _tell_what_has_no_effect(settings: ResolvedSettings) -> None:
         say("web_port: no effect, since this version has no live page")
 
 
-def _check_parts(settings: ResolvedSettings) -> None:
-    """Refuses combinations in which nobody could decide a step."""
-    train = settings.train
-    if train.rl == NONE and train.mode != "llm-only":
-        raise ConfigurationError(f"mode {train.mode} needs a learner: leave out --rl none, or use --mode llm-only")
-    if train.pilot == NONE and train.mode != "rl-only":
-        raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
-
-
 def _show(outcome: Outcome) -> None:
     summary = outcome.summary
     average = summary["final_avg_reward"]
@@ -183,16 +175,19 @@ def _show(outcome: Outcome) -> None:
     width = max(map(len, summary["milestones"]), default=0)
     for name, reached in summary["milestones"].items():
         lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")
-    folder = outcome.run.folder
+    run = outcome.run.folder
     if outcome.exit_code:
-        lines += ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {folder}"]
+        lines += ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {quoted(run)}"]
     else:
-        lines += [
-            "",
-            f"The run is in {folder}. Next:",
-            "  pkmn eval                      how good the learner is by itself",
-            "  pkmn replay --video best.mp4   the best episode as a film",
-            "  pkmn analyze-patterns          what was done where, and what it brought",
-            f"  pkmn train --resume --steps {2 * summary['total_steps']}   train on",
-        ]
+        which = "" if run.parent == default_save_dir().absolute() else f" {quoted(run)}"
+        learned = summary["source_shares"]["rl"] + summary["source_shares"]["explore"] > 0
+        alone = "" if learned else " --mode llm-only"
+        steps = {
+            f"pkmn eval{which}{alone}": "how good it is without learning on",
+            f"pkmn replay{which} --video best.mp4": "the best episode as a film",
+            f"pkmn analyze-patterns{which}": "what was done where, and what it brought",
+            f"pkmn train --resume{which} --steps {2 * summary['total_steps']}": "train on",
+        }
+        width = max(map(len, steps))
+        lines += ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
     typer.echo("\n".join(lines))

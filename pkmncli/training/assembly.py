@@ -51,9 +51,9 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
 
 def _game_folder(settings: ResolvedSettings, registry: Registry) -> Path | None:
     train = settings.train
-    if train.game is None and train.rom_path is not None:
-        return None  # the environment tells the game by its image
-    folder: Path = registry.get("games", train.game or "quillwood").load()
+    if train.game is None:
+        return None  # the environment tells the game by its image, or has one of its own
+    folder: Path = registry.get("games", train.game).load()
     return folder
 
 
@@ -109,6 +109,7 @@ def build_learner(
     train = settings.train
     if train.rl == NONE:
         return NoLearner()
+    _set_torch_threads(train.torch_threads)
     registration = registry.get("algorithms", train.rl)
     own = settings.plugin(train.rl) if registration.config is not None else None
     learner: Algorithm = registration.load()(
@@ -121,6 +122,22 @@ def build_learner(
         total_steps,
     )
     return learner
+
+
+def _set_torch_threads(count: int) -> None:
+    """Results differ between numbers of threads, so the number is a setting that the run keeps."""
+    import torch  # noqa: PLC0415 - seconds of start-up that only a learner needs
+
+    torch.set_num_threads(count)
+
+
+def check_parts(settings: ResolvedSettings) -> None:
+    """Refuses combinations in which nobody could decide a step. Raises ConfigurationError."""
+    train = settings.train
+    if train.rl == NONE and train.mode != "llm-only":
+        raise ConfigurationError(f"mode {train.mode} needs a learner: leave out --rl none, or use --mode llm-only")
+    if train.pilot == NONE and train.mode != "rl-only":
+        raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
 
 
 def open_store(registry: Registry, folder: Path) -> Store:

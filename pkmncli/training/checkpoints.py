@@ -27,6 +27,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from pkmncli.api import Segment
+from pkmncli.atomic_files import to_disk, write_atomic
 from pkmncli.errors import CheckpointError
 from pkmncli.training.worker_process import WorkerState
 
@@ -75,7 +76,10 @@ def write_checkpoint(
     temporary.mkdir(parents=True)
     try:
         _write_into(temporary, checkpoint, segments, previous)
+        for path in (*temporary.rglob("*"), temporary):
+            to_disk(path)
         temporary.rename(folder)
+        to_disk(folder.parent)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
@@ -113,10 +117,7 @@ def _write_into(folder: Path, checkpoint: Checkpoint, segments: Iterable[Segment
         "sealed": sealed,
         "checksums": checksums,
     }
-    with (folder / META).open("w", encoding="utf-8") as file:
-        json.dump(meta, file)
-        file.flush()
-        os.fsync(file.fileno())
+    (folder / META).write_text(json.dumps(meta), encoding="utf-8")
 
 
 def _split(state: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -245,7 +246,5 @@ def drop_buffer(folder: Path) -> None:
         return
     meta["checksums"] = {name: digest for name, digest in meta["checksums"].items() if not name.startswith(BUFFER)}
     meta["sealed"] = []
-    temporary = folder / f".{META}.tmp"
-    temporary.write_text(json.dumps(meta), encoding="utf-8")
-    temporary.replace(folder / META)
+    write_atomic(folder / META, json.dumps(meta))
     shutil.rmtree(folder / BUFFER)

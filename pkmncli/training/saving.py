@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pkmncli.api import Segment
-from pkmncli.atomic_files import disk_full_explained
-from pkmncli.errors import RunError
+from pkmncli.atomic_files import write_errors_explained
+from pkmncli.errors import CheckpointError, RunError
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints import Checkpoint, drop_buffer, write_checkpoint
 from pkmncli.training.statistics import RECENT_EPISODES, TrainingStatistics
@@ -37,7 +38,7 @@ class CheckpointKeeper:
         folder = checkpoints.path(checkpoint.step)
         if folder.exists():
             return folder
-        with disk_full_explained(folder):
+        with write_errors_explained(folder):
             write_checkpoint(folder, checkpoint, segments(), previous)
             statistics = TrainingStatistics.from_state_dict(dict(checkpoint.trainer["statistics"]))
             new = set(statistics.milestone_episodes) - self._milestones
@@ -68,7 +69,10 @@ class CheckpointKeeper:
 
 
 def remove_leftovers(run: Run) -> None:
-    """Removes what a killed training left half-written. Only the run's own training may do that."""
+    """Removes what a killed training left half-written or undone. Only the run's own training may do that."""
+    for name in run.checkpoints.names()[:-1]:
+        with contextlib.suppress(CheckpointError):  # a damaged one is told where it is needed
+            drop_buffer(run.checkpoints.folder / name)
     for folder in (run.folder, run.checkpoints.folder):
         for leftover in folder.glob(".*.tmp"):
             if leftover.is_dir():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
+import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.api import Algorithm, RunInfo
-from pkmncli.atomic_files import disk_full_explained, write_atomic, write_json
+from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.diagnostics import say
 from pkmncli.hybrid.arbiter import AgentMode
@@ -27,6 +30,7 @@ from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.trainer import Trainer, TrainerOptions
 from pkmncli.training.worker_link import WorkerLostError
+from pkmncli.training.worker_process import WorkerSpec
 from pkmncli.training.workers import WorkerPool
 
 logger = logging.getLogger(__name__)
@@ -69,11 +73,12 @@ class TrainingSession:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             pool.reset()  # a start state that does not fit is told before there is a run
-            run = create_run(train.save_dir, _game_name(self._settings), train.rl, train.run_name)
+            run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), _log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run)
+                pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 return self._train(run, pool, learner, options, None, interrupted)
 
     def go_on(self, run: Run) -> Outcome:
@@ -88,13 +93,13 @@ class TrainingSession:
 
     @contextmanager
     def _workers(self) -> Iterator[WorkerPool]:
-        train = self._settings.train
-        spec = worker_spec(self._settings, self._registry, Purpose.TRAINING, headless=train.headless)
-        with WorkerPool(spec, on_loss=self._report_loss) as pool:
+        with WorkerPool(self._spec(), on_loss=self._report_loss) as pool:
             yield pool
 
+    def _spec(self) -> WorkerSpec:
+        return worker_spec(self._settings, self._registry, Purpose.TRAINING, headless=self._settings.train.headless)
+
     def _learner(self, pool: WorkerPool, options: TrainerOptions) -> Algorithm:
-        _set_torch_threads(self._settings.train.torch_threads)
         return build_learner(self._settings, self._registry, pool, total_steps=options.schedule_steps)
 
     def _train(
@@ -107,7 +112,7 @@ class TrainingSession:
         interrupted: InterruptFlag,
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
-        with disk_full_explained(run.folder):
+        with write_errors_explained(run.folder):
             write_atomic(run.config_file, settings.to_toml())
             run.write_command(self._arguments)
         store = open_store(self._registry, tables_folder(settings, run))
@@ -132,9 +137,15 @@ class TrainingSession:
                 set_aside = store.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
                 self._progress.message(f"Going on from step {content.step:,}.")
-            self._announce(run, pool, learner, trainer, options)
+            if options.fraction_used(trainer.statistics) >= 1:
+                self._progress.message("Its budget is used up: give a larger --steps or --episodes to train on.")
+            else:
+                self._announce(run, pool, learner, trainer, options)
             with self._progress:
                 summary = trainer.train(lambda: bool(interrupted))
+        except KeyboardInterrupt:
+            say(f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}")
+            raise
         finally:
             store.close()
         run.write_summary(summary)
@@ -175,6 +186,11 @@ class TrainingSession:
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)
         self._progress.message(f"{loss}; its episode is played again in a new one (details in log.txt)")
+
+
+def quoted(path: Path) -> str:
+    """A path as it can be pasted into a command line."""
+    return shlex.quote(str(path))
 
 
 def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
@@ -219,24 +235,22 @@ def _report_damage(text: str) -> None:
     say(text)
 
 
-def _game_name(settings: ResolvedSettings) -> str:
-    train = settings.train
-    if train.game is not None:
-        return train.game
-    return train.rom_path.stem.lower() if train.rom_path is not None else "quillwood"
+def _slug(name: str) -> str:
+    """A name as part of a folder's name: lower-case words joined by hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _set_torch_threads(count: int) -> None:
-    """Results differ between numbers of threads, so the number is a setting that the run keeps."""
-    import torch  # noqa: PLC0415 - seconds of start-up that only a training needs
+class _RunLog(logging.FileHandler):
+    """Loses lines when the disk is full, instead of telling about each."""
 
-    torch.set_num_threads(count)
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        """Says nothing: checkpoints and tables report a full disk."""
 
 
 @contextmanager
 def _log_to(run: Run, level: str) -> Iterator[None]:
     root = logging.getLogger("pkmncli")
-    handler = logging.FileHandler(run.log_file, encoding="utf-8")
+    handler = _RunLog(run.log_file, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     previous = root.level
     root.addHandler(handler)
@@ -246,4 +260,5 @@ def _log_to(run: Run, level: str) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         root.setLevel(previous)
-        handler.close()
+        with contextlib.suppress(OSError):  # a full disk is told by what matters more than the log
+            handler.close()

@@ -110,6 +110,7 @@ class Trainer:
     ) -> None:
         self._pool = pool
         self._learner = learner
+        self._store = store
         self._options = options
         self._run = run
         self._save = save
@@ -194,7 +195,7 @@ class Trainer:
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
         recorded = clock()
-        if _crossed(steps_before, self.statistics.steps, self._learner.update_interval):
+        for _window in range(_crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             self._take_metrics(self._thread.next_window())
         learned = clock()
         self._seconds["acting"] += acted - began
@@ -203,11 +204,11 @@ class Trainer:
         self._seconds["waiting for the learner"] += learned - recorded
         for index in np.flatnonzero(result.ended).tolist():
             self._end_episode(index, result.records[index])
-        if _crossed(steps_before, self.statistics.steps, METRICS_INTERVAL):
+        if _crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
         self._recorder.flush_if_due()
         self.statistics.elapsed_s += clock() - began
-        if _crossed(steps_before, self.statistics.steps, self._options.save_interval):
+        if _crossings(steps_before, self.statistics.steps, self._options.save_interval):
             self.save_checkpoint()
 
     def _take_metrics(self, metrics: Mapping[str, float]) -> None:
@@ -230,6 +231,7 @@ class Trainer:
         seconds = sum(status.seconds.values()) or 1.0
         measured = {f"time/{name}": spent / seconds for name, spent in status.seconds.items()}
         measured["time/steps_per_second"] = status.steps_per_second
+        measured["store/bytes"] = self._store.size_bytes()
         self._recorder.add_metrics(self.statistics.steps, {**metrics, **measured})
         self._observer.on_status(status)
 
@@ -320,9 +322,9 @@ class Trainer:
         return list(self._learner.segments())
 
 
-def _crossed(before: int, after: int, interval: int) -> bool:
-    """Whether a multiple of ``interval`` lies in (before, after]: intervals mean the same however many environments."""
-    return before // interval != after // interval
+def _crossings(before: int, after: int, interval: int) -> int:
+    """How many multiples of ``interval`` lie in (before, after]: intervals mean the same however many environments."""
+    return after // interval - before // interval
 
 
 def _transitions(result: StepResult) -> Transitions:

@@ -41,8 +41,13 @@ class WorkerLink:
         self.process: BaseProcess = context.Process(
             target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
         )
-        with signals_held():
-            self.process.start()
+        try:
+            with signals_held():
+                self.process.start()
+        except BaseException:
+            connection.close()
+            theirs.close()
+            raise
         atexit.register(self.process.kill)  # multiprocessing itself would send a SIGTERM, which workers ignore
         theirs.close()
 

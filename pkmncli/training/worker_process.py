@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import pickle
 import struct
 import sys
@@ -19,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
-from pkmncli.errors import PkmnError
+from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.training.channel import Channel
 from pkmncli.training.interrupts import ignore_signals
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -174,6 +173,8 @@ class Worker:
         environment = self.environment
         reason = b""
         if action == PILOT_ACTS:
+            if self.pilot is None:
+                raise TrainingError("the pilot was to act, but these environments have none")
             action, reason_text, confidence, advised = self.proposal
             reason = reason_text.encode()[:REASON_BYTES]
             source = Source.LLM if advised else Source.RULE
@@ -244,7 +245,6 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
     It ends by itself when the parent is gone, however that ended.
     """
     ignore_signals()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     environment: Environment | None = None
     try:
         environment = spec.environment_of(index).build()

@@ -9,7 +9,7 @@ import contextlib
 import pickle
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +85,8 @@ class WorkerPool:
         self._presses = [bytearray() for _ in range(spec.num_envs)]
         self._episodes = [0] * spec.num_envs
         try:
-            self._links = [WorkerLink(index, spec) for index in range(spec.num_envs)]
+            for index in range(spec.num_envs):
+                self._links.append(WorkerLink(index, spec))
             descriptions = [self._first_words(link) for link in self._links]
             self.observation_space: gymnasium.spaces.Dict = descriptions[0]["observation_space"]
             self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
@@ -200,8 +201,8 @@ class WorkerPool:
         lost = [index for index in indices if index in self._lost]
         if lost:
             return lost
-        links = {self._links[index].channel.connection: index for index in indices}
-        done = [links[one] for one in wait(list(links), self._timeout_s) if isinstance(one, Connection)]
+        links: dict[Any, int] = {self._links[index].channel.connection: index for index in indices}
+        done = [links[one] for one in wait(list(links), self._timeout_s)]
         return sorted(done) or list(indices)  # where none answers in time, finish_step says so
 
     # Calls -------------------------------------------------------------------------------------------------------

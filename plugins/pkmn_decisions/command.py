@@ -82,7 +82,7 @@ def analyze_patterns(
             help="Answer this SQL query over decisions, episodes, metrics and names instead. Reads only.",
         ),
     ] = None,
-    save_dir: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
+    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
     """Show which actions paid off in which situations, also while a training runs.
 
@@ -115,7 +115,7 @@ def analyze_patterns(
         views.close()
 
 
-def _find_tables(runs: list[str] | list[None], save_dir: Path) -> tuple[list[Path], list[Path]]:
+def _find_tables(runs: list[str] | list[None], save_dir: Path | None) -> tuple[list[Path], list[Path]]:
     """The folders of these runs, and the folders in which their tables stand.
 
     A folder of decisions recorded by hand is taken as it is.

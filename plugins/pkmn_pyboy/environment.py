@@ -32,6 +32,9 @@ from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupEr
 
 _NONE = int(Action.NONE)
 
+FRAMES_PER_SECOND = 60
+"""What a Game Boy draws, rounded up from 59.7."""
+
 
 class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
     """The environment ``pyboy``. One step is one action: a button held, then released, 24 frames in all.
@@ -52,7 +55,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         EmulatorError: the emulator does not start.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 60 / 24}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FRAMES_PER_SECOND / 24}  # noqa: RUF012
     observation_space: spaces.Dict
     action_space: spaces.Discrete
 
@@ -62,6 +65,8 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.profile, self.rom = select_game(settings)
         self.action_frames = settings.action_frames or self.profile.action_frames
         self.hold_frames = settings.hold_frames or min(self.profile.hold_frames, self.action_frames - 1)
+        frames_per_step = self.action_frames * settings.action_repeat
+        self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / frames_per_step}
         self.max_steps_per_episode = settings.max_steps_per_episode or self.profile.episode_steps
         self._goal = self._goal_index()
         self.rewards = RewardSum(settings.rewards)

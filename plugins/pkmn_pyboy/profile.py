@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 from pkmn_pyboy.milestones import Milestone
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmn_pyboy.state.text import Charmap
-from pkmncli.errors import EnvironmentSetupError
+from pkmncli.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +108,11 @@ class GameProfile:
     milestones: tuple[Milestone, ...]
 
     def milestone_index(self, key: str) -> int:
-        """Place of a milestone in the order. Raises EnvironmentSetupError for an unknown key."""
+        """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""
         for index, milestone in enumerate(self.milestones):
             if milestone.key == key:
                 return index
-        keys = ", ".join(milestone.key for milestone in self.milestones[:12])
-        raise EnvironmentSetupError(f"{self.name} has no milestone {key!r}; the first ones are {keys}")
+        keys = [milestone.key for milestone in self.milestones]
+        near = get_close_matches(key, keys, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(keys)}"
+        raise ConfigurationError(f"setting 'goal' = {key!r}: {self.name} has no such milestone; {hint}")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pkmncli.bench import startup
-from pkmncli.bench.pairs import Ratio, measure_pairs, quantity, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, quantity, ratio
 
 KEYS = {"name", "value", "low", "high", "unit", "budget", "at_least", "met", "detail"}
 
@@ -41,7 +41,7 @@ def test_a_ratio_is_the_median_of_pairs_not_the_ratio_of_medians() -> None:
     [(2, 1.5, True, True), (1, 1.5, True, False), (2, 1.5, False, False), (1, 1.5, False, True), (1, None, True, None)],
 )
 def test_a_budget_is_a_floor_or_a_ceiling(value: float, budget: float | None, at_least: bool, met: bool | None) -> None:
-    assert Ratio("x", value, value, value, budget=budget, at_least=at_least).met is met
+    assert Measurement("x", value, value, value, budget=budget, at_least=at_least).met is met
 
 
 def test_a_quantity_may_be_at_most_its_budget() -> None:

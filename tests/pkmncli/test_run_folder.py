@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pkmncli.atomic_files import disk_full_explained, write_atomic, write_json
+from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.errors import RunError
 from pkmncli.runs import LAYOUT_VERSION, Run, create_run, list_runs, open_run
 
@@ -158,5 +158,5 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeyp
 
 
 def test_only_a_full_disk_is_explained_as_one(tmp_path: Path) -> None:
-    with pytest.raises(PermissionError), disk_full_explained(tmp_path):
+    with pytest.raises(PermissionError), write_errors_explained(tmp_path):
         raise PermissionError(errno.EACCES, "denied")
