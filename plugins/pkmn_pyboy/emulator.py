@@ -43,12 +43,13 @@ class Emulator:
         rom: the cartridge image.
         headless: without a window.
         speed: with a window, times real speed; 0 for no limit.
+        keyboard: with a window, whether its keys press buttons, for a person who plays.
 
     Raises:
         EmulatorError: PyBoy does not take the image, or there is no display for a window.
     """
 
-    def __init__(self, rom: RomImage, *, headless: bool = True, speed: int = 0) -> None:
+    def __init__(self, rom: RomImage, *, headless: bool = True, speed: int = 0, keyboard: bool = False) -> None:
         self.rom = rom
         self.headless = headless
         try:
@@ -60,7 +61,7 @@ class Emulator:
                     sound_emulated=False,
                     log_level="CRITICAL",
                     # In a window, keys of whoever watches would be presses that no mask and no record knows of.
-                    no_input=True,
+                    no_input=not keyboard,
                 )
         except Exception as error:
             where = f"{rom.path} can't be started" if headless else f"no window could be opened for {rom.path}"
@@ -108,6 +109,18 @@ class Emulator:
             self._tick(1, True, False)
             if _window_closed():
                 raise EmulatorError("The emulator's window was closed; start again, or leave the window out")
+
+    def hold(self, button: str) -> None:
+        """Holds a button down from the next frame on, until :meth:`release`."""
+        self.pyboy.button_press(button)
+
+    def release(self, button: str) -> None:
+        """Lets a button go at the next frame."""
+        self.pyboy.button_release(button)
+
+    def show_frame(self) -> bool:
+        """One frame in a window with a keyboard, at the window's pace. Whether the window is still open."""
+        return bool(self._tick(1, True, False))
 
     def read(self, bank: int, address: int, size: int) -> bytes:
         """``size`` bytes from ``address``; banks of work RAM count only in colour mode."""

@@ -50,3 +50,9 @@ def pkmn_register_pilots(register: Register) -> None:
         config="pkmn_pyboy.pilot.settings:PilotSettings",
         help="walks, talks, fights and uses menus by rules",
     )
+
+
+@hookimpl
+def pkmn_register_commands(register: Register) -> None:
+    """A person plays."""
+    register("play", "pkmn_pyboy.play.command:play", help="Play the game yourself and save states to train from.")

@@ -1,0 +1,1 @@
+"""A person plays: ``pkmn play``, in a window or in the terminal."""

@@ -1,0 +1,105 @@
+"""Files with saved states: loading one into the emulator, and writing one so that it appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
+
+
+@dataclass(frozen=True, slots=True)
+class StateFile:
+    """Where states of a game are saved."""
+
+    path: Path
+    game: str
+    rom_sha1: str
+
+    def save(self, emulator: Emulator) -> None:
+        """Writes the emulator's state, in the form that an environment starts from.
+
+        Raises:
+            EmulatorError: the file can't be written.
+        """
+        data = write_saved_state(emulator.save_state(), {}, game=self.game, rom_sha1=self.rom_sha1)
+        try:
+            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".tmp")
+            temporary = Path(name)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                temporary.chmod(0o666 & ~_umask())
+                temporary.replace(self.path)
+            finally:
+                temporary.unlink(missing_ok=True)
+        except OSError as error:
+            raise EmulatorError(
+                f"{self.path} can't be written: {error.strerror}; name another with --save-state"
+            ) from None
+
+
+def check_save_name(path: Path) -> Path:
+    """A path that a user named for a state, checked before anybody has played for it.
+
+    Raises:
+        ConfigurationError: its folder does not exist, or there is something else than a saved state.
+    """
+    path = path.expanduser()
+    if not path.parent.is_dir():
+        raise ConfigurationError(f"--save-state: there is no folder {path.parent}; make it, or name another")
+    if path.exists() and not _is_saved_state(path):
+        raise ConfigurationError(f"--save-state: {path} is no saved state and is not overwritten; name another file")
+    return path
+
+
+def free_name(game: str) -> Path:
+    """The first of GAME.state, GAME-2.state and so on in the current folder that is not taken."""
+    path, number = Path(f"{game}.state"), 2
+    while path.exists():
+        path, number = Path(f"{game}-{number}.state"), number + 1
+    return path
+
+
+def load_state_file(path: Path, emulator: Emulator, profile: GameProfile) -> None:
+    """Puts the emulator into a state from a file: one of an environment or of this command, or PyBoy's own.
+
+    Raises:
+        EnvironmentSetupError: the file can't be read.
+        EmulatorError: the state is damaged, or does not fit the game.
+    """
+    try:
+        data = path.expanduser().read_bytes()
+    except OSError as error:
+        raise EnvironmentSetupError(f"--state: {path} can't be read: {error.strerror}; check the path") from None
+    try:
+        if data[: len(MAGIC)] == MAGIC:
+            saved = read_saved_state(data, game=profile.name, rom_sha1=emulator.rom.sha1)
+            emulator.load_state(saved.emulator, trusted=True)
+        else:
+            emulator.load_state(data)
+    except EmulatorError as error:
+        raise EmulatorError(f"--state {path}: {error}") from error
+
+
+def _is_saved_state(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
