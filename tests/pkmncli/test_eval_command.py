@@ -119,7 +119,7 @@ def test_an_interrupted_evaluation_keeps_what_was_played(pkmn: Pkmn, run: Run, m
         (["--checkpoint=lates"], 5, "did you mean 'latest'?"),
         (["--mode=rl"], 2, "rl-only"),
         (["--episodes=0"], 2, "episodes"),
-        (["--goal=the_moon"], 3, "the_moon"),
+        (["--goal=the_moon"], 2, "the_moon"),
     ],
 )
 def test_wrong_usage_is_told(options: list[str], code: int, expected: str, pkmn: Pkmn, run: Run) -> None:

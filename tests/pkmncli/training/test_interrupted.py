@@ -133,7 +133,9 @@ def test_a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint_before(
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
     run = Run(tmp_path / "runs" / "it")
-    assert (result.code, result.err) == (130, "")
+    assert result.code == 130
+    expected = f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {run.folder}\n"
+    assert result.err == expected
     assert run.checkpoints.names()[-1] == "step-000000080"
     assert [path.name for path in run.checkpoints.folder.iterdir() if ".tmp" in path.name] == []
     assert own_children() == []
