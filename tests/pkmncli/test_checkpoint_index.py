@@ -75,7 +75,7 @@ def test_a_missing_one_is_told_with_what_there_is(checkpoints: Checkpoints, tmp_
 def test_no_best_yet(tmp_path: Path) -> None:
     index = Checkpoints(tmp_path)
     index.path(1).mkdir()
-    with pytest.raises(CheckpointError, match="is the best yet: none was evaluated; use latest"):
+    with pytest.raises(CheckpointError, match="is the best yet: fewer than 10 episodes have ended; use latest"):
         index.resolve("best")
 
 

@@ -158,5 +158,5 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeyp
 
 
 def test_only_a_full_disk_is_explained_as_one(tmp_path: Path) -> None:
-    with pytest.raises(PermissionError), write_errors_explained(tmp_path):
+    with pytest.raises(RunError, match="could not be written: denied"), write_errors_explained(tmp_path):
         raise PermissionError(errno.EACCES, "denied")
