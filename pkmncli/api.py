@@ -330,6 +330,10 @@ class Algorithm(Protocol):
         """One update. Returns metrics, by name."""
         ...
 
+    def time_learning(self) -> float:
+        """Seconds that one :meth:`learn` takes here and now. Measured without a trace, before a training begins."""
+        ...
+
     def publish(self) -> None:
         """From now on, acting uses what :meth:`learn` has changed."""
         ...

@@ -19,8 +19,9 @@ _TRIAL_ACTS = 20
 BYTES_PER_DECISION = 40
 """Of a decision's row with its episode's proof, compressed. Measured on Quillwood: 30 to 45."""
 
-_PIPE_SECONDS = 1e-4  # a message to a worker and back
-_LEARNING_SHARE = 1.3  # updates run beside the environments, but share cores and memory with them
+_PIPE_SECONDS = 1.5e-4  # a message to a worker and back
+_RECORDING_SECONDS = 1e-4  # taking a step in, for learner and tables
+_SHARED_CORES = 1.25  # updates run beside the environments, and each slows the other down
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,10 @@ def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experien
     for _ in range(_TRIAL_ACTS):
         learner.act(pool.observations(), explore=False)
     act_seconds = (time.perf_counter() - began) / _TRIAL_ACTS
-    per_step = (step_seconds + act_seconds + _PIPE_SECONDS * pool.num_envs) * _LEARNING_SHARE
-    rate = pool.num_envs / per_step
+    per_step = step_seconds + act_seconds + (_PIPE_SECONDS + _RECORDING_SECONDS) * pool.num_envs
+    learning = learner.time_learning()
+    windows_per_step = pool.num_envs / learner.update_interval  # an update runs beside the steps of its window
+    rate = pool.num_envs / (max(per_step, learning * windows_per_step) * (_SHARED_CORES if learning else 1.0))
     return Estimate(rate, steps / rate, steps * BYTES_PER_DECISION + 2 * bytes_of_experience)
 
 

@@ -37,6 +37,10 @@ class NoLearner:
         """Learns nothing."""
         return {}
 
+    def time_learning(self) -> float:
+        """No time at all."""
+        return 0.0
+
     def publish(self) -> None:
         """Nothing has changed."""
 

@@ -8,6 +8,7 @@ by ``draw``; everything else belongs to the trainer's thread. They meet in ``pub
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,13 +21,14 @@ from numpy.typing import NDArray
 from pkmn_dqn.observations import MASK, layout_of
 from pkmn_dqn.q_learning import Batch, QLearning, dump_network, restore_network
 from pkmn_dqn.random_state import dump_generator, generator, restore_generator
-from pkmn_dqn.replay_buffer import ReplayBuffer
+from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmn_dqn.track_record import TrackRecord
 from pkmncli.api import Segment, Transitions
 from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
 
 _STATE_VERSION = 1
+_TIMED_UPDATES = 5
 _ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
 
 
@@ -183,6 +185,19 @@ class DQN:
         updates = [self._learning.update(batch) for batch in drawn.batches]
         means = {name: sum(update[name] for update in updates) / len(updates) for name in updates[0]}
         return means | {"updates": float(self._learning.updates)} | dict(drawn.metrics)
+
+    def time_learning(self) -> float:
+        """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
+        size = self._settings.batch_size
+        columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self._layout.columns.items()}
+        numbers, zeros = np.zeros(size, np.int64), np.zeros(size, np.float32)
+        sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.zeros(size, np.uint8))
+        trial, batch = copy.deepcopy(self._learning), Batch.of(sample, self._device)
+        trial.update(batch)  # the first one also allocates
+        began = time.perf_counter()
+        for _ in range(_TIMED_UPDATES):
+            trial.update(batch)
+        return (time.perf_counter() - began) / _TIMED_UPDATES * self._settings.gradient_steps
 
     def publish(self) -> None:
         """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
