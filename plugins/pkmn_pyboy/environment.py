@@ -24,13 +24,20 @@ from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.starts import base_start, vary_start
-from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
+from pkmn_pyboy.state.game_state import PHASE_NAMES, Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.text_map import draw_text_map
 from pkmncli.api import Action, Context, Facts
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
 _NONE = int(Action.NONE)
+_NEIGHBOURS = {
+    Facing.DOWN: "wTileDown",
+    Facing.UP: "wTileUp",
+    Facing.LEFT: "wTileLeft",
+    Facing.RIGHT: "wTileRight",
+}
+_FLOOR = 0  # collision of a tile that is nothing but floor
 
 FRAMES_PER_SECOND = 60
 """What a Game Boy draws, rounded up from 59.7."""
@@ -112,7 +119,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Begins an episode.
 
-        The seed draws how it begins: some idle frames, some turns on the spot. The same seed begins the same
+        The seed draws how it begins: some idle frames, some steps and turns. The same seed begins the same
         episode, in any process.
 
         Args:
@@ -129,6 +136,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             self.settings.seed_noops,
             self.settings.seed_presses,
             lambda: self.reader.read(self.emulator),
+            self._is_floor,
         )
         self.emulator.run(1, render=True)
         self.steps = self.frames = self.masked = 0
@@ -319,6 +327,12 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
         self._facts = None
+
+    def _is_floor(self, direction: Facing) -> bool:
+        """Whether the game says that the next tile in a direction is plain floor, where nothing happens."""
+        field = _NEIGHBOURS[direction]
+        memory = self.profile.memory
+        return field in memory and memory.read(self.emulator, field) == _FLOOR
 
     def _load_start(self, start: bytes | None) -> None:
         if start is None:

@@ -90,7 +90,7 @@ class EnvironmentSettings(BaseModel):
         description="Least and most idle frames, drawn from the seed, between the start and the first step.",
     )
     seed_presses: int = Field(
-        default=3, ge=0, le=20, description="Most turns on the spot drawn from the seed at the start."
+        default=16, ge=0, le=100, description="Most steps and turns drawn from the seed at the start."
     )
     start_state: Path | None = Field(
         default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED

@@ -23,7 +23,9 @@ POWER_ON_FRAMES = 60
 """Without a recipe an episode begins this long after power-on."""
 
 TURN_HOLD_FRAMES = 4
-TURN_FRAMES = 24
+STEP_HOLD_FRAMES = 10
+PRESS_FRAMES = 24
+"""A press, held for one of these two, with what the game makes of it."""
 
 _kept: dict[str, bytes] = {}
 
@@ -99,34 +101,38 @@ def vary_start(
     emulator: Emulator,
     random: np.random.Generator,
     noops: tuple[int, int],
-    most_turns: int,
+    most_presses: int,
     read: Callable[[], GameState],
+    is_floor: Callable[[Facing], bool] = lambda direction: False,
 ) -> int:
-    """Makes a seed's start its own: some idle frames, then some turns on the spot where the player has control.
+    """Makes a seed's start its own: some idle frames, then some presses of directions where the player has control.
 
-    A turn is a press too short for a step, in a direction that the player does not face.
+    A press towards plain floor is a step; any other is too short for one and only turns. So nothing is entered, left,
+    spoken to or met.
 
     Args:
         emulator: stands at the start.
         random: draws what is done.
         noops: least and most idle frames.
-        most_turns: most turns.
+        most_presses: most presses.
         read: gives the state now.
+        is_floor: whether the next tile in a direction is plain floor; without it there are turns only.
 
     Returns:
         Frames that it took.
     """
     frames = int(random.integers(noops[0], noops[1] + 1))
     emulator.run(frames)
-    turns = int(random.integers(0, most_turns + 1))
-    for _ in range(turns):
-        draw = int(random.integers(0, 3))
+    for _ in range(int(random.integers(0, most_presses + 1))):
+        direction = Facing(int(random.integers(len(Facing))))
         state = read()
-        if state.phase is not Phase.FREE:
+        steps = is_floor(direction)
+        # even a short press walks on in the direction that the player faces already
+        if state.phase is not Phase.FREE or (state.facing is direction and not steps):
             continue
-        others = [facing for facing in Facing if facing is not state.facing]
-        emulator.press(others[draw].name.lower(), TURN_HOLD_FRAMES, TURN_FRAMES, render=False)
-        frames += TURN_FRAMES
+        hold = STEP_HOLD_FRAMES if steps else TURN_HOLD_FRAMES
+        emulator.press(direction.name.lower(), hold, PRESS_FRAMES, render=False)
+        frames += PRESS_FRAMES
     return frames
 
 

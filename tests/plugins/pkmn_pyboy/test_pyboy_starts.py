@@ -102,7 +102,21 @@ def test_variation_turns_on_the_spot_only(rom_path: Path, quillwood: GameProfile
         state = reader.read(emulator)
         assert state.position == place
         assert state.phase is Phase.FREE
-        assert 0 <= frames <= 60 + 3 * starts.TURN_FRAMES
+        assert 0 <= frames <= 60 + 3 * starts.PRESS_FRAMES
         facings.add(state.facing)
     emulator.close()
     assert len(facings) > 1
+
+
+def test_seeds_begin_on_many_tiles_and_nowhere_else(make: Callable[..., PokemonEnvironment]) -> None:
+    environment = make()
+    environment.reset(seed=0)
+    home, tiles = environment.state.map_id, set()
+    for seed in range(40):
+        environment.reset(seed=seed)
+        state = environment.state
+        assert state.map_id == home
+        assert state.phase is Phase.FREE
+        assert environment.steps == 0
+        tiles.add((state.x, state.y, state.facing))
+    assert len(tiles) > 15
