@@ -61,6 +61,7 @@ void party_join(u8 slot);
 void party_grow(u8 slot);
 
 /* battle_screen.c */
+#define PICTURE_ONLY 2
 extern u8 enemy_out, own_out; /* whose picture is shown */
 void battle_screen(void);
 void battle_middle(void);

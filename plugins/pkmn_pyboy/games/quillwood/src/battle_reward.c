@@ -130,7 +130,7 @@ static void evolve(u8 slot, u8 species)
 	enemy_out = own_out = 0;
 	fade_out();
 	battle_screen();
-	enemy_out = 1;
+	enemy_out = PICTURE_ONLY;
 	battle_picture(SIDE_ENEMY);
 	message_more(TX_EVOLVING);
 	wait_frames(40);

@@ -12,7 +12,7 @@
 #define BACK_COL 2
 #define BAR_LENGTH 6
 
-u8 enemy_out, own_out;
+u8 enemy_out, own_out; /* PICTURE_ONLY: without name and bar */
 
 static void place_picture(u8 row, u8 col, u8 tile, u8 attr)
 {
@@ -162,7 +162,7 @@ void draw_names(void)
 {
 	screen_fill(0, 1, 1, 11, CH_SPACE, 7);
 	screen_fill(7, 10, 1, 10, CH_SPACE, 7);
-	if (enemy_out) {
+	if (enemy_out == 1) {
 		screen_text(0, 1, wEnemyMonNickname);
 		draw_level(1, 6, enemy_mon);
 		draw_bar(SIDE_ENEMY, get16(enemy_mon->hp), get16(enemy_mon->max_hp));

@@ -13,11 +13,11 @@ static void mark(u8 row, u8 col, u8 tile)
 
 static void list_draw(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entry, u8 row))
 {
-	u8 i;
-	screen_fill(row, col, visible * 2, width, CH_SPACE, ATTR_TEXT);
+	u8 i, height = visible * 2 - 1;
+	screen_fill(row, col, height, width, CH_SPACE, ATTR_TEXT);
 	for (i = 0; i < visible && list_top + i < count; i++)
 		draw(list_top + i, row + i * 2);
-	screen_push(row, visible * 2);
+	screen_push(row, height);
 }
 
 /* A list with a cursor from list_at on. Gives the entry, MENU_CANCEL for B, and LIST_LEFT or LIST_RIGHT if sideways. */
@@ -87,8 +87,8 @@ u8 quantity(u8 row, u8 most, u32 price)
 		screen_put(row + 1, 9, 0xF1);
 		screen_number(row + 1, 10, amount, 2);
 		if (price) {
-			screen_number(row + 1, 12, price * amount, 6);
-			screen_put(row + 1, 18, 0xF0);
+			screen_put(row + 1, 13, 0xF0);
+			screen_number(row + 1, 14, price * amount, 5);
 		}
 		wWindowStackSize = 1;
 		screen_push(row, 3);

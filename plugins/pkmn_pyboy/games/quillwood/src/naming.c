@@ -27,7 +27,8 @@ static void draw(u8 species)
 	for (row = 0; row < 6; row++)
 		for (col = 0; col < COLS; col++)
 			screen_put(FIRST_ROW + row * 2, 2 + col * 2, letter_at(row, col));
-	screen_words(FIRST_ROW + 12, 2, TX_DEL_END);
+	screen_words(FIRST_ROW + 12, 2, TX_DEL_WORD);
+	screen_words(FIRST_ROW + 12, 12, TX_END_WORD);
 	screen_push(0, 18);
 	lcd_on();
 	fade_in();

@@ -14,8 +14,8 @@ static void draw_good(u8 entry, u8 row)
 	u8 name[16];
 	item_name(name, goods[entry]);
 	screen_text(row, 2, name);
-	screen_number(row, 14, item_price(goods[entry]), 4);
-	screen_put(row, 18, 0xF0);
+	screen_put(row, 14, 0xF0);
+	screen_number(row, 15, item_price(goods[entry]), 4);
 }
 
 static void draw_owned(u8 entry, u8 row)
@@ -31,8 +31,8 @@ static void frame(void)
 {
 	map_draw();
 	screen_box(0, 10, 3, 10);
-	screen_number(1, 11, money_get(), 7);
-	screen_put(1, 18, 0xF0);
+	screen_put(1, 11, 0xF0);
+	screen_number(1, 12, money_get(), 7);
 	screen_box(3, 0, 9, 20);
 	message_box();
 	screen_push(0, 18);
@@ -121,8 +121,8 @@ void shop(u8 number) __banked
 		screen_box(0, 0, 8, 9);
 		screen_words(2, 2, TX_SHOP_MENU);
 		screen_box(0, 10, 3, 10);
-		screen_number(1, 11, money_get(), 7);
-		screen_put(1, 18, 0xF0);
+		screen_put(1, 11, 0xF0);
+		screen_number(1, 12, money_get(), 7);
 		message_box();
 		screen_push(0, 18);
 		message_more(TX_SHOP_HELLO);
