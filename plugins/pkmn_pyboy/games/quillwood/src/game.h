@@ -228,6 +228,7 @@ void mon_level_exp(u8 species, u8 level, u8 *to) __banked;
 #define ITEM_REVIVE 4
 void title(void) __banked;
 void start_menu(void) __banked;
+u8 let_go(void) __banked;
 u8 party_menu(u16 text, u8 can_cancel, u8 first) __banked;
 void summary_page(u8 slot) __banked;
 u8 pack_page(u8 in_battle) __banked;

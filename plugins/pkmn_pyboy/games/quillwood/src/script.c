@@ -192,6 +192,10 @@ void script_run(u16 address) __banked
 			emote_over = 0;
 			objects_draw();
 			break;
+		case OP_LETGO:
+			window_close();
+			wScriptVar = let_go();
+			break;
 		case OP_ENDING:
 			window_close();
 			ending();

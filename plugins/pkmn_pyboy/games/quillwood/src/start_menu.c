@@ -88,6 +88,31 @@ static void party_page(void)
 	back_to_map();
 }
 
+/* Whether somebody else could fight. */
+static u8 others_fit(u8 slot)
+{
+	return party_fit() - (get16(party[slot].hp) != 0);
+}
+
+/* A member that the player chooses leaves for good: 1 when one did. Somebody who can fight always stays. */
+u8 let_go(void) __banked
+{
+	u8 slot, i, gone = 0;
+	fade_out();
+	slot = party_menu(TX_LEAVE_WHOM, 1, 0);
+	fade_out();
+	if (slot != MENU_CANCEL && others_fit(slot)) {
+		nickname(name_buffer, slot);
+		for (i = slot; i + 1 < wPartyCount; i++)
+			swap_members(i, i + 1);
+		wPartyCount--;
+		wPartySpecies[wPartyCount] = 0xFF;
+		gone = 1;
+	}
+	back_to_map();
+	return gone;
+}
+
 void start_menu(void) __banked
 {
 	u8 choice = 0;

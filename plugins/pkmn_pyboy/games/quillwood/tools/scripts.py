@@ -18,6 +18,7 @@ giveitem ITEM N      answer YES when there was room, {word} is its name
 takeitem ITEM        ifitem ITEM LABEL      ifspecies SPECIES LABEL (in the party)   iffull LABEL (party of six)
 nickname             asks for a nickname of the creature that came last
 shop NAME            a shop's menu          step NAME DIRECTION N a person walks    emote NAME
+letgo                the player may give a member away, the answer is YES when it is gone
 ending               the picture after the last goal
 end
 A label is a word with a colon; "script.label" reaches into another script of the map.
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "end", "say", "ask", "face", "turn", "turnplayer", "walk", "ifflag", "setflag", "ifscene", "setscene", "ifno",
     "jump", "hide", "give", "heal", "mend", "spawn", "trainer", "battle", "badge", "ifbadge", "giveitem", "takeitem",
-    "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending",
+    "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending", "letgo",
 )  # fmt: skip
 OPCODES = {name: number for number, name in enumerate(COMMANDS)}
 DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}
