@@ -203,6 +203,7 @@ void battle_wild(u8 species, u8 level) __banked
 	wTrainerClass = 0;
 	begin();
 	enemy_out = 1;
+	wOTPartyCount = 0;
 	make_wild(species, level);
 	fight(MODE_WILD);
 }
