@@ -70,6 +70,42 @@ def test_a_shop_sells_and_buys_and_only_b_leaves_its_list(player: LegPlayer) -> 
     assert player.environment.state.phase is Phase.FREE
 
 
+@pytest.mark.parametrize(
+    ("buttons", "phase", "full_screen"),
+    [
+        ("start .", Phase.MENU, False),
+        ("start . a . . .", Phase.MENU, True),  # the party
+        ("start . a . . . a . a . . .", Phase.MENU, True),  # one of it
+        ("start . down a . . . right . . .", Phase.MENU, True),  # the balls in the pack
+        ("start . down down a . . .", Phase.CHOICE, False),  # to save or not
+        ("a . .", Phase.DIALOGUE, False),  # the professor
+        ("start . down down down a . .", Phase.FREE, False),
+    ],
+)
+def test_each_page_is_told_apart(player: LegPlayer, buttons: str, phase: Phase, full_screen: bool) -> None:
+    press(player.environment.emulator, buttons)
+    refresh(player)
+    assert player.environment.state.phase is phase
+    assert player.environment.state.menu.full_screen is full_screen
+
+
+def test_the_pages_of_a_battle_are_told_apart(player: LegPlayer) -> None:
+    emulator = player.environment.emulator
+    find_battle(player)
+    assert player.environment.state.phase is Phase.BATTLE_MENU
+    press(emulator, "a . .")
+    refresh(player)
+    assert player.environment.state.phase is Phase.BATTLE_MOVES
+    press(emulator, "b . . down a . . .")
+    refresh(player)
+    state = player.environment.state
+    assert (state.phase, state.message_box) == (Phase.BATTLE, False)
+    press(emulator, "b . . . . up right a . . . .")
+    refresh(player)
+    state = player.environment.state
+    assert (state.phase, state.message_box, state.menu.cursor_shown) == (Phase.BATTLE, False, True)
+
+
 def find_battle(player: LegPlayer) -> None:
     environment = player.environment
     player._go(Leg((2, 1), 29, 6))

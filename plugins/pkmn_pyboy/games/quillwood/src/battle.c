@@ -62,6 +62,7 @@ static u8 enemy_fell(void)
 		return 0;
 	}
 	if (wBattleMode == MODE_TRAINER) {
+		trainer_back();
 		text_number = (u16)wEnemyTrainerBaseReward * enemy_mon->level;
 		message_more(TX_TRAINER_BEATEN);
 		prompt();
@@ -216,7 +217,7 @@ void battle_trainer(u8 class, u8 id) __banked
 	wOtherTrainerID = id;
 	wCurOTMon = 0xFF;
 	begin();
-	enemy_out = 0;
+	enemy_out = TRAINER_OUT;
 	make_foes(class, id);
 	fight(MODE_TRAINER);
 }

@@ -62,10 +62,12 @@ void party_grow(u8 slot);
 
 /* battle_screen.c */
 #define PICTURE_ONLY 2
+#define TRAINER_OUT 3
 extern u8 enemy_out, own_out; /* whose picture is shown */
 void battle_screen(void);
 void battle_middle(void);
 void battle_picture(u8 side);
+void trainer_back(void);
 void battle_rows(void);
 void battle_restore(void);
 void draw_names(void);

@@ -12,7 +12,7 @@
 #define BACK_COL 2
 #define BAR_LENGTH 6
 
-u8 enemy_out, own_out; /* PICTURE_ONLY: without name and bar */
+u8 enemy_out, own_out; /* PICTURE_ONLY: without name and bar, TRAINER_OUT: the trainer stands there */
 
 static void place_picture(u8 row, u8 col, u8 tile, u8 attr)
 {
@@ -33,13 +33,40 @@ void picture_clear(u8 side)
 	}
 }
 
+/* The picture on the enemy's side to video memory: in VBlank or with the screen off. */
+static void load_front(void)
+{
+	u16 row = ADDR_PORTRAITS + (u16)(wOtherTrainerClass - 1) * 10;
+	if (enemy_out == TRAINER_OUT) {
+		vram_copy(0x9000 + FRONT_TILE * 16, BANK_PORTRAITS, far_word(BANK_PORTRAITS, row), SIDE * SIDE);
+		far_copy(palettes, BANK_PORTRAITS, row + 2, 8);
+	} else {
+		picture_load(0x9000 + FRONT_TILE * 16, enemy_mon->species, 0);
+		creature_colors(0, enemy_mon->species);
+	}
+}
+
+/* The trainer stands there again, after the last creature has fallen. */
+void trainer_back(void)
+{
+	enemy_out = TRAINER_OUT;
+	wait_vblank();
+	load_front();
+	palettes_show();
+	battle_restore();
+}
+
 /* The creature that has come out: its picture and colours, then names and bars. */
 void battle_picture(u8 side)
 {
-	u8 species = side ? enemy_mon->species : player_mon->species;
+	u8 species = player_mon->species;
 	wait_vblank();
-	picture_load(0x9000 + (side ? FRONT_TILE : BACK_TILE) * 16, species, !side);
-	creature_colors(side ? 0 : 1, species);
+	if (side) {
+		load_front();
+	} else {
+		picture_load(0x9000 + BACK_TILE * 16, species, 1);
+		creature_colors(1, species);
+	}
 	palettes_show();
 	if (side)
 		place_picture(FRONT_ROW, FRONT_COL, FRONT_TILE, 0);
@@ -204,10 +231,8 @@ void battle_restore(void)
 void battle_screen(void)
 {
 	page_open();
-	if (enemy_out) {
-		picture_load(0x9000 + FRONT_TILE * 16, enemy_mon->species, 0);
-		creature_colors(0, enemy_mon->species);
-	}
+	if (enemy_out)
+		load_front();
 	picture_load(0x9000 + BACK_TILE * 16, player_mon->species, 1);
 	creature_colors(1, player_mon->species);
 	message_box();

@@ -55,6 +55,14 @@ def build_art(banks: Banks) -> dict[str, tuple[int, int]]:
         table += row
         light, dark = (word(gfx.color_word(c)) for c in s["colors"])
         colors += word(gfx.color_word("f8f8f8")) + light + dark + word(gfx.color_word("181820"))
+    portraits = gfx.load_portraits(HOME / "gfx/people.txt")
+    at = {name: banks.add(BANK_PICTURES_2, f"portrait {name}", portraits[name], 16) for name in portraits}
+    trainers = bytearray()
+    for kind in toml("trainers.toml")["class"]:
+        trainers += word(at[kind["sprite"]])
+        cloth = palettes["people"]["obj"][kind["palette"]]
+        trainers += b"".join(word(gfx.color_word(color)) for color in ("f8f8f8", *cloth[1:]))
+    out["PORTRAITS"] = BANK_PICTURES_2, banks.add(BANK_PICTURES_2, "portraits", bytes(trainers))
     out["PICTURES"] = BANK_PICTURES, banks.add(BANK_PICTURES, "pictures", bytes(table))
     out["CREATURE_COLORS"] = BANK_PICTURES, banks.add(BANK_PICTURES, "creature colours", bytes(colors))
     return out
