@@ -12,6 +12,8 @@
 #define BACK_COL 2
 #define BAR_LENGTH 6
 
+u8 enemy_out, own_out; /* PICTURE_ONLY: without name and bar, TRAINER_OUT: the trainer stands there */
+
 static void place_picture(u8 row, u8 col, u8 tile, u8 attr)
 {
 	u8 x, y;
@@ -29,6 +31,55 @@ void picture_clear(u8 side)
 		screen_fill(BACK_ROW, BACK_COL, SIDE, SIDE, CH_SPACE, 7);
 		screen_push(BACK_ROW, SIDE);
 	}
+}
+
+/* The picture on the enemy's side to video memory: in VBlank or with the screen off. */
+static void load_front(void)
+{
+	u16 row = ADDR_PORTRAITS + (u16)(wOtherTrainerClass - 1) * 10;
+	if (enemy_out == TRAINER_OUT) {
+		vram_copy(0x9000 + FRONT_TILE * 16, BANK_PORTRAITS, far_word(BANK_PORTRAITS, row), SIDE * SIDE);
+		far_copy(palettes, BANK_PORTRAITS, row + 2, 8);
+	} else {
+		picture_load(0x9000 + FRONT_TILE * 16, enemy_mon->species, 0);
+		creature_colors(0, enemy_mon->species);
+	}
+}
+
+/* The trainer stands there again, after the last creature has fallen. */
+void trainer_back(void)
+{
+	enemy_out = TRAINER_OUT;
+	wait_vblank();
+	load_front();
+	palettes_show();
+	battle_restore();
+}
+
+/* The creature that has come out: its picture and colours, then names and bars. */
+void battle_picture(u8 side)
+{
+	u8 species = player_mon->species;
+	wait_vblank();
+	if (side) {
+		load_front();
+	} else {
+		picture_load(0x9000 + BACK_TILE * 16, species, 1);
+		creature_colors(1, species);
+	}
+	palettes_show();
+	if (side)
+		place_picture(FRONT_ROW, FRONT_COL, FRONT_TILE, 0);
+	else
+		place_picture(BACK_ROW, BACK_COL, BACK_TILE, 1);
+	draw_names();
+	battle_rows();
+}
+
+/* All rows above the message box. */
+void battle_rows(void)
+{
+	screen_push(0, 12);
 }
 
 static void picture_show(u8 side)
@@ -101,9 +152,12 @@ void draw_bar(u8 side, u16 hp, u16 max_hp)
 void drain(u8 side, u16 from, u16 to)
 {
 	u16 max_hp = get16(side ? enemy_mon->max_hp : player_mon->max_hp);
-	u16 step = (from - to) / 16 + 1;
+	u16 step = (from > to ? from - to : to - from) / 16 + 1;
 	while (from != to) {
-		from = from - to > step ? from - step : to;
+		if (from > to)
+			from = from - to > step ? from - step : to;
+		else
+			from = to - from > step ? from + step : to;
 		draw_bar(side, from, max_hp);
 		screen_push(side ? 2 : 9, side ? 1 : 2);
 		wait_vblank();
@@ -113,25 +167,41 @@ void drain(u8 side, u16 from, u16 to)
 void draw_exp(void)
 {
 	PartyMon *mon = &party[wCurBattleMon];
-	u32 low = exp_for_level(mon->level), high = exp_for_level(mon->level + 1);
+	u32 low = exp_for_level(mon->species, mon->level), high = exp_for_level(mon->species, mon->level + 1);
 	u32 have = exp_get(mon->exp) - low;
 	screen_fill(11, 10, 1, 1, 0x6F, 7);
 	bar(11, 11, (u8)(have * 48 / (high - low)), 5);
+}
+
+/* The level, or what ails the creature. */
+static void draw_level(u8 row, u8 col, BattleMon *mon)
+{
+	screen_fill(row, col, 1, 4, CH_SPACE, 7);
+	if (mon->status) {
+		screen_words(row, col, (mon->status & STATUS_SLEEP) ? TX_SLP : (mon->status & STATUS_POISON) ? TX_PSN : TX_PAR);
+		return;
+	}
+	screen_put(row, col, CH_LEVEL);
+	screen_number(row, col + 1, mon->level, mon->level > 9 ? 2 : 1);
 }
 
 void draw_names(void)
 {
 	screen_fill(0, 1, 1, 11, CH_SPACE, 7);
 	screen_fill(7, 10, 1, 10, CH_SPACE, 7);
-	screen_text(0, 1, wEnemyMonNickname);
-	screen_put(1, 6, CH_LEVEL);
-	screen_number(1, 7, enemy_mon->level, enemy_mon->level > 9 ? 2 : 1);
-	draw_bar(SIDE_ENEMY, get16(enemy_mon->hp), get16(enemy_mon->max_hp));
-	screen_text(7, 10, wBattleMonNickname);
-	screen_put(8, 14, CH_LEVEL);
-	screen_number(8, 15, player_mon->level, player_mon->level > 9 ? 2 : 1);
-	draw_bar(SIDE_PLAYER, get16(player_mon->hp), get16(player_mon->max_hp));
-	draw_exp();
+	if (enemy_out == 1) {
+		screen_text(0, 1, wEnemyMonNickname);
+		draw_level(1, 6, enemy_mon);
+		draw_bar(SIDE_ENEMY, get16(enemy_mon->hp), get16(enemy_mon->max_hp));
+	} else {
+		screen_fill(1, 1, 2, 11, CH_SPACE, 7);
+	}
+	if (own_out) {
+		screen_text(7, 10, wBattleMonNickname);
+		draw_level(8, 14, player_mon);
+		draw_bar(SIDE_PLAYER, get16(player_mon->hp), get16(player_mon->max_hp));
+		draw_exp();
+	}
 }
 
 /* The rows that the move menu's window covered. */
@@ -144,26 +214,32 @@ void battle_middle(void)
 	screen_push(7, 11);
 }
 
+/* What windows have covered, above the message box. */
+void battle_restore(void)
+{
+	screen_fill(0, 0, 12, 20, CH_SPACE, 7);
+	if (enemy_out)
+		place_picture(FRONT_ROW, FRONT_COL, FRONT_TILE, 0);
+	if (own_out)
+		place_picture(BACK_ROW, BACK_COL, BACK_TILE, 1);
+	screen_fill(FRONT_ROW + SIDE, FRONT_COL - 1, 1, SIDE + 2, 0x70, 6);
+	draw_names();
+	battle_rows();
+}
+
 /* Everything but the menus, with the screen off in between. */
 void battle_screen(void)
 {
-	u16 from;
-	lcd_off();
-	sprites_hide();
-	hSCX = hSCY = 0;
-	hBgCol = hBgRow = 0;
-	font_load();
-	from = far_word(BANK_PICTURES, ADDR_PICTURES + (u16)(enemy_mon->species - 1) * 4);
-	vram_copy(0x9000 + FRONT_TILE * 16, BANK_PICTURES, from, SIDE * SIDE);
-	from = far_word(BANK_PICTURES, ADDR_PICTURES + (u16)(player_mon->species - 1) * 4 + 2);
-	vram_copy(0x9000 + BACK_TILE * 16, BANK_PICTURES, from, SIDE * SIDE);
-	palettes_load(BANK_PAL_BATTLE, ADDR_PAL_BATTLE);
-	far_copy(palettes, BANK_CREATURE_COLORS, ADDR_CREATURE_COLORS + (u16)(enemy_mon->species - 1) * 8, 8);
-	far_copy(palettes + 8, BANK_CREATURE_COLORS, ADDR_CREATURE_COLORS + (u16)(player_mon->species - 1) * 8, 8);
-	screen_clear(CH_SPACE, 7);
+	page_open();
+	if (enemy_out)
+		load_front();
+	picture_load(0x9000 + BACK_TILE * 16, player_mon->species, 1);
+	creature_colors(1, player_mon->species);
 	message_box();
-	place_picture(FRONT_ROW, FRONT_COL, FRONT_TILE, 0);
-	place_picture(BACK_ROW, BACK_COL, BACK_TILE, 1);
+	if (enemy_out)
+		place_picture(FRONT_ROW, FRONT_COL, FRONT_TILE, 0);
+	if (own_out)
+		place_picture(BACK_ROW, BACK_COL, BACK_TILE, 1);
 	screen_fill(FRONT_ROW + SIDE, FRONT_COL - 1, 1, SIDE + 2, 0x70, 6);
 	draw_names();
 	screen_push(0, 18);

@@ -5,7 +5,7 @@
 
 u16 plain_stats[2][NUM_STATS]; /* stats before stages, player and enemy */
 
-static BattleMon *mon_of(u8 side)
+BattleMon *mon_of(u8 side)
 {
 	return side ? enemy_mon : player_mon;
 }
@@ -31,6 +31,8 @@ void apply_stages(u8 side)
 	BattleMon *mon = mon_of(side);
 	for (i = 0; i < NUM_STATS; i++)
 		put16(mon->stats + i * 2, staged(plain_stats[side][i], stages_of(side)[i]));
+	if (mon->status & STATUS_PARALYZED)
+		put16(mon->stats + 4, (get16(mon->stats + 4) >> 2) + 1);
 }
 
 static u8 *move_struct(u8 side)
@@ -56,7 +58,7 @@ u8 moves_first(u8 player_move, u8 enemy_move)
 }
 
 /* Factor x10 of an attack type against a defender, same-type bonus not counted. */
-static u16 matchup(u8 type, BattleMon *defender)
+u16 matchup(u8 type, BattleMon *defender)
 {
 	u16 factor = 10;
 	u16 at = ADDR_TYPE_MATCHUPS;
@@ -119,21 +121,7 @@ static u8 hits(u8 side)
 	return random() < (u8)chance;
 }
 
-static const u8 word_attack[] = {0x80, 0x93, 0x93, 0x80, 0x82, 0x8A, CH_END};
-static const u8 word_defense[] = {0x83, 0x84, 0x85, 0x84, 0x8D, 0x92, 0x84, CH_END};
-static const u8 word_speed[] = {0x92, 0x8F, 0x84, 0x84, 0x83, CH_END};
-static const u8 word_accuracy[] = {0x80, 0x82, 0x82, 0x94, 0x91, 0x80, 0x82, 0x98, CH_END};
-
-static void set_word(u8 stage)
-{
-	const u8 *from = stage == 0 ? word_attack : stage == 1 ? word_defense : stage == 2 ? word_speed : word_accuracy;
-	u8 *to = name_buffer;
-	do {
-		*to++ = *from;
-	} while (*from++ != CH_END);
-}
-
-/* Raises or lowers a stage of a side, with its message. */
+/* Raises or lowers a stage of a side, with its message; quiet when it only goes with a blow. */
 static void change_stage(u8 side, u8 stage, u8 up)
 {
 	u8 *stages = stages_of(side);
@@ -143,11 +131,109 @@ static void change_stage(u8 side, u8 stage, u8 up)
 	}
 	stages[stage] += up ? 1 : -1;
 	apply_stages(side);
-	set_word(stage);
-	if (side == SIDE_PLAYER)
-		say(up ? TX_MON_STAT_ROSE : TX_MON_STAT_FELL);
+	copy_words(name_buffer, stage == STAGE_ACCURACY ? TX_STAT_ACCURACY : TX_STAT_ATTACK + stage);
+	text_side = side;
+	say(up ? TX_STAT_ROSE : TX_STAT_FELL);
+}
+
+/* The hit points and the status of the one in battle, in the party too. */
+static void store(u8 side)
+{
+	PartyMon *mon = side ? &foes[wCurOTMon] : &party[wCurBattleMon];
+	BattleMon *from = mon_of(side);
+	mon->hp[0] = from->hp[0];
+	mon->hp[1] = from->hp[1];
+	mon->status = from->status;
+}
+
+static void change_hp(u8 side, u16 hp)
+{
+	BattleMon *mon = mon_of(side);
+	u16 before = get16(mon->hp);
+	put16(mon->hp, hp);
+	store(side);
+	drain(side, before, hp);
+}
+
+static void set_status(u8 side, u8 status, u16 words)
+{
+	mon_of(side)->status = status;
+	store(side);
+	apply_stages(side);
+	draw_names();
+	battle_rows();
+	text_side = side;
+	say(words);
+}
+
+/* Poison, sleep or paralysis by a move; one that does nothing else says so when it fails. */
+static void inflict(u8 side, u8 effect, u8 only)
+{
+	BattleMon *mon = mon_of(side);
+	if (!get16(mon->hp))
+		return;
+	if (mon->status || ((effect == EFFECT_POISON || effect == EFFECT_POISON_HIT) && (mon->types[0] == TYPE_POISON || mon->types[1] == TYPE_POISON))) {
+		if (only)
+			say(TX_FAILED);
+		return;
+	}
+	if (effect == EFFECT_SLEEP)
+		set_status(side, 2 + random_below(3), TX_FELL_ASLEEP);
+	else if (effect == EFFECT_POISON || effect == EFFECT_POISON_HIT)
+		set_status(side, STATUS_POISON, TX_WAS_POISONED);
 	else
-		say(up ? TX_FOE_STAT_ROSE : TX_FOE_STAT_FELL);
+		set_status(side, STATUS_PARALYZED, TX_WAS_PARALYZED);
+}
+
+/* Sleep and paralysis: whether a side can't act now. */
+static u8 held_back(u8 side)
+{
+	BattleMon *mon = mon_of(side);
+	text_side = side;
+	if (mon->status & STATUS_SLEEP) {
+		mon->status--;
+		if (mon->status & STATUS_SLEEP) {
+			store(side);
+			say(TX_ASLEEP);
+			return 1;
+		}
+		set_status(side, 0, TX_WOKE_UP);
+	}
+	if ((mon->status & STATUS_PARALYZED) && random() < 64) {
+		say(TX_PARALYZED);
+		return 1;
+	}
+	return 0;
+}
+
+/* An eighth of the hit points after each turn. */
+void hurt_by_poison(u8 side)
+{
+	BattleMon *mon = mon_of(side);
+	u16 hp = get16(mon->hp), loss;
+	if (!hp || !(mon->status & STATUS_POISON))
+		return;
+	loss = (get16(mon->max_hp) >> 3) + 1;
+	if (loss > hp)
+		loss = hp;
+	text_side = side;
+	say(TX_HURT_BY_POISON);
+	change_hp(side, hp - loss);
+}
+
+/* Half of the hit points back. */
+static void mend(u8 side)
+{
+	BattleMon *mon = mon_of(side);
+	u16 hp = get16(mon->hp), most = get16(mon->max_hp);
+	if (hp == most) {
+		say(TX_FAILED);
+		return;
+	}
+	hp += (most >> 1);
+	change_hp(side, hp > most ? most : hp);
+	text_side = side;
+	say(TX_MENDED);
 }
 
 static void strike(u8 side)
@@ -159,10 +245,7 @@ static void strike(u8 side)
 	if (loss > hp)
 		loss = hp;
 	picture_blink(!side);
-	put16(defender->hp, hp - loss);
-	if (side == SIDE_ENEMY)
-		put16(party[wCurBattleMon].hp, hp - loss);
-	drain(!side, hp, hp - loss);
+	change_hp(!side, hp - loss);
 	if (wCriticalHit)
 		say(TX_CRITICAL);
 	if ((wTypeModifier & 0x7F) > 10)
@@ -174,7 +257,10 @@ static void strike(u8 side)
 void use_move(u8 side, u8 move)
 {
 	u8 *data = move_struct(side);
+	u16 before;
 	hBattleTurn = side;
+	if (held_back(side))
+		return;
 	load_move(data, move);
 	copy_name(move_buffer, BANK_MOVE_NAMES, ADDR_MOVE_NAMES, move - 1);
 	if (side == SIDE_PLAYER) {
@@ -187,11 +273,12 @@ void use_move(u8 side, u8 move)
 	say(side == SIDE_PLAYER ? TX_MON_USED : TX_FOE_USED);
 	wAttackMissed = 0;
 	wCriticalHit = 0;
-	if (data[1] != EFFECT_ATTACK_UP && data[1] != EFFECT_DEFENSE_UP && !hits(side)) {
+	if (!(data[1] >= EFFECT_ATTACK_UP && data[1] <= EFFECT_SPEED_UP) && data[1] != EFFECT_MEND && !hits(side)) {
 		wAttackMissed = 1;
 		say(TX_MISSED);
 		return;
 	}
+	before = get16(mon_of(!side)->hp);
 	if (data[2])
 		strike(side);
 	switch (data[1]) {
@@ -200,6 +287,28 @@ void use_move(u8 side, u8 move)
 		break;
 	case EFFECT_DEFENSE_UP:
 		change_stage(side, 1, 1);
+		break;
+	case EFFECT_SPEED_UP:
+		change_stage(side, 2, 1);
+		break;
+	case EFFECT_MEND:
+		mend(side);
+		break;
+	case EFFECT_DRAIN: {
+		u16 most = get16(mon_of(side)->max_hp), hp = get16(mon_of(side)->hp);
+		hp += (before - get16(mon_of(!side)->hp) + 1) >> 1;
+		change_hp(side, hp > most ? most : hp);
+		break;
+	}
+	case EFFECT_SLEEP:
+	case EFFECT_POISON:
+	case EFFECT_PARALYZE:
+		inflict(!side, data[1], 1);
+		break;
+	case EFFECT_POISON_HIT:
+	case EFFECT_PARALYZE_HIT:
+		if (random() < data[6])
+			inflict(!side, data[1], 0);
 		break;
 	case EFFECT_ATTACK_DOWN:
 		change_stage(!side, 0, 0);

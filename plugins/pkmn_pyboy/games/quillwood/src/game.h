@@ -50,6 +50,8 @@ typedef unsigned long u32;
 #define palettes_shown ((u8 *)0xDEF4) /* 128: the colours on screen, between fades */
 #define name_buffer ((u8 *)0xDF80)   /* 16: {word} and {move} */
 #define move_buffer ((u8 *)0xDF90)   /* 16 */
+#define trainer_name ((u8 *)0xDFA0)  /* 24: {trainer} */
+#define base_data ((u8 *)0xDB80)     /* 32: the species row that load_base read */
 
 /* ---- buttons ---------------------------------------------------------- */
 #define PAD_A 0x01
@@ -106,6 +108,9 @@ typedef struct {
 #define player objects[0]
 #define map_objects ((MapObject *)0xD71E)
 #define party ((PartyMon *)0xDCDF)
+#define foes ((PartyMon *)0xD288)
+#define PARTY_SIZE 6
+#define KIND_TRAINER 2
 #define NUM_OBJECTS 13
 
 /* ---- home.c: banks, random numbers, buttons --------------------------- */
@@ -123,6 +128,14 @@ void flag_set(u16 flag);
 u8 flag_get(u16 flag);
 u16 get16(const u8 *at);
 void put16(u8 *at, u16 value);
+void load_base(u8 species);
+void load_move(u8 *to, u8 move);
+void species_name(u8 *to, u8 species);
+void item_name(u8 *to, u8 item);
+void nickname(u8 *to, u8 slot);
+void copy_string(u8 *to, const u8 *from);
+u32 money_get(void);
+void money_put(u32 value);
 
 /* ---- screen.c: window pieces, letters, colours ------------------------ */
 void screen_clear(u8 tile, u8 attr);
@@ -130,7 +143,8 @@ void screen_fill(u8 row, u8 col, u8 height, u8 width, u8 tile, u8 attr);
 void screen_box(u8 row, u8 col, u8 height, u8 width);
 void screen_put(u8 row, u8 col, u8 tile);
 u8 screen_text(u8 row, u8 col, const u8 *text);
-void screen_number(u8 row, u8 col, u16 value, u8 digits);
+void screen_words(u8 row, u8 col, u16 id);
+void screen_number(u8 row, u8 col, u32 value, u8 digits);
 void screen_push(u8 row, u8 count);
 void screen_poke(u8 row, u8 col, u8 tile);
 void lcd_off(void);
@@ -143,9 +157,14 @@ void fade_out(void);
 void fade_in(void);
 void palettes_flash(void);
 void sprites_hide(void);
+void picture_load(u16 to, u8 species, u8 back);
+void creature_colors(u8 palette, u8 species);
+void page_open(void);
 
 /* ---- message.c: the message box --------------------------------------- */
 extern u16 text_number;
+extern u8 text_side; /* whom {who} names: 0 the own creature, 1 the enemy's */
+void copy_words(u8 *to, u16 id);
 void message_box(void);
 void message(u16 id);
 void message_open(u16 id);
@@ -170,6 +189,13 @@ void map_strip(u8 direction) __banked;
 void map_show(void) __banked;
 void map_redraw(void) __banked;
 void map_neighbours(void) __banked;
+void tick_wait(void);
+void trainers_load(void);
+u8 trainers_look(void);
+void object_walk(u8 number, u8 direction);
+extern u8 emote_over; /* the person with a mark over the head, 0 for none */
+extern u8 battle_lost; /* a script's battle was lost: the way leads to the healer */
+u8 field_poison(void);
 u8 permission(u8 collision) __banked;
 void objects_load(void) __banked;
 void objects_graphics(void) __banked;
@@ -186,11 +212,38 @@ void window_close(void) __banked;
 /* ---- creatures and battle (bank 2) ------------------------------------ */
 void party_give(u8 species, u8 level) __banked;
 void party_heal(void) __banked;
+u8 party_fit(void) __banked;
 void battle_wild(u8 species, u8 level) __banked;
+void battle_trainer(u8 class, u8 id) __banked;
 void hp_bar(u8 row, u8 col, u16 hp, u16 max) __banked;
+void mon_level_exp(u8 species, u8 level, u8 *to) __banked;
 
-/* ---- title and START menu (bank 3) ------------------------------------ */
+/* ---- title, START menu and pages (bank 3) ----------------------------- */
+#define POCKET_ITEMS 0
+#define POCKET_BALLS 1
+#define POCKET_KEY 2
+#define ITEM_BALL 1
+#define ITEM_HEAL 2
+#define ITEM_CURE 3
+#define ITEM_REVIVE 4
 void title(void) __banked;
 void start_menu(void) __banked;
+u8 let_go(void) __banked;
+u8 party_menu(u16 text, u8 can_cancel, u8 first) __banked;
+void summary_page(u8 slot) __banked;
+u8 pack_page(u8 in_battle) __banked;
+u8 item_give(u8 item, u8 count) __banked;
+u8 item_count(u8 item) __banked;
+void item_take(u8 item, u8 count) __banked;
+u8 item_use_on(u8 item, u8 slot) __banked;
+u8 item_kind(u8 item) __banked;
+u8 item_power(u8 item) __banked;
+void shop(u8 number) __banked;
+void naming(u8 *to, u8 species) __banked;
+void offer_nickname(void) __banked;
+u8 save_there(void) __banked;
+void save_write(void) __banked;
+void save_read(void) __banked;
+void ending(void) __banked;
 
 #endif

@@ -108,6 +108,56 @@ void put16(u8 *at, u16 value)
 	at[1] = (u8)value;
 }
 
+/* The row of a species to base_data. */
+void load_base(u8 species)
+{
+	far_copy(base_data, BANK_BASE_DATA, ADDR_BASE_DATA + (u16)(species - 1) * 32, 32);
+}
+
+void load_move(u8 *to, u8 move)
+{
+	far_copy(to, BANK_MOVES, ADDR_MOVES + (u16)(move - 1) * 7, 7);
+}
+
+void species_name(u8 *to, u8 species)
+{
+	far_copy(to, BANK_POKEMON_NAMES, ADDR_POKEMON_NAMES + (u16)(species - 1) * 10, 10);
+	to[10] = CH_END;
+}
+
+void item_name(u8 *to, u8 item)
+{
+	copy_name(to, BANK_ITEM_NAMES, ADDR_ITEM_NAMES, item - 1);
+}
+
+void copy_string(u8 *to, const u8 *from)
+{
+	u8 left = 23;
+	while (*from != CH_END && left--)
+		*to++ = *from++;
+	*to = CH_END;
+}
+
+/* The name of a party member. */
+void nickname(u8 *to, u8 slot)
+{
+	copy_string(to, wPartyMonNicknames + slot * 11);
+}
+
+u32 money_get(void)
+{
+	return (u32)wMoney[0] << 16 | (u16)wMoney[1] << 8 | wMoney[2];
+}
+
+void money_put(u32 value)
+{
+	if (value > 999999)
+		value = 999999;
+	wMoney[0] = value >> 16;
+	wMoney[1] = value >> 8;
+	wMoney[2] = (u8)value;
+}
+
 void main(void)
 {
 	title();

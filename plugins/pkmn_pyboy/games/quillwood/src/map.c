@@ -2,6 +2,8 @@
 #pragma bank 1
 #include "game.h"
 
+#define TILESET_INDOOR 1
+#define TILESET_CAVE 2
 #define BLOCKS_SIZE 1300
 #define map_blocks ((u8 *)0xC800)
 #define BORDER 3
@@ -227,10 +229,12 @@ static void load_tileset(void)
 		u8 pair = far_byte(BANK_TILESETS, map + (i >> 1));
 		tile_attrs[i] = (i & 1) ? pair >> 4 : pair & 15;
 	}
-	if (wMapTileset == 0)
-		palettes_load(BANK_PAL_OUTDOOR, ADDR_PAL_OUTDOOR);
-	else
+	if (wMapTileset == TILESET_INDOOR)
 		palettes_load(BANK_PAL_INDOOR, ADDR_PAL_INDOOR);
+	else if (wMapTileset == TILESET_CAVE)
+		palettes_load(BANK_PAL_CAVE, ADDR_PAL_CAVE);
+	else
+		palettes_load(BANK_PAL_OUTDOOR, ADDR_PAL_OUTDOOR);
 }
 
 /* The whole picture anew, with the screen off; the colours are left to the caller's fade. */

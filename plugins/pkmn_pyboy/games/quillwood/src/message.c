@@ -5,6 +5,9 @@
 #define FLAG_PRINTING 0x02
 
 u16 text_number; /* what {num} shows */
+u8 text_side;
+
+static const u8 word_enemy[] = {0x84, 0xAD, 0xA4, 0xAC, 0xB8, CH_SPACE, CH_END};
 
 /* A name of a list of strings that end with the terminator: entry index from 0. */
 void copy_name(u8 *to, u8 bank, u16 from, u8 index)
@@ -20,6 +23,12 @@ void copy_name(u8 *to, u8 bank, u16 from, u8 index)
 		*to++ = *at++;
 	*to = CH_END;
 	set_bank(old);
+}
+
+/* One line of words into a buffer. */
+void copy_words(u8 *to, u16 id)
+{
+	copy_name(to, BANK_TEXTS, far_word(BANK_TEXTS, ADDR_TEXTS + id * 2), 0);
 }
 
 void message_box(void)
@@ -114,6 +123,14 @@ void message_more(u16 id)
 			break;
 		case 5:
 			word_of(name_buffer);
+			break;
+		case 6:
+			if (text_side)
+				word_of(word_enemy);
+			word_of(text_side ? wEnemyMonNickname : wBattleMonNickname);
+			break;
+		case 7:
+			word_of(trainer_name);
 			break;
 		case 0x52:
 			word_of(wPlayerName);

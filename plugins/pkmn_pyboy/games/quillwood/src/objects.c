@@ -6,12 +6,14 @@
 #define MAX_SHEETS 10
 #define STANDING 0xFF
 #define MOVE_WANDER 2
+#define EMOTE_TILE 120 /* behind the ten sheets */
 
 static u8 sheets[MAX_SHEETS]; /* sprite numbers (from 1) whose drawings are in video memory */
 static u8 sheet_count;
 static u8 wanderers;
 u8 objects_walking;
 u8 draw_needed;
+u8 emote_over;
 
 static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
@@ -116,6 +118,9 @@ void objects_graphics(void) __banked
 		vram_copy(to, BANK_PEOPLE, ADDR_PEOPLE + (u16)(sheets[i] - 1) * (SHEET_TILES * 16), SHEET_TILES);
 		rVBK = 0;
 	}
+	if (rLCDC & 0x80)
+		wait_vblank();
+	vram_copy(0x8000 + EMOTE_TILE * 16, BANK_PEOPLE, ADDR_EMOTE, 4);
 }
 
 /* The struct number of the person on a tile (coordinates plus 4), 0 for none. */
@@ -267,10 +272,19 @@ void objects_draw(void) __banked
 		}
 		oam[3] = oam[7] = attr;
 		oam += 8;
-		if (oam == shadow_oam + 160)
+		if (i == emote_over && i) {
+			oam[0] = oam[4] = y;
+			oam[1] = x + 8;
+			oam[5] = x + 16;
+			oam[2] = EMOTE_TILE;
+			oam[6] = EMOTE_TILE + 2;
+			oam[3] = oam[7] = 7;
+			oam += 8;
+		}
+		if (oam >= shadow_oam + 152)
 			break;
 	}
-	while (oam != shadow_oam + 160) {
+	while (oam < shadow_oam + 160) {
 		*oam = 0;
 		oam += 4;
 	}

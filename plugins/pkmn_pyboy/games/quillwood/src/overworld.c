@@ -11,11 +11,13 @@
 #define RUN_WARP 5
 #define RUN_BLACKOUT 7
 #define RUN_TURN 9
+#define ENVIRONMENT_CAVE 4
 
 void strip_column_asm(void);
 void strip_row_asm(void);
 void idle_asm(void);
 
+u8 battle_lost;
 static u8 last_tick;
 static u8 turning;    /* ticks left of a turn */
 static u8 continuing; /* the last step ended with a direction held */
@@ -26,7 +28,7 @@ static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
 
 /* The overworld runs once every two frames. */
-static void tick_wait(void)
+void tick_wait(void)
 {
 	do {
 		wait_vblank();
@@ -95,6 +97,7 @@ static void arrive(void)
 {
 	map_load();
 	objects_load();
+	trainers_load();
 	map_neighbours();
 	map_show();
 	at_rest();
@@ -198,6 +201,7 @@ static void cross(u8 direction)
 	wYCoord = y;
 	map_load();
 	objects_load();
+	trainers_load();
 	objects_graphics();
 	map_neighbours();
 	draw_needed = 1;
@@ -222,12 +226,10 @@ static u16 trigger_here(void)
 static void blackout(void)
 {
 	u8 i, row[4];
-	u32 money = ((u32)wMoney[0] << 16 | (u16)wMoney[1] << 8 | wMoney[2]) >> 1;
 	wScriptRunning = RUN_BLACKOUT;
 	wMapStatus = 1;
-	wMoney[0] = money >> 16;
-	wMoney[1] = money >> 8;
-	wMoney[2] = money;
+	battle_lost = 0;
+	money_put(money_get() >> 1);
 	party_heal();
 	for (i = 0; i < NUM_SPAWNS; i++) {
 		far_copy(row, BANK_SPAWN_POINTS, ADDR_SPAWN_POINTS + i * 4, 4);
@@ -248,13 +250,25 @@ static void blackout(void)
 	last_tick = hVBlankCounter;
 }
 
-/* Tall grass: perhaps a wild creature. */
+/* A map script; a lost battle in it ends at the healer. */
+static void run_script(u16 address)
+{
+	script_run(address);
+	if (battle_lost)
+		blackout();
+	trainers_load();
+	last_tick = hVBlankCounter;
+}
+
+/* Tall grass, or the floor of a cave: perhaps a wild creature. */
 static u8 encounter(void)
 {
 	u16 at = ADDR_WILD_GRASS;
 	u8 group, slot, roll;
 	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
-	if (player.tile_collision != 0x18 || wWildEncounterCooldown || !wPartyCount)
+	if (wWildEncounterCooldown || !wPartyCount)
+		return 0;
+	if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE))
 		return 0;
 	for (;;) {
 		group = far_byte(BANK_WILD_GRASS, at);
@@ -327,8 +341,21 @@ static void step_end(void)
 	script = trigger_here();
 	if (script) {
 		at_rest();
-		script_run(script);
-		last_tick = hVBlankCounter;
+		run_script(script);
+		return;
+	}
+	number = trainers_look();
+	if (number) {
+		at_rest();
+		continuing = 0;
+		hLastTalked = number;
+		run_script(map_objects[number].script);
+		return;
+	}
+	if (wPartyCount && field_poison()) {
+		at_rest();
+		continuing = 0;
+		blackout();
 		return;
 	}
 	if (encounter())
@@ -402,14 +429,14 @@ static void interact(void)
 				objects_walking--;
 		}
 		hLastTalked = person;
-		script_run(map_objects[person].script);
+		run_script(map_objects[person].script);
 		return;
 	}
 	at = wCurMapBGEventsPointer;
 	for (i = 0; i < wCurMapBGEventCount; i++) {
 		if (far_byte(wMapScriptsBank, at) == y && far_byte(wMapScriptsBank, at + 1) == x) {
 			hLastTalked = 0;
-			script_run(far_word(wMapScriptsBank, at + 3));
+			run_script(far_word(wMapScriptsBank, at + 3));
 			return;
 		}
 		at += 5;

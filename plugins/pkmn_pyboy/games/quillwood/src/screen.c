@@ -59,7 +59,7 @@ u8 screen_text(u8 row, u8 col, const u8 *text)
 }
 
 /* A number, right-aligned in so many digits. */
-void screen_number(u8 row, u8 col, u16 value, u8 digits)
+void screen_number(u8 row, u8 col, u32 value, u8 digits)
 {
 	u8 *at = cell(row, col) + digits;
 	while (digits--) {
@@ -70,6 +70,49 @@ void screen_number(u8 row, u8 col, u16 value, u8 digits)
 	}
 	while (digits != 0xFF && digits--)
 		*--at = CH_SPACE;
+}
+
+/* Words of data/text.toml; a line break goes two rows down. */
+void screen_words(u8 row, u8 col, u16 id)
+{
+	u16 from = far_word(BANK_TEXTS, ADDR_TEXTS + id * 2);
+	u8 *at = cell(row, col);
+	u8 ch;
+	while ((ch = far_byte(BANK_TEXTS, from++)) != CH_END) {
+		if (ch == 0x4F || ch == 0x51) {
+			row += 2;
+			at = cell(row, col);
+		} else {
+			*at++ = ch;
+		}
+	}
+}
+
+/* The picture of a creature to video memory: in VBlank or with the screen off. */
+void picture_load(u16 to, u8 species, u8 back)
+{
+	u16 row = ADDR_PICTURES + (u16)(species - 1) * 5;
+	u8 bank = far_byte(BANK_PICTURES, row);
+	vram_copy(to, bank, far_word(BANK_PICTURES, row + (back ? 3 : 1)), 25);
+}
+
+/* The colours of a creature as a background palette. */
+void creature_colors(u8 palette, u8 species)
+{
+	far_copy(palettes + palette * 8, BANK_CREATURE_COLORS, ADDR_CREATURE_COLORS + (u16)(species - 1) * 8, 8);
+}
+
+/* An empty page for menus that fill the screen; fade_out before, lcd_on and fade_in after it is drawn. */
+void page_open(void)
+{
+	wSpriteUpdatesEnabled = 0;
+	lcd_off();
+	sprites_hide();
+	hSCX = hSCY = 0;
+	hBgCol = hBgRow = 0;
+	font_load();
+	palettes_load(BANK_PAL_BATTLE, ADDR_PAL_BATTLE);
+	screen_clear(CH_SPACE, 7);
 }
 
 void turn_rows_asm(void);

@@ -39,6 +39,37 @@ void window_close(void) __banked
 	wWindowStackSize = 0;
 }
 
+static void jump_if(u8 condition)
+{
+	if (condition)
+		wScriptPos = far_word(wScriptBank, wScriptPos);
+	else
+		wScriptPos += 2;
+}
+
+static u8 in_party(u8 species)
+{
+	u8 i;
+	for (i = 0; i < wPartyCount; i++)
+		if (party[i].species == species)
+			return 1;
+	return 0;
+}
+
+/* A battle with a trainer, then the map again. */
+static void battle(u8 class, u8 id)
+{
+	if (window_open)
+		window_close();
+	battle_trainer(class, id);
+	if (wBattleResult == 1) {
+		battle_lost = 1;
+		return;
+	}
+	map_show();
+	fade_in();
+}
+
 void script_run(u16 address) __banked
 {
 	u8 a, b, op;
@@ -48,7 +79,7 @@ void script_run(u16 address) __banked
 	wScriptBank = wMapScriptsBank;
 	wScriptPos = address;
 	window_open = 0;
-	while ((op = next()) != OP_END) {
+	while (!battle_lost && (op = next()) != OP_END) {
 		switch (op) {
 		case OP_SAY:
 			say(next_word());
@@ -86,35 +117,88 @@ void script_run(u16 address) __banked
 				player_walk(a);
 			break;
 		case OP_IFFLAG:
-			w = next_word();
-			if (flag_get(w))
-				wScriptPos = far_word(wScriptBank, wScriptPos);
-			else
-				wScriptPos += 2;
+		case OP_TRAINER:
+			jump_if(flag_get(next_word()));
 			break;
 		case OP_SETFLAG:
 			flag_set(next_word());
 			break;
 		case OP_IFSCENE:
 			w = next_word();
-			a = next();
-			if (*(u8 *)w == a)
-				wScriptPos = far_word(wScriptBank, wScriptPos);
-			else
-				wScriptPos += 2;
+			jump_if(*(u8 *)w == next());
 			break;
 		case OP_SETSCENE:
 			w = next_word();
 			*(u8 *)w = next();
 			break;
 		case OP_IFNO:
-			if (!wScriptVar)
-				wScriptPos = far_word(wScriptBank, wScriptPos);
-			else
-				wScriptPos += 2;
+			jump_if(!wScriptVar);
 			break;
 		case OP_JUMP:
-			wScriptPos = far_word(wScriptBank, wScriptPos);
+			jump_if(1);
+			break;
+		case OP_IFBADGE:
+			jump_if(wJohtoBadges & (u8)(1 << next()));
+			break;
+		case OP_BADGE:
+			wJohtoBadges |= 1 << next();
+			break;
+		case OP_IFITEM:
+			jump_if(item_count(next()));
+			break;
+		case OP_GIVEITEM:
+			a = next();
+			b = next();
+			item_name(name_buffer, a);
+			wScriptVar = item_give(a, b);
+			break;
+		case OP_TAKEITEM:
+			item_take(next(), 1);
+			break;
+		case OP_IFSPECIES:
+			jump_if(in_party(next()));
+			break;
+		case OP_IFFULL:
+			jump_if(wPartyCount == PARTY_SIZE);
+			break;
+		case OP_SHOP:
+			a = next();
+			window_close();
+			shop(a);
+			window_open = 1;
+			break;
+		case OP_NICKNAME:
+			window_close();
+			offer_nickname();
+			break;
+		case OP_BATTLE:
+			a = next();
+			battle(a, next());
+			break;
+		case OP_STEP:
+			a = next();
+			b = next();
+			window_close();
+			wScriptMode = 2;
+			w = next();
+			while (w--)
+				object_walk(a, b);
+			wScriptMode = 1;
+			break;
+		case OP_EMOTE:
+			emote_over = next();
+			objects_draw();
+			wait_frames(30);
+			emote_over = 0;
+			objects_draw();
+			break;
+		case OP_LETGO:
+			window_close();
+			wScriptVar = let_go();
+			break;
+		case OP_ENDING:
+			window_close();
+			ending();
 			break;
 		case OP_HIDE:
 			a = next();
@@ -127,9 +211,7 @@ void script_run(u16 address) __banked
 		case OP_GIVE:
 			a = next();
 			party_give(a, next());
-			copy_name(name_buffer, BANK_POKEMON_NAMES, ADDR_POKEMON_NAMES, 0);
-			far_copy(name_buffer, BANK_POKEMON_NAMES, ADDR_POKEMON_NAMES + (u16)(a - 1) * 10, 10);
-			name_buffer[10] = CH_END;
+			species_name(name_buffer, a);
 			break;
 		case OP_HEAL:
 			party_heal();
@@ -146,6 +228,8 @@ void script_run(u16 address) __banked
 			break;
 		}
 	}
+	if (battle_lost)
+		return;
 	window_close();
 	wScriptRunning = 0;
 	wScriptMode = 0;

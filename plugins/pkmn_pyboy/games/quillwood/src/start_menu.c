@@ -1,83 +1,116 @@
-/* The START menu and the party screen. */
+/* The START menu. */
 #pragma bank 3
 #include "game.h"
+#include "pages.h"
 
-static const u8 word_party[] = {0x8F, 0x80, 0x91, 0x93, 0x98, CH_END};
-static const u8 word_pack[] = {0x8F, 0x80, 0x82, 0x8A, CH_END};
-static const u8 word_exit[] = {0x84, 0x97, 0x88, 0x93, CH_END};
-static const u8 word_hp[] = {0x87, 0x8F, CH_END};
-static const u8 word_exp[] = {0x84, 0x97, 0x8F, CH_END};
-static const u8 word_pp[] = {0x8F, 0x8F, CH_END};
+enum { ENTRY_PARTY, ENTRY_PACK, ENTRY_SAVE, ENTRY_EXIT, ENTRIES };
 
-enum { ENTRY_PARTY, ENTRY_PACK, ENTRY_EXIT, ENTRIES };
-
-static void draw_map_under(void)
-{
-	map_draw();
-}
-
-/* A message over the map, then the map again. */
+/* A message over the map. */
 static void remark(u16 id)
 {
-	draw_map_under();
+	map_draw();
 	screen_push(0, 12);
 	message_open(id);
 	prompt();
 }
 
-static void wait_for_button(void)
+static void save(void)
 {
-	poll_joy();
-	do {
-		wait_vblank();
-		poll_joy();
-	} while (!(hJoyPressed & (PAD_A | PAD_B | PAD_START)));
+	map_draw();
+	screen_box(0, 0, 8, 14);
+	screen_text(2, 1, wPlayerName);
+	screen_words(4, 1, TX_TIME);
+	play_time(4, 6);
+	screen_push(0, 12);
+	message_open(TX_SAVE_ASK);
+	if (!yes_no())
+		return;
+	map_draw();
+	screen_push(0, 12);
+	message_open(TX_SAVING);
+	wait_frames(20);
+	save_write();
+	message(TX_SAVED);
 }
 
-/* Name, level, HP and moves of the first party member. */
-static void party_screen(void)
+static void back_to_map(void)
 {
-	u8 i, row[7];
-	u8 name[16];
-	PartyMon *mon = &party[0];
-	fade_out();
-	wSpriteUpdatesEnabled = 0;
-	lcd_off();
-	sprites_hide();
-	hSCX = hSCY = 0;
-	hBgCol = hBgRow = 0;
-	font_load();
-	vram_copy(0x9000, BANK_PICTURES, far_word(BANK_PICTURES, ADDR_PICTURES + (u16)(mon->species - 1) * 4), 25);
-	palettes_load(BANK_PAL_BATTLE, ADDR_PAL_BATTLE);
-	far_copy(palettes, BANK_CREATURE_COLORS, ADDR_CREATURE_COLORS + (u16)(mon->species - 1) * 8, 8);
-	screen_clear(CH_SPACE, 7);
-	screen_box(0, 0, 18, 20);
-	for (i = 0; i < 25; i++)
-		screen_fill(2 + i % 5, 2 + i / 5, 1, 1, i, 0);
-	screen_text(2, 9, wPartyMonNicknames);
-	screen_put(3, 9, CH_LEVEL);
-	screen_number(3, 10, mon->level, 2);
-	hp_bar(5, 9, get16(mon->hp), get16(mon->max_hp));
-	screen_text(6, 9, word_hp);
-	screen_number(6, 11, get16(mon->hp), 3);
-	screen_put(6, 14, CH_SLASH);
-	screen_number(6, 15, get16(mon->max_hp), 3);
-	screen_text(8, 2, word_exp);
-	screen_number(8, 6, (u16)mon->exp[1] << 8 | mon->exp[2], 5);
-	for (i = 0; i < 4 && mon->moves[i]; i++) {
-		far_copy(row, BANK_MOVES, ADDR_MOVES + (u16)(mon->moves[i] - 1) * 7, 7);
-		copy_name(name, BANK_MOVE_NAMES, ADDR_MOVE_NAMES, mon->moves[i] - 1);
-		screen_text(10 + i * 2, 2, name);
-		screen_text(10 + i * 2, 14, word_pp);
-		screen_number(10 + i * 2, 16, mon->pp[i] & 63, 2);
-	}
-	screen_push(0, 18);
-	lcd_on();
-	fade_in();
-	wait_for_button();
-	fade_out();
 	map_show();
 	fade_in();
+}
+
+static void swap_bytes(u8 *a, u8 *b, u8 count)
+{
+	u8 kept;
+	while (count--) {
+		kept = *a;
+		*a++ = *b;
+		*b++ = kept;
+	}
+}
+
+static void swap_members(u8 a, u8 b)
+{
+	if (a == b)
+		return;
+	swap_bytes((u8 *)&party[a], (u8 *)&party[b], sizeof(PartyMon));
+	swap_bytes(wPartySpecies + a, wPartySpecies + b, 1);
+	swap_bytes(wPartyMonNicknames + a * 11, wPartyMonNicknames + b * 11, 11);
+	swap_bytes(wPartyMonOTs + a * 11, wPartyMonOTs + b * 11, 11);
+}
+
+/* The list of the party, and what can be done with a member. */
+static void party_page(void)
+{
+	u8 slot = 0, other, choice;
+	fade_out();
+	for (;;) {
+		slot = party_menu(TX_CHOOSE_MEMBER, 1, slot);
+		if (slot == MENU_CANCEL)
+			break;
+		screen_box(10, 10, 8, 10);
+		screen_words(12, 12, TX_MEMBER_MENU);
+		screen_push(10, 8);
+		wWindowStackSize = 1;
+		choice = menu_run(3, 1, 12, 11, 0x20, 1, 0);
+		wWindowStackSize = 0;
+		fade_out();
+		if (choice == 0) {
+			summary_page(slot);
+		} else if (choice == 1) {
+			other = party_menu(TX_SWITCH_WITH, 1, slot);
+			fade_out();
+			if (other != MENU_CANCEL)
+				swap_members(slot, other);
+		}
+	}
+	fade_out();
+	back_to_map();
+}
+
+/* Whether somebody else could fight. */
+static u8 others_fit(u8 slot)
+{
+	return party_fit() - (get16(party[slot].hp) != 0);
+}
+
+/* A member that the player chooses leaves for good: 1 when one did. Somebody who can fight always stays. */
+u8 let_go(void) __banked
+{
+	u8 slot, i, gone = 0;
+	fade_out();
+	slot = party_menu(TX_LEAVE_WHOM, 1, 0);
+	fade_out();
+	if (slot != MENU_CANCEL && others_fit(slot)) {
+		nickname(name_buffer, slot);
+		for (i = slot; i + 1 < wPartyCount; i++)
+			swap_members(i, i + 1);
+		wPartyCount--;
+		wPartySpecies[wPartyCount] = 0xFF;
+		gone = 1;
+	}
+	back_to_map();
+	return gone;
 }
 
 void start_menu(void) __banked
@@ -86,23 +119,26 @@ void start_menu(void) __banked
 	for (;;) {
 		wStateFlags |= 0x40;
 		wScriptMode = 1;
-		draw_map_under();
+		map_draw();
 		screen_box(0, 10, ENTRIES * 2 + 2, 10);
-		screen_text(2, 12, word_party);
-		screen_text(4, 12, word_pack);
-		screen_text(6, 12, word_exit);
+		screen_words(2, 12, TX_START_MENU);
 		wWindowStackSize = 1;
 		screen_push(0, 18);
 		choice = menu_run(ENTRIES, 1, 2, 11, 0x20, 2, choice);
 		wWindowStackSize = 0;
 		if (choice == MENU_CANCEL || choice == ENTRY_EXIT)
 			break;
-		if (choice == ENTRY_PACK)
-			remark(TX_PACK_EMPTY);
-		else if (!wPartyCount)
+		if (choice == ENTRY_PACK) {
+			fade_out();
+			pack_page(0);
+			back_to_map();
+		} else if (choice == ENTRY_SAVE) {
+			save();
+		} else if (!wPartyCount) {
 			remark(TX_NO_PARTNER);
-		else
-			party_screen();
+		} else {
+			party_page();
+		}
 	}
 	map_redraw();
 	wStateFlags &= ~0x40;

@@ -1,19 +1,9 @@
 /* The title screen and the start of a new game. */
 #pragma bank 3
 #include "game.h"
+#include "pages.h"
 
 #define PICTURE_CELLS 300 /* 15 rows */
-
-static const u8 word_press[] = {0x8F, 0x91, 0x84, 0x92, 0x92, 0x7F, 0x92, 0x93, 0x80, 0x91, 0x93, CH_END};
-static const u8 word_hero[] = {0x96, 0x91, 0x84, 0x8D, CH_END};
-static const u8 word_mother[] = {0x8C, 0x8E, 0x8C, CH_END};
-
-static void copy(u8 *to, const u8 *from)
-{
-	do {
-		*to++ = *from;
-	} while (*from++ != CH_END);
-}
 
 static void empty_list(u8 *count)
 {
@@ -24,8 +14,8 @@ static void empty_list(u8 *count)
 /* The state of a new game. */
 static void new_game(void)
 {
-	copy(wPlayerName, word_hero);
-	copy(wMomsName, word_mother);
+	copy_words(wPlayerName, TX_HERO);
+	copy_words(wMomsName, TX_MOTHER);
 	wPlayerID[0] = random();
 	wPlayerID[1] = random();
 	wSecretID[0] = random();
@@ -37,10 +27,6 @@ static void new_game(void)
 	empty_list(&wNumKeyItems);
 	empty_list(&wNumBalls);
 	empty_list(&wNumPCItems);
-	wOptions = 0x01;
-	wTimeOfDay = 1;
-	hHours = 12;
-	wGameTimerPaused = 1;
 	wGameTimeHours[0] = wGameTimeHours[1] = 0;
 	wGameTimeMinutes = 0;
 	wGameTimeSeconds = 0;
@@ -55,9 +41,81 @@ static void new_game(void)
 	flag_set(FLAG_GAME_STARTED);
 }
 
+/* What every game has, new or continued. */
+static void options(void)
+{
+	wOptions = 0x01;
+	wTimeOfDay = 1;
+	hHours = 12;
+	wGameTimerPaused = 1;
+}
+
+static u8 badges(void)
+{
+	u8 i, count = 0;
+	for (i = 0; i < 8; i++)
+		if (wJohtoBadges & (u8)(1 << i))
+			count++;
+	return count;
+}
+
+/* CONTINUE or NEW GAME, when there is a saved game: 1 to go on with it. START begins a new one. */
+static u8 wants_to_continue(void)
+{
+	u8 choice;
+	page_open();
+	save_read();
+	screen_box(1, 1, 6, 14);
+	screen_words(3, 3, TX_CONTINUE_MENU);
+	screen_box(8, 1, 8, 18);
+	screen_text(10, 3, wPlayerName);
+	screen_words(12, 3, TX_BADGES);
+	screen_number(12, 11, badges(), 1);
+	screen_words(14, 3, TX_TIME);
+	play_time(14, 9);
+	screen_push(0, 18);
+	lcd_on();
+	fade_in();
+	wWindowStackSize = 1;
+	choice = menu_run(2, 1, 3, 2, 0x20, 2, 0);
+	wWindowStackSize = 0;
+	fade_out();
+	return choice == 0;
+}
+
+/* Nothing of the game that was looked at stays. */
+static void forget(void)
+{
+	u8 *at = (u8 *)0xD47B;
+	while (at != (u8 *)0xDFF4)
+		*at++ = 0;
+}
+
+/* The picture after the last goal. */
+void ending(void) __banked
+{
+	fade_out();
+	page_open();
+	screen_box(0, 0, 18, 20);
+	screen_words(3, 2, TX_ENDING_1);
+	screen_words(7, 2, TX_ENDING_2);
+	screen_words(13, 2, TX_TIME);
+	play_time(13, 8);
+	screen_push(0, 18);
+	lcd_on();
+	fade_in();
+	poll_joy();
+	do {
+		wait_vblank();
+		poll_joy();
+	} while (!(hJoyPressed & (PAD_A | PAD_B | PAD_START)));
+	fade_out();
+	map_show();
+	fade_in();
+}
+
 void title(void) __banked
 {
-	u8 i;
 	lcd_off();
 	font_load();
 	vram_copy(0x9000, BANK_TITLE_TILES, ADDR_TITLE_TILES, 96);
@@ -69,17 +127,23 @@ void title(void) __banked
 	screen_clear(CH_SPACE, 7);
 	far_copy(wTilemap, BANK_TITLE_NUMBERS, ADDR_TITLE_NUMBERS, PICTURE_CELLS);
 	far_copy(wAttrmap, BANK_TITLE_ATTRIBUTES, ADDR_TITLE_ATTRIBUTES, PICTURE_CELLS);
-	screen_text(16, 5, word_press);
+	screen_words(16, 5, TX_PRESS_START);
 	screen_push(0, 18);
 	lcd_on();
 	fade_in();
 	poll_joy();
-	for (i = 0;; i++) {
+	do {
 		wait_vblank();
 		poll_joy();
-		if (hJoyPressed & (PAD_A | PAD_START))
-			break;
-	}
+	} while (!(hJoyPressed & (PAD_A | PAD_START)));
 	fade_out();
+	if (save_there()) {
+		if (wants_to_continue()) {
+			options();
+			return;
+		}
+		forget();
+	}
 	new_game();
+	options();
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gfx
 import text
-from rom import BANK_ART, BANK_PICTURES, Banks, word
+from rom import BANK_ART, BANK_PICTURES, BANK_PICTURES_2, Banks, word
 from source import HOME, toml
 
 TITLE_ROWS = 15
+PICTURES_IN_FIRST = 19  # species whose pictures lie in the first of two banks
 
 
 def build_art(banks: Banks) -> dict[str, tuple[int, int]]:
@@ -28,6 +29,8 @@ def build_art(banks: Banks) -> dict[str, tuple[int, int]]:
     out["FRAME"] = BANK_ART, banks.add(BANK_ART, "frame", b"".join(tiles), 16)
     people = gfx.load_people(HOME / "gfx/people.txt")
     out["PEOPLE"] = BANK_ART, banks.add(BANK_ART, "people", b"".join(b"".join(f) for f in people.values()), 16)
+    emote = list(people).index("emote")
+    out["EMOTE"] = BANK_ART, out["PEOPLE"][1] + emote * 24 * 16
     palettes = toml("palettes.toml")
     for name, group in palettes.items():
         words = b"".join(word(gfx.color_word(c)) for row in next(iter(group.values())) for c in row)
@@ -40,17 +43,26 @@ def build_art(banks: Banks) -> dict[str, tuple[int, int]]:
     out["TITLE_ATTRIBUTES"] = BANK_ART, banks.add(BANK_ART, "title attributes", attributes)
     species = toml("creatures.toml")["species"]
     table, colors = bytearray(), bytearray()
-    for s in species:
-        row = bytearray()
+    for number, s in enumerate(species):
+        bank = BANK_PICTURES if number < PICTURES_IN_FIRST else BANK_PICTURES_2
+        row = bytearray([bank])
         for view in ("front", "back"):
             path = HOME / f"gfx/creatures/{s['name'].lower()}_{view}.txt"
             side, data = gfx.load_picture(path)
             if side != 5:
                 raise SystemExit(f"{path}: not 40x40")
-            row += word(banks.add(BANK_PICTURES, path.name, data, 16))
+            row += word(banks.add(bank, path.name, data, 16))
         table += row
         light, dark = (word(gfx.color_word(c)) for c in s["colors"])
         colors += word(gfx.color_word("f8f8f8")) + light + dark + word(gfx.color_word("181820"))
+    portraits = gfx.load_portraits(HOME / "gfx/people.txt")
+    at = {name: banks.add(BANK_PICTURES_2, f"portrait {name}", portraits[name], 16) for name in portraits}
+    trainers = bytearray()
+    for kind in toml("trainers.toml")["class"]:
+        trainers += word(at[kind["sprite"]])
+        cloth = palettes["people"]["obj"][kind["palette"]]
+        trainers += b"".join(word(gfx.color_word(color)) for color in ("f8f8f8", *cloth[1:]))
+    out["PORTRAITS"] = BANK_PICTURES_2, banks.add(BANK_PICTURES_2, "portraits", bytes(trainers))
     out["PICTURES"] = BANK_PICTURES, banks.add(BANK_PICTURES, "pictures", bytes(table))
     out["CREATURE_COLORS"] = BANK_PICTURES, banks.add(BANK_PICTURES, "creature colours", bytes(colors))
     return out

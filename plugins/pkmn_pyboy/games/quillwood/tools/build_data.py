@@ -17,7 +17,7 @@ from scripts import OPCODES
 from source import HOME, toml
 from tilesets import Tileset, build_tilesets
 
-TILESETS = ("outdoor", "indoor")
+TILESETS = ("outdoor", "indoor", "cave")
 
 
 def to_macro(name: str) -> str:

@@ -15,7 +15,8 @@ OWN = [
     (0xC300, 384, "push buffers"),
     (0xD9C4, 128, "palettes"),
     (0xDEF4, 128, "palettes_shown"),
-    (0xDF80, 32, "name buffers"),
+    (0xDF80, 56, "name buffers"),
+    (0xDB80, 32, "base_data"),
     (0xFF80, 10, "OAM routine"),
     (0xFFB0, 15, "HRAM variables"),
 ]

@@ -89,6 +89,21 @@ def load_people(path: Path) -> dict[str, list[bytes]]:
     return {s: [f.get(name, f["down"]) for name in order] for s, f in frames.items()}
 
 
+def load_portraits(path: Path) -> dict[str, bytes]:
+    """Each person from the front at twice the size, as the tiles of a 40x40 picture, column by column."""
+    portraits: dict[str, bytes] = {}
+    for heading, rows in blocks(path):
+        sprite, frame = heading.split()
+        if frame != "down":
+            continue
+        pixels = [[0] * 40 for _ in range(8)]
+        for row in to_pixels(rows, f"{path}: {heading}"):
+            wide = [0] * 4 + [value for value in row for _ in range(2)] + [0] * 4
+            pixels += [wide, wide]
+        portraits[sprite] = b"".join(tile_bytes(pixels, x * 8, y * 8) for x in range(5) for y in range(5))
+    return portraits
+
+
 def load_picture(path: Path) -> tuple[int, bytes]:
     """A square picture as (tiles per side, tiles column by column)."""
     rows = [line.rstrip("\n") for line in path.read_text().split("\n") if line and not line.startswith(";")]

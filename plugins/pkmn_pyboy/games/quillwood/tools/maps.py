@@ -13,6 +13,7 @@ from tilesets import Tileset
 
 MAP_BUFFER = 0xC800
 MOVEMENTS = {"wander": 2, "down": 6, "up": 7, "left": 8, "right": 9}
+KIND_TRAINER = 2
 CONNECTION_BITS = {"north": 8, "south": 4, "west": 2, "east": 1}
 
 
@@ -92,8 +93,10 @@ def events_of(m: Map, maps: dict[str, Map], scripts_at: dict[str, int]) -> bytes
     out.append(len(people))
     for p in people:
         radius_x, radius_y = p.get("radius", [0, 0])
+        sight = p.get("sight", 0)
+        kind = KIND_TRAINER if sight else 0
         out += bytes([sprites.index(p["sprite"]) + 1, p["y"] + 4, p["x"] + 4, MOVEMENTS[p["movement"]]])
-        out += bytes([radius_y << 4 | radius_x, 0xFF, 0xFF, p["palette"] << 4, 0])
+        out += bytes([radius_y << 4 | radius_x, 0xFF, 0xFF, p["palette"] << 4 | kind, sight])
         out += word(scripts_at[p["script"]]) + word(flags[p["hidden"]] if "hidden" in p else 0xFFFF)
     return bytes(out)
 

@@ -28,7 +28,9 @@ def write_names(maps: dict[str, Map]) -> None:
     lines += table("species", "id, name", [[i, s["name"]] for i, s in enumerate(creatures["species"], 1)])
     lines += table("moves", "id, name", [[i, m[0]] for i, m in enumerate(creatures["moves"], 1)])
     lines += table("types", "id, name", creatures["types"])
-    lines += table("items", "id, name", [[i, n] for i, n in enumerate(toml("items.toml")["items"], 1)])
+    lines += table("items", "id, name", [[i, n["name"]] for i, n in enumerate(toml("items.toml")["item"], 1)])
+    classes = [[i, c["title"] or c["trainers"][0][0]] for i, c in enumerate(toml("trainers.toml")["class"], 1)]
+    lines += table("trainer_classes", "id, name", classes)
     lines += table("landmarks", "id, name", toml("landmarks.toml")["landmarks"])
     lines += table("event_flags", "index, name", [[i, n] for n, i in toml("flags.toml").items()])
     spawns = [[m.data["visited"], m.data["name"], *m.id] for m in by_id if "visited" in m.data]

@@ -45,7 +45,7 @@ def main() -> None:
     image[0x143] = 0xC0  # colour only
     image[0x147] = 0x1B  # MBC5, RAM, battery
     image[0x148] = BANKS.bit_length() - 2  # 32 KiB << code
-    image[0x149] = 0x02  # 8 KiB of RAM
+    image[0x149] = 0x03  # 32 KiB of RAM
     image[0x14A] = 0x01
     image[0x14D] = -sum(value + 1 for value in image[0x134:0x14D]) & 0xFF
     total = sum(image) - image[0x14E] - image[0x14F] & 0xFFFF

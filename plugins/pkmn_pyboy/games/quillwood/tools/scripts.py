@@ -11,6 +11,15 @@ ifno LABEL           jumps when the answer was NO    jump LABEL
 hide NAME FLAG       takes a person away and sets the flag that keeps it away
 give SPECIES LEVEL   a creature joins the party      heal   mend (heal with a pause)
 spawn MAP            the place to return to after a white-out is this map
+trainer FLAG LABEL   first in the script of a trainer: jumps when the flag is set, until then the trainer watches
+battle CLASS N       a battle with the N-th trainer of a class; a lost one ends the script at the healer
+badge N              a badge                ifbadge N LABEL
+giveitem ITEM N      answer YES when there was room, {word} is its name
+takeitem ITEM        ifitem ITEM LABEL      ifspecies SPECIES LABEL (in the party)   iffull LABEL (party of six)
+nickname             asks for a nickname of the creature that came last
+shop NAME            a shop's menu          step NAME DIRECTION N a person walks    emote NAME
+letgo                the player may give a member away, the answer is YES when it is gone
+ending               the picture after the last goal
 end
 A label is a word with a colon; "script.label" reaches into another script of the map.
 """
@@ -28,7 +37,8 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "end", "say", "ask", "face", "turn", "turnplayer", "walk", "ifflag", "setflag", "ifscene", "setscene", "ifno",
-    "jump", "hide", "give", "heal", "mend", "spawn",
+    "jump", "hide", "give", "heal", "mend", "spawn", "trainer", "battle", "badge", "ifbadge", "giveitem", "takeitem",
+    "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending", "letgo",
 )  # fmt: skip
 OPCODES = {name: number for number, name in enumerate(COMMANDS)}
 DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}
@@ -41,6 +51,10 @@ class ScriptCompiler:
         self.here, self.maps, self.texts = here, maps, texts
         self.flags, self.scenes = toml("flags.toml"), toml("scenes.toml")
         self.species = [s["name"] for s in toml("creatures.toml")["species"]]
+        self.classes = {c["name"]: i for i, c in enumerate(toml("trainers.toml")["class"], 1)}
+        items = toml("items.toml")
+        self.items = {item["name"]: i for i, item in enumerate(items["item"], 1)}
+        self.shops = list(items["shops"])
         self.people = {p["name"]: i + 1 for i, p in enumerate(here.data.get("people", []))}
 
     def _message(self, words: str) -> bytes:
@@ -75,6 +89,30 @@ class ScriptCompiler:
                 return bytes([self.people[words[0]]]) + word(self.flags[words[1]]), None
             case "give":
                 return bytes([self.species.index(words[0]) + 1, int(words[1])]), None
+            case "trainer":
+                return word(self.flags[words[0]]), words[1]
+            case "battle":
+                return bytes([self.classes[words[0]], int(words[1])]), None
+            case "badge":
+                return bytes([int(words[0])]), None
+            case "ifbadge":
+                return bytes([int(words[0])]), words[1]
+            case "giveitem":
+                return bytes([self.items[words[0].replace("_", " ")], int(words[1])]), None
+            case "takeitem":
+                return bytes([self.items[words[0].replace("_", " ")]]), None
+            case "ifitem":
+                return bytes([self.items[words[0].replace("_", " ")]]), words[1]
+            case "ifspecies":
+                return bytes([self.species.index(words[0]) + 1]), words[1]
+            case "iffull":
+                return b"", words[0]
+            case "shop":
+                return bytes([self.shops.index(words[0])]), None
+            case "step":
+                return bytes([self.people[words[0]], DIRECTIONS[words[1]], int(words[2])]), None
+            case "emote":
+                return bytes([self.people[words[0]]]), None
             case "spawn":
                 return bytes(self.maps[words[0]].id), None
         return b"", None

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 END, LINE, PARAGRAPH = 0x50, 0x4F, 0x51
 LINE_LENGTH = 18
-PLACEHOLDERS = {"{mon}": 1, "{foe}": 2, "{move}": 3, "{num}": 4, "{player}": 0x52, "{word}": 5}
+PLACEHOLDERS = {
+    "{mon}": 1,
+    "{foe}": 2,
+    "{move}": 3,
+    "{num}": 4,
+    "{player}": 0x52,
+    "{word}": 5,
+    "{who}": 6,
+    "{trainer}": 7,
+}
 
 CHARMAP: dict[str, int] = {" ": 0x7F}
 for first, letters in (

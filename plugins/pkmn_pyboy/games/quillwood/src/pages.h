@@ -1,0 +1,18 @@
+/* What the files of bank 3 share. */
+#ifndef PAGES_H
+#define PAGES_H
+
+#define LIST_LEFT 0xFE
+#define LIST_RIGHT 0xFD
+
+extern u8 list_at, list_top; /* entry under the cursor and first entry shown */
+u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entry, u8 row), u8 sideways);
+u8 pocket_count(u8 pocket);
+u8 pocket_item(u8 pocket, u8 entry);
+u8 pocket_amount(u8 pocket, u8 entry);
+u32 item_price(u8 item);
+u8 item_pocket(u8 item);
+u8 quantity(u8 row, u8 most, u32 price);
+void play_time(u8 row, u8 col);
+
+#endif

@@ -1,0 +1,206 @@
+"""Plays a list of legs: walk to a tile of a map by the navigation code, face and press there, fight what comes."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.navigation.grid import PRESSES
+from pkmn_pyboy.navigation.world import World
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
+from pkmn_pyboy.state.game_state import Facing, Phase
+from pkmncli.api import Action
+
+WEAK = 0.45
+MOST_STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A place to go to. With ``facing`` the player turns there and presses A, until ``milestone`` is reached.
+
+    ``level``: before, the lead trains to it on the grass ``grass`` and is mended at ``heal`` when weak.
+    """
+
+    map: tuple[int, int]
+    x: int
+    y: int
+    facing: str | None = None
+    milestone: str | None = None
+    level: int = 0
+    grass: str | None = None
+    heal: str | None = None
+
+    @property
+    def map_id(self) -> int:
+        return self.map[0] * 256 + self.map[1]
+
+
+def read_legs(path: Path) -> tuple[list[Leg], dict[str, Leg]]:
+    """The legs in order, and the named places."""
+    data = tomllib.loads(path.read_text())
+
+    def leg(row: dict[str, object]) -> Leg:
+        return Leg(**{**row, "map": tuple(row["map"])})  # type: ignore[arg-type]
+
+    return [leg(row) for row in data["leg"]], {name: leg(row) for name, row in data["place"].items()}
+
+
+class LegPlayer:
+    """Plays legs on an environment. All that is no walking is left to the pilot."""
+
+    def __init__(self, environment: PokemonEnvironment, places: dict[str, Leg], seed: int = 0) -> None:
+        self.environment = environment
+        self.places = places
+        environment.reset(seed=seed)
+        self.pilot = RulesPilot(environment)
+        self.pilot.reset(seed)
+        self._lookout = Lookout(environment)
+        self._world = World.from_rom(environment.rom.data, environment.profile)
+        self._waited = 0
+        self._paced = 0
+
+    def play(self, leg: Leg) -> None:
+        """One leg, with the training that it asks for."""
+        if leg.level and leg.grass and leg.heal:
+            self._train(leg.level, self.places[leg.grass], self.places[leg.heal])
+            self._mend(self.places[leg.heal])
+        extra = 0
+        while True:
+            arrived = self._go(leg)
+            if leg.facing is not None and arrived:
+                self._speak(leg)
+            if leg.milestone is None or self.reached(leg.milestone):
+                return
+            if not arrived or leg.grass is None or leg.heal is None:
+                continue
+            # beaten: some more training
+            extra += 1
+            assert extra < 12, f"{leg} does not succeed"
+            self._train(self._level() + 1, self.places[leg.grass], self.places[leg.heal])
+            self._mend(self.places[leg.heal])
+
+    def reached(self, key: str) -> bool:
+        return self.environment.milestone_steps()[list(self.environment.milestone_names).index(key)] >= 0
+
+    def _level(self) -> int:
+        return max(member.level for member in self.environment.state.party.members)
+
+    def _weak(self) -> bool:
+        lead = self.environment.state.party.lead
+        return lead is not None and (lead.hp < WEAK * lead.max_hp or lead.status != 0)
+
+    def _train(self, level: int, grass: Leg, heal: Leg) -> None:
+        while True:
+            lead = self.environment.state.party.lead
+            if self.environment.state.phase is Phase.FREE and lead is not None:
+                if lead.level >= level:
+                    return
+                if self._weak():
+                    self._mend(heal)
+                elif self.environment.state.map_id != grass.map_id or self._paced == 0:
+                    self._go(grass)
+                    self._paced = 20
+                else:
+                    self._paced -= 1
+                    self._pace()
+            else:
+                self._press(None)
+
+    def _mend(self, heal: Leg) -> None:
+        while self.environment.state.party.hp_share < 1 or self._weak():
+            if self._go(heal):
+                self._speak(heal)
+
+    def _pace(self) -> None:
+        around = self._around()
+        if around is None:
+            self._press(Action.NONE)
+            return
+        beside = [
+            (cell, way)
+            for cell, way in around.search.first_moves()
+            if around.grid.tiles[cell] in around.rules.grass or not around.rules.grass & set(around.grid.tiles)
+        ]
+        ways = beside or around.search.first_moves()
+        _, way = ways[self.environment.steps % len(ways)]
+        self._press(PRESSES[way])
+
+    def _speak(self, leg: Leg) -> None:
+        """Turns, presses A, and plays on until there is control again."""
+        facing = Facing[str(leg.facing).upper()]
+        state = self.environment.state
+        if state.facing is not facing:
+            self._press(PRESSES[facing])
+        self._press(Action.A)
+        for _ in range(8):
+            if self.environment.state.phase is not Phase.FREE:
+                break
+            self._press(Action.NONE)
+        while self.environment.state.phase is not Phase.FREE:
+            self._press(None)
+
+    def _go(self, leg: Leg) -> bool:
+        """Walks there; false when something came between (a lost battle), or the leg's milestone was reached."""
+        start = self.environment.steps
+        while True:
+            assert self.environment.steps < start + MOST_STEPS, f"{leg}: not reached"
+            state = self.environment.state
+            if state.phase is not Phase.FREE:
+                self._press(None)
+                continue
+            if leg.milestone is not None and self.reached(leg.milestone):
+                return False
+            if (state.map_id, state.x, state.y) == (leg.map_id, leg.x, leg.y):
+                return True
+            around = self._around()
+            step = self._step(leg, around) if around is not None else None
+            self._press(Action.NONE if step is None else step)
+
+    def _step(self, leg: Leg, around: Surroundings) -> int | None:
+        state, grid = self.environment.state, around.grid
+        ends: dict[int, int]
+        if state.map_id == leg.map_id and around.search.reaches(grid.cell(leg.x, leg.y)):
+            ends = {grid.cell(leg.x, leg.y): -1}
+        else:
+            ends = self._exit(leg, around)
+        nearest = around.search.nearest(ends)
+        if nearest is None:
+            return None
+        steps = around.search.path(nearest[0])
+        if steps:
+            return int(PRESSES[steps[0][1]])
+        if ends[nearest[0]] >= 0:
+            return int(PRESSES[ends[nearest[0]]])
+        # on a door that acts when entered: off it, then back
+        moves = around.search.first_moves()
+        return int(PRESSES[moves[0][1]]) if moves else None
+
+    def _exit(self, leg: Leg, around: Surroundings) -> dict[int, int]:
+        """The ends of the exit that leads nearest to the leg's map."""
+        distances = self._world.distances(leg.map_id)
+        best: tuple[int, int] | None = None
+        found: dict[int, int] = {}
+        for way in around.exits:
+            nearest = around.search.nearest(way.ends)
+            if nearest is None or way.destination not in distances:
+                continue
+            option = (distances[way.destination], nearest[1])
+            if best is None or option < best:
+                best, found = option, way.ends
+        return found
+
+    def _around(self) -> Surroundings | None:
+        return self._lookout.look(self.environment.state, self.pilot.memory, grass_cost=3)
+
+    def _press(self, action: Action | int | None) -> None:
+        """A press, or what the pilot does where it is not for walking."""
+        if self.environment.state.phase is Phase.FREE:
+            self.pilot.memory.answers.clear()  # what was asked before is no repetition
+        chosen = self.pilot.act(None).action if action is None else int(action)
+        if not self.environment.mask[chosen]:
+            chosen = int(Action.NONE)
+        self.environment.advance(chosen)

@@ -1,0 +1,180 @@
+"""Shops, catching, naming, saving: what the story's legs pass by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from leg_player import Leg, LegPlayer
+from test_quillwood_story import begin, play_until
+
+from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.state.game_state import Phase
+from pkmn_pyboy.state.reader import StateReader
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+HOLD, FRAMES = 10, 24
+CART_RAM = range(0xA000, 0xAD10)
+
+
+def press(emulator: Emulator, buttons: str) -> None:
+    """Buttons by name; "." waits."""
+    for button in buttons.split():
+        emulator.press(None if button == "." else button, HOLD, FRAMES, render=False)
+
+
+def refresh(player: LegPlayer) -> None:
+    """The environment looks again, by a press of nothing."""
+    player.environment.advance(8)
+
+
+@pytest.fixture
+def player(make: MakeEnvironment) -> LegPlayer:
+    """Stands in the laboratory with a partner and five capsules."""
+    player = begin(make)
+    play_until(player, "parcel_delivered")
+    return player
+
+
+def field(player: LegPlayer, name: str, size: int = 0) -> bytes:
+    memory = player.environment.profile.memory[name]
+    return player.environment.emulator.read(memory.bank, memory.address, size or memory.size)
+
+
+def write(player: LegPlayer, name: str, *values: int) -> None:
+    memory = player.environment.profile.memory[name]
+    for place, value in enumerate(values):
+        address = memory.address + place
+        if address >= 0xD000:
+            player.environment.emulator.memory[1, address] = value
+        else:
+            player.environment.emulator.memory[address] = value
+
+
+def test_a_shop_sells_and_buys_and_only_b_leaves_its_list(player: LegPlayer) -> None:
+    emulator = player.environment.emulator
+    player._go(Leg((1, 5), 6, 3))
+    press(emulator, "up a . . a . . .")
+    refresh(player)
+    assert player.environment.state.phase is Phase.CHOICE
+    press(emulator, "down a . . up a . . a . . . . a . . .")  # two salves at 150
+    assert field(player, "wNumItems", 4) == bytes([1, 2, 2, 0xFF])
+    refresh(player)
+    assert player.environment.state.money == 2700
+    press(emulator, "b . . . down a . . . . a . . a . . a . . . . a . . . b . . . b . . .")  # sells one of them at 75
+    refresh(player)
+    assert field(player, "wNumItems", 4) == bytes([1, 2, 1, 0xFF])
+    assert player.environment.state.money == 2775
+    assert player.environment.state.phase is Phase.FREE
+
+
+@pytest.mark.parametrize(
+    ("buttons", "phase", "full_screen"),
+    [
+        ("start .", Phase.MENU, False),
+        ("start . a . . .", Phase.MENU, True),  # the party
+        ("start . a . . . a . a . . .", Phase.MENU, True),  # one of it
+        ("start . down a . . . right . . .", Phase.MENU, True),  # the balls in the pack
+        ("start . down down a . . .", Phase.CHOICE, False),  # to save or not
+        ("a . .", Phase.DIALOGUE, False),  # the professor
+        ("start . down down down a . .", Phase.FREE, False),
+    ],
+)
+def test_each_page_is_told_apart(player: LegPlayer, buttons: str, phase: Phase, full_screen: bool) -> None:
+    press(player.environment.emulator, buttons)
+    refresh(player)
+    assert player.environment.state.phase is phase
+    assert player.environment.state.menu.full_screen is full_screen
+
+
+def test_the_pages_of_a_battle_are_told_apart(player: LegPlayer) -> None:
+    emulator = player.environment.emulator
+    find_battle(player)
+    assert player.environment.state.phase is Phase.BATTLE_MENU
+    press(emulator, "a . .")
+    refresh(player)
+    assert player.environment.state.phase is Phase.BATTLE_MOVES
+    press(emulator, "b . . down a . . .")
+    refresh(player)
+    state = player.environment.state
+    assert (state.phase, state.message_box) == (Phase.BATTLE, False)
+    press(emulator, "b . . . . up right a . . . .")
+    refresh(player)
+    state = player.environment.state
+    assert (state.phase, state.message_box, state.menu.cursor_shown) == (Phase.BATTLE, False, True)
+
+
+def find_battle(player: LegPlayer) -> None:
+    environment = player.environment
+    player._go(Leg((2, 1), 29, 6))
+    for turn in range(400):
+        if environment.state.phase is Phase.BATTLE_MENU:
+            return
+        if environment.state.phase is Phase.FREE:
+            environment.advance(6 + turn % 2)
+        else:
+            environment.advance(0)
+    raise AssertionError("no wild creature came")
+
+
+def test_a_weak_creature_is_caught_and_named(player: LegPlayer) -> None:
+    emulator = player.environment.emulator
+    find_battle(player)
+    write(player, "wEnemyMon", *field(player, "wEnemyMon", 16), 0, 1)
+    write(player, "wEnemyMonCatchRate", 255)
+    press(emulator, "down a . . . right . . . a" + " ." * 10 + " a . . . .")
+    refresh(player)
+    assert player.environment.state.menu.cursor_shown, "the question for a nickname"
+    press(emulator, "a . . . a start a . . . . .")
+    refresh(player)
+    state = player.environment.state
+    assert state.phase is Phase.FREE
+    assert len(state.party.members) == 2
+    assert state.caught == 2
+    names = field(player, "wPartyMonNicknames", 22)
+    assert names[11:13] == bytes([0x80, 0x50]), "named A"
+    assert field(player, "wNumBalls", 4) == bytes([1, 1, 4, 0xFF])
+
+
+def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
+    environment = player.environment
+    player._go(Leg((3, 1), 4, 9))
+    environment.advance(4)  # up, into the sight of the gardener
+    for _ in range(80):
+        if environment.state.phase is Phase.BATTLE_MENU:
+            break
+        environment.advance(0)
+    battle = environment.state.battle
+    assert battle is not None
+    assert battle.kind == 2
+    assert field(player, "wOtherTrainerClass", 1)[0] > 0
+    assert field(player, "wOTPartyCount", 1)[0] == 1
+    press(environment.emulator, "down right a . . . . a . . .")
+    refresh(player)
+    assert environment.state.battle is not None
+
+
+def test_a_saved_game_goes_on_after_power_off(player: LegPlayer, quillwood: GameProfile) -> None:
+    environment = player.environment
+    press(environment.emulator, "start down down a . . . a . . . . a . b . .")
+    refresh(player)
+    assert environment.state.phase is Phase.FREE
+    saved = [environment.emulator.memory[1, address] for address in CART_RAM]
+    before = environment.state
+    again = Emulator(environment.rom)
+    try:
+        again.run(10)
+        for address, value in zip(CART_RAM, saved, strict=True):
+            again.memory[1, address] = value
+        again.run(110)
+        press(again, "start . . a . . . . .")
+        after = StateReader(quillwood).read(again)
+        assert after.phase is Phase.FREE
+        assert (after.map_id, after.x, after.y, after.facing) == (before.map_id, before.x, before.y, before.facing)
+        assert (after.money, after.party, after.caught) == (before.money, before.party, before.caught)
+        press(again, "down")
+        assert StateReader(quillwood).read(again).phase is Phase.FREE
+    finally:
+        again.close()

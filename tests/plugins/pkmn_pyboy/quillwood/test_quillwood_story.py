@@ -1,0 +1,89 @@
+"""The bundled game from power-on to its last house, by a list of legs, with each goal's evidence in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from leg_player import LegPlayer, read_legs
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.milestones import Milestone
+from pkmn_pyboy.state.game_state import Phase
+from pkmncli.api import Action
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+LEGS = Path(__file__).with_name("legs.toml")
+
+
+def begin(make: MakeEnvironment, seed: int = 0) -> LegPlayer:
+    environment = make(observation_type="state", max_steps_per_episode=50_000)
+    return LegPlayer(environment, read_legs(LEGS)[1], seed)
+
+
+def play_until(player: LegPlayer, milestone: str) -> None:
+    for leg in read_legs(LEGS)[0]:
+        player.play(leg)
+        if leg.milestone == milestone:
+            return
+    raise AssertionError(f"no leg leads to {milestone}")
+
+
+def lasting_evidence(environment: PokemonEnvironment, milestone: Milestone) -> list[bool]:
+    map_id = environment.state.map_id
+    return [one.holds(environment.emulator, map_id) for one in milestone.evidence if one.lasting]
+
+
+def test_every_goal_is_reached_and_stands_in_memory(make: MakeEnvironment) -> None:
+    player = begin(make)
+    environment = player.environment
+    milestones = {milestone.key: milestone for milestone in environment.profile.milestones}
+    last = -1
+    for leg in read_legs(LEGS)[0]:
+        player.play(leg)
+        assert leg.milestone is not None
+        reached = environment.milestone_steps()[list(milestones).index(leg.milestone)]
+        assert reached >= 0, f"{leg.milestone} is not reached"
+        assert all(lasting_evidence(environment, milestones[leg.milestone])), leg.milestone
+        last = max(last, reached)
+    missing = [
+        key
+        for key, step in zip(milestones, environment.milestone_steps(), strict=True)
+        if step < 0 and not milestones[key].optional
+    ]
+    assert missing == []
+    assert environment.masked == 0
+    while environment.state.phase is not Phase.FREE:
+        environment.advance(int(Action.A if environment.steps % 2 else Action.B))
+    state = environment.state
+    assert state.johto_badges == 0b111
+    assert len(state.party.members) >= 2
+    assert state.caught >= 2
+    assert state.seen > 8
+    # the parcel was handed over and the key is in its gate
+    assert environment.emulator.read(1, environment.profile.memory["wNumKeyItems"].address, 2) == b"\x00\xff"
+
+
+def test_equal_presses_give_equal_games(make: MakeEnvironment) -> None:
+    first, second = begin(make, 3), begin(make, 3)
+    for player in (first, second):
+        play_until(player, "parcel_delivered")
+    assert first.environment.steps == second.environment.steps
+    assert first.environment.emulator.work_ram() == second.environment.emulator.work_ram()
+
+
+def test_a_state_in_the_middle_of_the_story_goes_on_alike(make: MakeEnvironment) -> None:
+    player = begin(make)
+    environment = player.environment
+    play_until(player, "glade_reached")
+    state = environment.save_state()
+    presses = [Action.UP, Action.A, Action.START, Action.DOWN, Action.A, Action.B, Action.B, Action.RIGHT] * 12
+
+    def go_on() -> bytes:
+        for press in presses:
+            environment.advance(int(press if environment.mask[press] else Action.NONE))
+        return environment.emulator.work_ram()
+
+    once = go_on()
+    environment.load_state(state)
+    assert go_on() == once
