@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from leg_player import Leg, LegPlayer
-from test_quillwood_story import begin, play_until
+from leg_player import Leg, LegPlayer, begin, play_until
 
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -55,7 +54,7 @@ def write(player: LegPlayer, name: str, *values: int) -> None:
 
 def test_a_shop_sells_and_buys_and_only_b_leaves_its_list(player: LegPlayer) -> None:
     emulator = player.environment.emulator
-    player._go(Leg((1, 5), 6, 3))
+    player.go(Leg((1, 5), 6, 3))
     press(emulator, "up a . . a . . .")
     refresh(player)
     assert player.environment.state.phase is Phase.CHOICE
@@ -108,7 +107,7 @@ def test_the_pages_of_a_battle_are_told_apart(player: LegPlayer) -> None:
 
 def find_battle(player: LegPlayer) -> None:
     environment = player.environment
-    player._go(Leg((2, 1), 29, 6))
+    player.go(Leg((2, 1), 29, 6))
     for turn in range(400):
         if environment.state.phase is Phase.BATTLE_MENU:
             return
@@ -140,7 +139,7 @@ def test_a_weak_creature_is_caught_and_named(player: LegPlayer) -> None:
 
 def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     environment = player.environment
-    player._go(Leg((3, 1), 4, 9))
+    player.go(Leg((3, 1), 4, 9))
     environment.advance(4)  # up, into the sight of the gardener
     for _ in range(80):
         if environment.state.phase is Phase.BATTLE_MENU:
