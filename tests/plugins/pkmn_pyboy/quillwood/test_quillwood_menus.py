@@ -155,6 +155,39 @@ def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     assert environment.state.battle is not None
 
 
+def test_losing_costs_half_the_money_and_ends_at_the_last_healer(player: LegPlayer) -> None:
+    environment = player.environment
+    money = environment.state.money
+    player.go(Leg((3, 1), 4, 9))
+    record = bytearray(field(player, "wPartyMon1"))
+    record[0x22:0x24] = b"\x00\x01"  # one hit point left
+    write(player, "wPartyMon1", *record)
+    environment.advance(4)
+    for _ in range(200):
+        environment.advance(0)
+        if environment.state.phase is Phase.FREE:
+            break
+    state = environment.state
+    assert (state.map_group, state.map_number) == (2, 2), "the ranger was the last healer"
+    assert state.money == money // 2
+    assert state.party.hp_share == 1
+    assert state.johto_badges == 0
+
+
+def test_poison_hurts_on_the_way(player: LegPlayer) -> None:
+    environment = player.environment
+    record = bytearray(field(player, "wPartyMon1"))
+    record[0x20] = 0x08
+    write(player, "wPartyMon1", *record)
+    before = int.from_bytes(record[0x22:0x24], "big")
+    player.go(Leg((1, 4), 5, 5))
+    player.go(Leg((1, 4), 4, 9))
+    lead = environment.state.party.lead
+    assert lead is not None
+    assert lead.hp < before
+    assert environment.state.phase is Phase.FREE
+
+
 def test_a_saved_game_goes_on_after_power_off(player: LegPlayer, quillwood: GameProfile) -> None:
     environment = player.environment
     press(environment.emulator, "start down down a . . . a . . . . a . b . .")
