@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import Facing, Phase
 from pkmncli.api import Action
 
+MakeEnvironment = Callable[..., PokemonEnvironment]
+LEGS = Path(__file__).with_name("legs.toml")
 WEAK = 0.45
 MOST_STEPS = 20_000
 
@@ -70,9 +73,9 @@ class LegPlayer:
             self._mend(self.places[leg.heal])
         extra = 0
         while True:
-            arrived = self._go(leg)
+            arrived = self.go(leg)
             if leg.facing is not None and arrived:
-                self._speak(leg)
+                self.speak(leg)
             if leg.milestone is None or self.reached(leg.milestone):
                 return
             if not arrived or leg.grass is None or leg.heal is None:
@@ -102,7 +105,7 @@ class LegPlayer:
                 if self._weak():
                     self._mend(heal)
                 elif self.environment.state.map_id != grass.map_id or self._paced == 0:
-                    self._go(grass)
+                    self.go(grass)
                     self._paced = 20
                 else:
                     self._paced -= 1
@@ -112,8 +115,8 @@ class LegPlayer:
 
     def _mend(self, heal: Leg) -> None:
         while self.environment.state.party.hp_share < 1 or self._weak():
-            if self._go(heal):
-                self._speak(heal)
+            if self.go(heal):
+                self.speak(heal)
 
     def _pace(self) -> None:
         around = self._around()
@@ -129,7 +132,7 @@ class LegPlayer:
         _, way = ways[self.environment.steps % len(ways)]
         self._press(PRESSES[way])
 
-    def _speak(self, leg: Leg) -> None:
+    def speak(self, leg: Leg) -> None:
         """Turns, presses A, and plays on until there is control again."""
         facing = Facing[str(leg.facing).upper()]
         state = self.environment.state
@@ -143,7 +146,7 @@ class LegPlayer:
         while self.environment.state.phase is not Phase.FREE:
             self._press(None)
 
-    def _go(self, leg: Leg) -> bool:
+    def go(self, leg: Leg) -> bool:
         """Walks there; false when something came between (a lost battle), or the leg's milestone was reached."""
         start = self.environment.steps
         while True:
@@ -204,3 +207,18 @@ class LegPlayer:
         if not self.environment.mask[chosen]:
             chosen = int(Action.NONE)
         self.environment.advance(chosen)
+
+
+def begin(make: MakeEnvironment, seed: int = 0) -> LegPlayer:
+    """A player in the bedroom."""
+    environment = make(observation_type="state", max_steps_per_episode=50_000)
+    return LegPlayer(environment, read_legs(LEGS)[1], seed)
+
+
+def play_until(player: LegPlayer, milestone: str) -> None:
+    """All legs up to the one that leads to a milestone."""
+    for leg in read_legs(LEGS)[0]:
+        player.play(leg)
+        if leg.milestone == milestone:
+            return
+    raise AssertionError(f"no leg leads to {milestone}")

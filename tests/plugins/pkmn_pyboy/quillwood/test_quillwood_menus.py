@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from leg_player import Leg, LegPlayer
-from test_quillwood_story import begin, play_until
+from leg_player import Leg, LegPlayer, begin, play_until
 
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -55,7 +54,7 @@ def write(player: LegPlayer, name: str, *values: int) -> None:
 
 def test_a_shop_sells_and_buys_and_only_b_leaves_its_list(player: LegPlayer) -> None:
     emulator = player.environment.emulator
-    player._go(Leg((1, 5), 6, 3))
+    player.go(Leg((1, 5), 6, 3))
     press(emulator, "up a . . a . . .")
     refresh(player)
     assert player.environment.state.phase is Phase.CHOICE
@@ -108,7 +107,7 @@ def test_the_pages_of_a_battle_are_told_apart(player: LegPlayer) -> None:
 
 def find_battle(player: LegPlayer) -> None:
     environment = player.environment
-    player._go(Leg((2, 1), 29, 6))
+    player.go(Leg((2, 1), 29, 6))
     for turn in range(400):
         if environment.state.phase is Phase.BATTLE_MENU:
             return
@@ -140,7 +139,7 @@ def test_a_weak_creature_is_caught_and_named(player: LegPlayer) -> None:
 
 def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     environment = player.environment
-    player._go(Leg((3, 1), 4, 9))
+    player.go(Leg((3, 1), 4, 9))
     environment.advance(4)  # up, into the sight of the gardener
     for _ in range(80):
         if environment.state.phase is Phase.BATTLE_MENU:
@@ -154,6 +153,39 @@ def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     press(environment.emulator, "down right a . . . . a . . .")
     refresh(player)
     assert environment.state.battle is not None
+
+
+def test_losing_costs_half_the_money_and_ends_at_the_last_healer(player: LegPlayer) -> None:
+    environment = player.environment
+    money = environment.state.money
+    player.go(Leg((3, 1), 4, 9))
+    record = bytearray(field(player, "wPartyMon1"))
+    record[0x22:0x24] = b"\x00\x01"  # one hit point left
+    write(player, "wPartyMon1", *record)
+    environment.advance(4)
+    for _ in range(200):
+        environment.advance(0)
+        if environment.state.phase is Phase.FREE:
+            break
+    state = environment.state
+    assert (state.map_group, state.map_number) == (2, 2), "the ranger was the last healer"
+    assert state.money == money // 2
+    assert state.party.hp_share == 1
+    assert state.johto_badges == 0
+
+
+def test_poison_hurts_on_the_way(player: LegPlayer) -> None:
+    environment = player.environment
+    record = bytearray(field(player, "wPartyMon1"))
+    record[0x20] = 0x08
+    write(player, "wPartyMon1", *record)
+    before = int.from_bytes(record[0x22:0x24], "big")
+    player.go(Leg((1, 4), 5, 5))
+    player.go(Leg((1, 4), 4, 9))
+    lead = environment.state.party.lead
+    assert lead is not None
+    assert lead.hp < before
+    assert environment.state.phase is Phase.FREE
 
 
 def test_a_saved_game_goes_on_after_power_off(player: LegPlayer, quillwood: GameProfile) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-from leg_player import LegPlayer, read_legs
+from leg_player import LEGS, begin, play_until, read_legs
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.milestones import Milestone
@@ -13,20 +12,6 @@ from pkmn_pyboy.state.game_state import Phase
 from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
-LEGS = Path(__file__).with_name("legs.toml")
-
-
-def begin(make: MakeEnvironment, seed: int = 0) -> LegPlayer:
-    environment = make(observation_type="state", max_steps_per_episode=50_000)
-    return LegPlayer(environment, read_legs(LEGS)[1], seed)
-
-
-def play_until(player: LegPlayer, milestone: str) -> None:
-    for leg in read_legs(LEGS)[0]:
-        player.play(leg)
-        if leg.milestone == milestone:
-            return
-    raise AssertionError(f"no leg leads to {milestone}")
 
 
 def lasting_evidence(environment: PokemonEnvironment, milestone: Milestone) -> list[bool]:

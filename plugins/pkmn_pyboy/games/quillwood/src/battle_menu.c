@@ -102,7 +102,7 @@ static u8 tries_to_run(void)
 /* A party member that can fight and does not yet; MENU_CANCEL when the player left the page. */
 u8 choose_member(u8 can_cancel)
 {
-	u8 slot = 0, left;
+	u8 slot = can_cancel ? 0 : first_fit(), left;
 	fade_out();
 	for (;;) {
 		slot = party_menu(TX_CHOOSE_MEMBER, can_cancel, slot);

@@ -97,6 +97,8 @@ u8 foe_next(void)
 
 void enemy_send_out(u8 slot)
 {
+	/* nobody is out until all that tells of the next one is whole */
+	wCurOTMon = 0xFF;
 	neutral(wEnemyStatLevels);
 	clear_bytes(wEnemySubStatus1, 5);
 	wTempEnemyMonSpecies = foes[slot].species;

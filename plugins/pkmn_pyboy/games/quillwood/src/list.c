@@ -87,8 +87,8 @@ u8 quantity(u8 row, u8 most, u32 price)
 		screen_put(row + 1, 9, 0xF1);
 		screen_number(row + 1, 10, amount, 2);
 		if (price) {
-			screen_put(row + 1, 13, 0xF0);
-			screen_number(row + 1, 14, price * amount, 5);
+			screen_put(row + 1, 12, 0xF0);
+			screen_number(row + 1, 13, price * amount, 6);
 		}
 		wWindowStackSize = 1;
 		screen_push(row, 3);
