@@ -1,7 +1,8 @@
 """Reads the game's state once a step: a few short slices of memory, decoded only where they changed.
 
-Values are used only while they mean something: the place not while a map is set up, the opponent not outside its
-battle nor before a trainer has sent one out, the own battler not before it is out, menus only where a cursor stands.
+Values are used only while they mean something: the place not while a map is set up or its edge is crossed, the
+opponent not outside its battle nor before it is out, the own battler not before it is out, menus only where a cursor
+stands.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _WINDOW_PHASES = frozenset(
 # Fields that are read every step, in a battle, and for the fine hash, with their sizes where a profile lacks them
 # (they then read as zero).
 _FIELDS: Mapping[str, int] = {
-    "wMapGroup": 1, "wMapNumber": 1, "wXCoord": 1, "wYCoord": 1, "wPlayerDirection": 1, "wPlayerState": 1,
+    "wMapGroup": 1, "wMapNumber": 1, "wXCoord": 1, "wYCoord": 1, "wMapHeight": 1, "wMapWidth": 1,
+    "wPlayerDirection": 1, "wPlayerState": 1,
     "wPlayerStepFlags": 1, "wMapStatus": 1, "wScriptRunning": 1, "wGameLogicPaused": 1, "wJoypadDisable": 1,
     "wInputType": 1, "wStateFlags": 1, "wSpriteUpdatesEnabled": 1, "wTextboxFlags": 1,
     "wWindowStackSize": 1, "w2DMenuNumRows": 1, "w2DMenuNumCols": 1, "w2DMenuCursorInitY": 1,
@@ -117,9 +119,10 @@ class StateReader:
         signals, menu = self._signals(raw, memory)
         phase = self._phase = phase_of(signals)
         if signals.map_status == MAP_RUNNING and signals.map_group:
-            self._place = (
-                signals.map_group, raw[at["wMapNumber"]], raw[at["wXCoord"]], raw[at["wYCoord"]]
-            )  # fmt: skip
+            column, row = raw[at["wXCoord"]], raw[at["wYCoord"]]
+            # A step over a map's edge ends beside the map, -1 as 255, just before the next map is there.
+            if column < (raw[at["wMapWidth"]] * 2 or 256) and row < (raw[at["wMapHeight"]] * 2 or 256):
+                self._place = (signals.map_group, raw[at["wMapNumber"]], column, row)
         group, number, x, y = self._place
         money = at["wMoney"]
         caught, seen = self._read_dex(raw)
@@ -241,6 +244,9 @@ class StateReader:
         # In a trainer battle the record still holds the last opponent until one is sent out.
         if raw[enemy] and not (kind == 2 and raw[at["wCurOTMon"]] == _NOT_OUT_YET):
             opponent = parse_battler(raw[enemy : enemy + BATTLER_BYTES])
+            # Nobody has fainted before the own one is out: the record is still being written, hit points last.
+            if opponent.hp == 0 and not raw[own]:
+                opponent = None
         mine = parse_battler(raw[own : own + BATTLER_BYTES]) if raw[own] else None
         best = 0.0
         if opponent is not None and mine is not None and self._chart is not None:
