@@ -378,7 +378,8 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
     def _goal_index(self) -> int:
         if self.settings.goal is not None:
             return self.profile.milestone_index(self.settings.goal)
-        return len(self.profile.milestones) - 1
+        required = [index for index, milestone in enumerate(self.profile.milestones) if not milestone.optional]
+        return required[-1] if required else -1
 
 
 def make_environment(**settings: Any) -> PokemonEnvironment:

@@ -52,7 +52,10 @@ class GoalChooser:
     def is_weak(self, state: GameState) -> bool:
         """Whether the party should heal before it goes on."""
         party = state.party
-        return bool(party.members) and party.hp_share < self._settings.heal_below
+        if not party.members:
+            return False
+        lead = party.members[0]
+        return party.hp_share < self._settings.heal_below or lead.hp < self._settings.heal_lead_below * lead.max_hp
 
     def _learn_ways(self, state: GameState, memory: PilotMemory, around: Surroundings) -> None:
         known = self.world.neighbours(state.map_id)

@@ -23,6 +23,9 @@ class PilotSettings(BaseModel):
     heal_below: float = Field(
         default=0.4, ge=0.0, le=1.0, description="The party's share of hit points below which it goes to heal."
     )
+    heal_lead_below: float = Field(
+        default=0.3, ge=0.0, le=1.0, description="The first party member's share below which it goes to heal."
+    )
     heal_map_distance: int = Field(
         default=4, ge=0, le=50, description="Most maps between here and a healer that it still goes to."
     )
