@@ -177,12 +177,19 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
     Raises:
         RunError: the name is taken or unfit, or the folder cannot be made.
     """
-    if name is not None and not _NAME.fullmatch(name):
-        raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
+    check_run_name(save_dir, name)
     stem = name or f"{time.strftime('%Y%m%d-%H%M')}-{game}-{algorithm}"
     run = Run(_make_folder(save_dir, stem, unique=name is None))
     write_json(run.versions_file, {"layout": LAYOUT_VERSION, "created": time.time(), **installed_versions()})
     return run
+
+
+def check_run_name(save_dir: Path, name: str | None) -> None:
+    """Makes sure that a run can be called so. Raises RunError where the name is taken or unfit."""
+    if name is not None and not _NAME.fullmatch(name):
+        raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
+    if name is not None and (save_dir / name).exists():
+        raise RunError(f"run {save_dir / name} exists already: choose another name, or go on with that run")
 
 
 def default_save_dir(environ: Mapping[str, str] = os.environ) -> Path:

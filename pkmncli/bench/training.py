@@ -13,7 +13,7 @@ from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.plugins import Registry
 from pkmncli.training.checkpoints import read_segments
 from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.session import TrainingSession
+from pkmncli.training.session import Outcome, TrainingSession
 from pkmncli.training.trainer import Status
 
 STEPS = 3000
@@ -57,7 +57,7 @@ def bench_memory(registry: Registry) -> list[Measurement]:
     progress = _WatchedProgress(look)
     with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
         session = TrainingSession(_settings(registry, "dqn", 1, Path(folder)), registry, ["pkmn", "bench"], progress)
-        run = session.start().run
+        run = _finished(session.start()).run
         segments = read_segments(run.checkpoints.resolve())
         experience = sum(array.nbytes for segment in segments for array in segment.arrays.values())
     return [
@@ -71,9 +71,16 @@ def _measure(registry: Registry, rl: str, envs: int) -> Callable[[], float]:
         with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
             settings = _settings(registry, rl, envs, Path(folder))
             session = TrainingSession(settings, registry, ["pkmn", "bench"], ConsoleProgress(quiet=True))
-            return float(session.start().summary["steps_per_second"])
+            return float(_finished(session.start()).summary["steps_per_second"])
 
     return run
+
+
+def _finished(outcome: Outcome) -> Outcome:
+    """A training that went to its end; one that was interrupted measures nothing, and ends the whole bench."""
+    if outcome.exit_code:
+        raise KeyboardInterrupt
+    return outcome
 
 
 def _settings(registry: Registry, rl: str, envs: int, folder: Path) -> ResolvedSettings:

@@ -111,6 +111,8 @@ def _play(
                 f"Evaluating {run.name}, {checkpoint.name}, {mode}: {episodes} episodes of at most "
                 f"{pool.max_steps_per_episode:,} steps each."
             )
+        # refuses a checkpoint of another image or game; what it loads is gone with the first reset
+        pool.call(0, "load", read_checkpoint(checkpoint).workers[0], 0)
         task = progress.add_task("playing", total=episodes)
         played = evaluate(
             pool,

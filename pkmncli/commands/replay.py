@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,13 +11,14 @@ import typer
 
 from pkmncli.api import Action, Environment
 from pkmncli.config import ResolvedSettings
-from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.evaluation import EVALUATIONS
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay import Agreement, RecordedEpisode, choose_episode
 from pkmncli.replay import replay as play_again
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store
+from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.session import tables_folder
 from pkmncli.video import TerminalScreen, check_video_name, open_video
 
@@ -53,6 +55,7 @@ def replay(
     )
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
+        _check_image(environment, found)
         if video is not None:
             agreement = _film(environment, recorded, video, speed)
             typer.echo(f"Wrote {video}.")
@@ -97,6 +100,12 @@ def _show_in_terminal(environment: Environment, recorded: RecordedEpisode, speed
             time.sleep(max(due - time.monotonic(), 0))
 
         return play_again(environment, recorded, show)
+
+
+def _check_image(environment: Environment, run: Run) -> None:
+    """Refuses a run of another image or game, as the states in its checkpoints tell. Raises EmulatorError."""
+    with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself has to tell
+        environment.load_state(read_checkpoint(run.checkpoints.resolve()).workers[0].environment)
 
 
 def _steps_per_second(environment: Any) -> float:

@@ -170,8 +170,11 @@ def _show(outcome: Outcome) -> None:
     ]
     if average is not None:
         lines.append(f"Reward: {average:.1f} on average over the last episodes, {summary['best_reward']:.1f} at best.")
+    if not summary["total_steps"]:
+        lines = ["No step was taken."]
     shares = [f"{name} {share:.0%}" for name, share in summary["source_shares"].items() if share]
-    lines.append(f"Decided by: {', '.join(shares)}.")
+    if shares:
+        lines.append(f"Decided by: {', '.join(shares)}.")
     width = max(map(len, summary["milestones"]), default=0)
     for name, reached in summary["milestones"].items():
         lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")

@@ -95,4 +95,4 @@ def toml_item(value: Any) -> Item:
 
 def _given(section: str, key: str, item: Item | OutOfOrderTableProxy) -> Given:
     comment = item.trivia.comment if isinstance(item, Item) else ""
-    return Given(section, key, item.unwrap(), comment.removeprefix("#").strip())
+    return Given(section, key, item.unwrap(), comment.removeprefix("#").strip() or f"edited in {CONFIG_FILE}")

@@ -34,6 +34,14 @@ def _check_reward(text: str) -> str:
     return text
 
 
+def _check_no_part_twice(parts: list[str]) -> list[str]:
+    names = [text.partition("=")[0].strip() for text in parts]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice!r} is named twice: give one weight")
+    return parts
+
+
 def _is_finite_number(text: str) -> bool:
     try:
         return math.isfinite(float(text))
@@ -58,7 +66,11 @@ class TrainSettings(BaseModel):
 
     env: str = Field("pyboy", description="environment")
     pilot: str = Field("rules", description="rule-based player beside the learner, or none")
-    reward: Annotated[list[Annotated[str, AfterValidator(_check_reward)]], BeforeValidator(_split)] = Field(
+    reward: Annotated[
+        list[Annotated[str, AfterValidator(_check_reward)]],
+        BeforeValidator(_split),
+        AfterValidator(_check_no_part_twice),
+    ] = Field(
         ["progress", "exploration=0.5"], min_length=1, description="parts of the reward, each a name or name=weight"
     )
     rl: str = Field("dqn", description="learning algorithm, or none")
@@ -86,7 +98,7 @@ class TrainSettings(BaseModel):
     )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of everything random; the same seed gives the same run")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where the learner computes")
-    torch_threads: int = Field(1, ge=1, description="threads of torch; results differ between numbers")
+    torch_threads: int = Field(1, ge=1, le=256, description="threads of torch; results differ between numbers")
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
         "multi_modal", description="what the learner sees: screen and state variables, or one of them"
     )

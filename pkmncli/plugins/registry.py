@@ -129,7 +129,7 @@ class Registry:
                 continue
             try:
                 self._manager.call(implementation, hook_name, **arguments)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._silenced.add(plugin)
                 say(
                     f"plugin '{plugin.name}' of {plugin.label} failed in {hook_name} and is left out for the rest of "
@@ -215,7 +215,9 @@ class Registry:
 def contested(found: list[Registration]) -> str:
     """The line that names everyone who claims one name."""
     claims = " and ".join(f"{entry.plugin.label} (plugin '{entry.plugin.name}')" for entry in found)
-    return f"{found[0].title} is claimed by {claims}; leave one out with {DISABLE_VARIABLE}={found[-1].plugin.name}"
+    # leaving out what came with pkmncli would take much more away than the one name
+    spare = next((entry for entry in reversed(found) if entry.distribution != "pkmncli"), found[-1])
+    return f"{found[0].title} is claimed by {claims}; leave one out with {DISABLE_VARIABLE}={spare.plugin.name}"
 
 
 def _mark_failed(plugin: Plugin, problem: str, error: BaseException) -> None:

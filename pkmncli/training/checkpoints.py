@@ -236,7 +236,7 @@ def first_usable(folders: Iterable[Path], report: Callable[[str], None]) -> Path
             return folder
     if tried:
         raise CheckpointError("none of the run's checkpoints can be used")
-    raise CheckpointError("the run has no checkpoint yet; it was ended before its first one")
+    raise CheckpointError("the run has no checkpoint: it was ended before its first one; start a new run")
 
 
 def drop_buffer(folder: Path) -> None:

@@ -21,6 +21,8 @@ class InterruptFlag:
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
+        self.insisted = False
+        """Whether a second signal came, which ends whatever is going on."""
         self._previous: dict[signal.Signals, Any] = {}
 
     def __bool__(self) -> bool:
@@ -43,6 +45,7 @@ class InterruptFlag:
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self.received is not None:
+            self.insisted = True
             raise KeyboardInterrupt
         self.received = signal.Signals(number)
 

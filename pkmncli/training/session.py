@@ -20,7 +20,7 @@ from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.diagnostics import say
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
-from pkmncli.runs import Run, create_run
+from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.assembly import build_learner, open_store, worker_spec
 from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
@@ -69,6 +69,7 @@ class TrainingSession:
     def start(self) -> Outcome:
         """Makes a new run and trains it. Nothing is written before the environments run."""
         train = self._settings.train
+        check_run_name(train.save_dir, train.run_name)
         with InterruptFlag() as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
@@ -138,14 +139,17 @@ class TrainingSession:
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
                 self._progress.message(f"Going on from step {content.step:,}.")
             if options.fraction_used(trainer.statistics) >= 1:
-                self._progress.message("Its budget is used up: give a larger --steps or --episodes to train on.")
+                say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
                 self._announce(run, pool, learner, trainer, options)
             with self._progress:
                 summary = trainer.train(lambda: bool(interrupted))
-        except KeyboardInterrupt:
+        except BaseException as error:
+            # a second Ctrl-C reaches some libraries as an error of their own
+            if not interrupted.insisted:
+                raise
             say(f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}")
-            raise
+            raise KeyboardInterrupt from error
         finally:
             store.close()
         run.write_summary(summary)

@@ -45,6 +45,12 @@ class TrainerOptions:
     schedule_steps: int
     """What the learner's schedules end at; a run that goes on keeps its first."""
 
+    @property
+    def budget(self) -> str:
+        """The budget in words."""
+        budgets = {"steps": self.total_steps, "episodes": self.total_episodes}
+        return ", ".join(f"{name} = {most:,}" for name, most in budgets.items() if most is not None)
+
     def fraction_used(self, statistics: TrainingStatistics) -> float:
         """Share of the budget that is used: 1 and more ends the training."""
         return max(

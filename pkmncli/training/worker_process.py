@@ -270,7 +270,8 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
     finally:
         if environment is not None:
             environment.close()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def _last_words(connection: Connection, message: bytes) -> None:

@@ -45,7 +45,9 @@ class DQNSettings(BaseModel):
     tau: float = Field(1.0, gt=0, le=1, description="Share of the learned weights in such a copy; 1 replaces [nature]")
 
     # Experience
-    buffer_size: PositiveInt = Field(100_000, description="Latest environment steps to sample from [preset]")
+    buffer_size: PositiveInt = Field(
+        100_000, le=10_000_000, description="Latest environment steps to sample from [preset]"
+    )
     learning_starts: PositiveInt = Field(
         1_000, description="Steps collected before the first update [own: the preset's 10,000 outlast a first try]"
     )
