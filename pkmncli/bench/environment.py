@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pkmncli.bench.pairs import Measurement, measure_pairs, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, never, ratio
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import environment_spec
@@ -22,7 +22,9 @@ BUDGET_MULTI_MODAL = 0.85
 BUDGET_FRAME_BY_FRAME = 2.5
 
 
-def bench_environment(settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS) -> list[Measurement]:
+def bench_environment(
+    settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never
+) -> list[Measurement]:
     """Speed of ``step`` against the bare emulator doing the same frames, and against stepping them one by one.
 
     Each side plays the same presses from the same state; the environment says what its bare emulation is.
@@ -38,7 +40,7 @@ def bench_environment(settings: ResolvedSettings, registry: Registry, pairs: int
         environment = replace(spec, settings=own).build()
         try:
             sides = _sides(environment)
-            step, bare, frame_by_frame = measure_pairs(list(sides.values()), pairs)
+            step, bare, frame_by_frame = measure_pairs(list(sides.values()), pairs, stop)
         finally:
             environment.close()
         name = observed if observed == "state" else f"{observed}, {screen} screens"

@@ -45,15 +45,25 @@ class Measurement:
         }
 
 
-def measure_pairs(sides: Sequence[Callable[[], float]], pairs: int) -> list[list[float]]:
+def never() -> bool:
+    """Measures to the end."""
+    return False
+
+
+def measure_pairs(
+    sides: Sequence[Callable[[], float]], pairs: int, stop: Callable[[], bool] = never
+) -> list[list[float]]:
     """Measures every side once in each of ``pairs`` rounds, the order reversed in every other round.
 
-    Returns for each side what it measured, round by round.
+    Returns for each side what it measured, round by round. Raises KeyboardInterrupt when ``stop`` says so between two
+    measurements: within one, an emulator would swallow it.
     """
     results: list[list[float]] = [[] for _ in sides]
     for turn in range(pairs):
         order = range(len(sides)) if turn % 2 == 0 else reversed(range(len(sides)))
         for index in order:
+            if stop():
+                raise KeyboardInterrupt
             results[index].append(sides[index]())
     return results
 

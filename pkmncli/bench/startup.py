@@ -8,17 +8,17 @@ import sys
 import time
 from collections.abc import Callable
 
-from pkmncli.bench.pairs import Measurement, measure_pairs, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, never, ratio
 
 PAIRS = 15
 BUDGET_HELP = 9.0
 BUDGET_VERSION = 2.0
 
 
-def bench_startup(pairs: int = PAIRS) -> list[Measurement]:
+def bench_startup(pairs: int = PAIRS, stop: Callable[[], bool] = never) -> list[Measurement]:
     """``pkmn --help`` and ``pkmn --version`` against ``python -c ""``."""
     nothing, help_, version = measure_pairs(
-        [_measure("-c", ""), _measure("-m", "pkmncli", "--help"), _measure("-m", "pkmncli", "--version")], pairs
+        [_measure("-c", ""), _measure("-m", "pkmncli", "--help"), _measure("-m", "pkmncli", "--version")], pairs, stop
     )
     detail = f"empty interpreter {1000 * sorted(nothing)[len(nothing) // 2]:.0f} ms"
     return [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from pkmncli.bench.pairs import Measurement, measure_pairs, quantity, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, ratio
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.plugins import Registry
 from pkmncli.training.checkpoints import read_segments
@@ -21,11 +21,13 @@ PAIRS = 3
 BUDGET_BUFFER_MB = 400
 
 
-def bench_training(registry: Registry, pairs: int = PAIRS) -> list[Measurement]:
+def bench_training(registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never) -> list[Measurement]:
     """Training with DQN and with no learner, one environment and two."""
     results = []
     for envs in (1, 2):
-        learning, playing = measure_pairs([_measure(registry, "dqn", envs), _measure(registry, NONE, envs)], pairs)
+        learning, playing = measure_pairs(
+            [_measure(registry, "dqn", envs), _measure(registry, NONE, envs)], pairs, stop
+        )
         rate = f"{sorted(learning)[len(learning) // 2]:.0f} against {sorted(playing)[len(playing) // 2]:.0f} steps/s"
         results.append(
             ratio(f"training with DQN against the pilot alone, {envs} environment(s)", learning, playing, detail=rate)

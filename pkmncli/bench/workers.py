@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pkmncli.api import Source
-from pkmncli.bench.pairs import Measurement, measure_pairs, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, never, ratio
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import worker_spec
@@ -20,13 +20,15 @@ PAIRS = 7
 BUDGET = 1.8
 
 
-def bench_workers(settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS) -> list[Measurement]:
+def bench_workers(
+    settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never
+) -> list[Measurement]:
     """Steps a second of two workers against one, with the same parent watching over both pools."""
     pools = [WorkerPool(worker_spec(settings, registry, Purpose.TRAINING, num_envs=count)) for count in (1, 2)]
     try:
         for pool in pools:
             pool.reset()
-        one, two = measure_pairs([_measure(pool) for pool in pools], pairs)
+        one, two = measure_pairs([_measure(pool) for pool in pools], pairs, stop)
     finally:
         for pool in pools:
             pool.close()

@@ -20,6 +20,7 @@ from pkmncli.bench.training import bench_memory, bench_training
 from pkmncli.bench.workers import bench_workers
 from pkmncli.config import ResolvedSettings, resolve_settings
 from pkmncli.plugins import Registry, get_registry
+from pkmncli.training.interrupts import InterruptFlag
 
 
 class Part(StrEnum):
@@ -32,12 +33,14 @@ class Part(StrEnum):
     STARTUP = "startup"
 
 
-_MEASURES: dict[Part, Callable[[ResolvedSettings, Registry], list[Measurement]]] = {
-    Part.ENV: bench_environment,
-    Part.WORKERS: bench_workers,
-    Part.TRAINING: lambda _settings, registry: bench_training(registry),
-    Part.MEMORY: lambda _settings, registry: bench_memory(registry),
-    Part.STARTUP: lambda _settings, _registry: bench_startup(),
+Stop = Callable[[], bool]
+
+_MEASURES: dict[Part, Callable[[ResolvedSettings, Registry, Stop], list[Measurement]]] = {
+    Part.ENV: lambda settings, registry, stop: bench_environment(settings, registry, stop=stop),
+    Part.WORKERS: lambda settings, registry, stop: bench_workers(settings, registry, stop=stop),
+    Part.TRAINING: lambda _settings, registry, stop: bench_training(registry, stop=stop),
+    Part.MEMORY: lambda _settings, registry, _stop: bench_memory(registry),
+    Part.STARTUP: lambda _settings, _registry, stop: bench_startup(stop=stop),
 }
 
 
@@ -51,11 +54,15 @@ def bench(
     settings = resolve_settings({"mode": "rl-only"}, registry=registry, environ={})
     console = Console(highlight=False, stderr=as_json)
     results: dict[str, list[Measurement]] = {}
-    for part in dict.fromkeys(parts or list(Part)):
-        with console.status(f"measuring {part.value}; about a minute"):
-            results[part.value] = _MEASURES[part](settings, registry)
-        if not as_json:
-            _show(console, part.value, results[part.value])
+    with InterruptFlag() as interrupted:
+        try:
+            for part in dict.fromkeys(parts or list(Part)):
+                with console.status(f"measuring {part.value}; about a minute"):
+                    results[part.value] = _MEASURES[part](settings, registry, lambda: bool(interrupted))
+                if not as_json:
+                    _show(console, part.value, results[part.value])
+        except KeyboardInterrupt:
+            raise typer.Exit(interrupted.exit_code) from None
     if as_json:
         figures = {part: [one.as_dict() for one in measured] for part, measured in results.items()}
         machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
