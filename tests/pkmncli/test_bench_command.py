@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pkmncli.bench import startup
-from pkmncli.bench.pairs import Measurement, measure_pairs, quantity, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, ratio
 
 KEYS = {"name", "value", "low", "high", "unit", "budget", "at_least", "met", "detail"}
 
@@ -50,7 +50,7 @@ def test_a_quantity_may_be_at_most_its_budget() -> None:
 
 
 def test_figures_as_json(pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(startup.bench_startup, "__defaults__", (2,))  # rounds: the form is tested, not the speed
+    monkeypatch.setattr(startup.bench_startup, "__defaults__", (2, never))  # rounds: the form is tested, not the speed
     result = pkmn("bench", "startup", "--json")
     assert result.code == 0, result.err
     content = json.loads(result.out)
@@ -64,7 +64,7 @@ def test_figures_as_json(pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPat
 
 
 def test_figures_as_a_table(pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(startup.bench_startup, "__defaults__", (1,))
+    monkeypatch.setattr(startup.bench_startup, "__defaults__", (1, never))
     result = pkmn("bench", "startup")
     assert result.code == 0, result.err
     words = " ".join(result.out.split())
