@@ -13,13 +13,17 @@ from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
+from pkmncli.diagnostics import say
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class InterruptFlag:
     """While entered, turns the first signal into a flag that the training loop looks at between steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, message: str = "") -> None:
+        """``message`` is said at the first signal, since an orderly end may take a while."""
+        self._message = message
         self.received: signal.Signals | None = None
         self.insisted = False
         """Whether a second signal came, which ends whatever is going on."""
@@ -48,6 +52,8 @@ class InterruptFlag:
             self.insisted = True
             raise KeyboardInterrupt
         self.received = signal.Signals(number)
+        if self._message:
+            say(self._message)
 
 
 @contextlib.contextmanager

@@ -35,6 +35,8 @@ from pkmncli.training.workers import WorkerPool
 
 logger = logging.getLogger(__name__)
 
+STOPPING = "Stopping: the run is saved first. Ctrl-C again ends at once."
+
 SUPERSEDED = "superseded"
 """Folder of a run for what a resumed training no longer counts: rows of steps taken anew, damaged checkpoints."""
 
@@ -70,7 +72,7 @@ class TrainingSession:
         """Makes a new run and trains it. Nothing is written before the environments run."""
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
-        with InterruptFlag() as interrupted, self._workers() as pool:
+        with InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             pool.reset()  # a start state that does not fit is told before there is a run
@@ -84,7 +86,7 @@ class TrainingSession:
 
     def go_on(self, run: Run) -> Outcome:
         """Goes on with a run from its newest checkpoint that is whole."""
-        with InterruptFlag() as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
+        with InterruptFlag(STOPPING) as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
             remove_leftovers(run)
             checkpoint = newest_checkpoint(run, _report_damage)
             with self._workers() as pool:

@@ -17,6 +17,7 @@ import pytest
 from pkmncli.runs import Run
 from pkmncli.training import saving
 from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.session import STOPPING
 from pkmncli.training.trainer import Trainer
 from pkmncli.training.workers import WorkerPool
 
@@ -92,9 +93,9 @@ def test_ctrl_c_saves_and_stops(
         result = pkmn("train", *small_training, "--run-name=it")
     run = Run(tmp_path / "runs" / "it")
     assert result.code == 130
-    assert result.err == ""
+    assert result.err == f"{STOPPING}\n"
     assert result.out.splitlines()[-1] == f"  pkmn train --resume {run.folder}"
-    assert f"{stops_at:,} steps in " in result.out
+    assert (f"{stops_at:,} steps in " if stops_at else "No step was taken.") in result.out
     assert run.read_summary()["total_steps"] == stops_at
     assert run.checkpoints.names()[-1] == f"step-{stops_at:09d}"
     assert own_children() == []
@@ -134,8 +135,8 @@ def test_a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint_before(
     monkeypatch.chdir(tmp_path)
     run = Run(tmp_path / "runs" / "it")
     assert result.code == 130
-    expected = f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {run.folder}\n"
-    assert result.err == expected
+    last_words = f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {run.folder}"
+    assert result.err.splitlines() == [STOPPING, last_words]
     assert run.checkpoints.names()[-1] == "step-000000080"
     assert [path.name for path in run.checkpoints.folder.iterdir() if ".tmp" in path.name] == []
     assert own_children() == []
@@ -155,7 +156,7 @@ def test_a_signal_to_the_whole_group_of_processes_saves_and_stops(
     assert "steps with 2 environments" in process.stdout.readline()
     os.killpg(process.pid, number)  # as a terminal does, and timeout(1), and most schedulers of jobs
     out, error = process.communicate(timeout=60)
-    assert (process.returncode, error) == (code, "")
+    assert (process.returncode, error) == (code, f"{STOPPING}\n")
     assert "lost" not in out
     assert out.splitlines()[-1] == f"  pkmn train --resume {tmp_path / 'runs' / 'it'}"
     assert pkmn("eval", "--episodes=1", "--max-steps-per-episode=5").code == 0
