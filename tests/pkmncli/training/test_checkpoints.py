@@ -96,7 +96,7 @@ def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_used(tmp_path
 
 
 def test_no_usable_checkpoint_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="no checkpoint yet"):
+    with pytest.raises(CheckpointError, match="no checkpoint: it was ended before its first one"):
         first_usable([], lambda text: None)
     (tmp_path / "step-000000100").mkdir()
     with pytest.raises(CheckpointError, match="none of the run's checkpoints"):

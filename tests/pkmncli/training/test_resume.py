@@ -77,7 +77,7 @@ def test_a_training_killed_before_its_first_checkpoint_says_that_it_cannot_go_on
     result = pkmn("train", "--resume")
     assert result.code == 5
     assert len(result.err.splitlines()) == 1
-    assert "no checkpoint yet" in result.err
+    assert "start a new run" in result.err
 
 
 def test_a_larger_budget_trains_on(
