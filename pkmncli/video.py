@@ -20,8 +20,6 @@ VIDEO_SUFFIXES = (".mp4", ".gif")
 SCALE = 3
 """Screen pixels become squares of this many video pixels."""
 
-FRAMES_PER_SECOND = 60
-
 _ESCAPE = "\x1b["
 _HOME = f"{_ESCAPE}H"
 _CLEAR = f"{_ESCAPE}2J{_ESCAPE}?25l"

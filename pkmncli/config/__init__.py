@@ -3,7 +3,7 @@
 Importing this package imports pydantic, so only commands that need settings import it.
 """
 
-from pkmncli.config.resolved import ResolvedSettings, load_run_settings, resolve_settings
+from pkmncli.config.resolved import ResolvedSettings, resolve_settings
 from pkmncli.config.run_file import CONFIG_FILE
 from pkmncli.config.train_settings import DEFAULT_STEPS, NONE, TrainSettings
 
@@ -13,6 +13,5 @@ __all__ = [
     "NONE",
     "ResolvedSettings",
     "TrainSettings",
-    "load_run_settings",
     "resolve_settings",
 ]

@@ -195,11 +195,6 @@ def resolve_settings(
     return settings
 
 
-def load_run_settings(folder: Path, registry: Registry) -> ResolvedSettings:
-    """The settings of an existing run; see :meth:`ResolvedSettings.from_run`."""
-    return ResolvedSettings.from_run(folder, registry)
-
-
 def _settable(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(include=set(settable_fields(type(model))))
 
@@ -226,4 +221,4 @@ def _section_name(registry: Registry, entry: Given) -> str:
     raise ConfigurationError(f"no plugin has settings under [{entry.section}] ({entry.origin}): {hint}")
 
 
-__all__ = ["CONFIG_FILE", "DEFAULT", "ResolvedSettings", "load_run_settings", "resolve_settings"]
+__all__ = ["CONFIG_FILE", "DEFAULT", "ResolvedSettings", "resolve_settings"]

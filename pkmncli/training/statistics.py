@@ -27,7 +27,6 @@ class TrainingStatistics:
     workers_lost: int = 0
     steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
     recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
-    recent_lengths: deque[int] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     milestone_episodes: dict[str, int] = field(default_factory=dict)
     milestone_first_step: dict[str, int] = field(default_factory=dict)
 
@@ -37,7 +36,6 @@ class TrainingStatistics:
         self.total_episode_steps += summary.steps
         self.total_llm_share += summary.llm_share
         self.recent_rewards.append(summary.total_reward)
-        self.recent_lengths.append(summary.steps)
         if self.best_reward is None or summary.total_reward > self.best_reward:
             self.best_reward = summary.total_reward
         for name, step in summary.milestone_steps.items():
@@ -80,13 +78,11 @@ class TrainingStatistics:
         """Plain values for a checkpoint."""
         state = asdict(self)
         state["recent_rewards"] = list(self.recent_rewards)
-        state["recent_lengths"] = list(self.recent_lengths)
         return state
 
     @classmethod
     def from_state_dict(cls, state: dict[str, Any]) -> TrainingStatistics:
         """Goes on from :meth:`state_dict`."""
         state = dict(state)
-        for name in ("recent_rewards", "recent_lengths"):
-            state[name] = deque(state[name], maxlen=RECENT_EPISODES)
+        state["recent_rewards"] = deque(state["recent_rewards"], maxlen=RECENT_EPISODES)
         return cls(**state)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
-from pkmncli.config import ResolvedSettings, TrainSettings, load_run_settings, resolve_settings
+from pkmncli.config import ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.errors import ConfigurationError, PluginError, RunError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry
@@ -253,7 +253,7 @@ def test_a_run_reads_back_what_was_written(resolve: Resolve, tmp_path: Path, plu
     assert "# limit is not set" in text
     values = tomllib.loads(text)
     assert values["two-part"] == {"low": 1, "high": 2}
-    read = load_run_settings(tmp_path, plugin_registry)
+    read = ResolvedSettings.from_run(tmp_path, plugin_registry)
     assert read.train == written.train
     assert read.values() == written.values()
     assert read.origins == written.origins
@@ -272,7 +272,7 @@ def test_any_value_survives_the_file(
 ) -> None:
     written = resolve({f"dqn.{key}": value for key, value in values.items()})
     (tmp_path / "config.toml").write_text(written.to_toml(), encoding="utf-8")
-    assert load_run_settings(tmp_path, plugin_registry).plugin("dqn") == written.plugin("dqn")
+    assert ResolvedSettings.from_run(tmp_path, plugin_registry).plugin("dqn") == written.plugin("dqn")
 
 
 def test_a_run_that_goes_on_changes_only_what_it_may(resolve: Resolve) -> None:
@@ -287,10 +287,10 @@ def test_a_run_that_goes_on_changes_only_what_it_may(resolve: Resolve) -> None:
 
 def test_a_folder_without_or_with_a_damaged_file_is_told(tmp_path: Path, plugin_registry: Registry) -> None:
     with pytest.raises(RunError, match=r"is no run folder: it has no config\.toml"):
-        load_run_settings(tmp_path, plugin_registry)
+        ResolvedSettings.from_run(tmp_path, plugin_registry)
     (tmp_path / "config.toml").write_text("seed = = 1")
     with pytest.raises(RunError, match=r"config\.toml is damaged"):
-        load_run_settings(tmp_path, plugin_registry)
+        ResolvedSettings.from_run(tmp_path, plugin_registry)
 
 
 def test_settings_of_a_plugin_with_a_name_of_the_core_are_refused(plugin_registry: Registry) -> None:
