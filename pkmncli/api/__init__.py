@@ -16,6 +16,7 @@ from pkmncli.api.decisions import (
     Source,
 )
 from pkmncli.api.environments import Context, Environment, Pilot, Reward, Start
+from pkmncli.api.language_models import LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.api.learning import Algorithm, Segment, Transitions
 from pkmncli.api.registration import API_VERSION, PROVIDED, Register
 from pkmncli.api.runs import EpisodeSummary, RunInfo, Store, find_run
@@ -35,6 +36,11 @@ __all__ = [
     "Environment",
     "EpisodeSummary",
     "Facts",
+    "LLMBackend",
+    "LLMFailure",
+    "LLMFault",
+    "LLMReply",
+    "LLMRequest",
     "Pilot",
     "Register",
     "Reward",
