@@ -80,6 +80,19 @@ class CollisionRules:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemUses:
+    """What things are good for, by their numbers."""
+
+    heal: Mapping[int, int] = field(default_factory=dict)
+    """Hit points that each gives back."""
+    cure: Mapping[int, int] = field(default_factory=dict)
+    """Bits of the status that each takes away."""
+    revive: frozenset[int] = frozenset()
+    ball: Mapping[int, float] = field(default_factory=dict)
+    """Balls, with the factor on the chance to catch."""
+
+
+@dataclass(frozen=True, slots=True)
 class GameProfile:
     """A game, as data."""
 
@@ -105,6 +118,7 @@ class GameProfile:
     collision: CollisionRules
     charmap: Charmap
     names: Names
+    item_uses: ItemUses
     milestones: tuple[Milestone, ...]
 
     def milestone_index(self, key: str) -> int:

@@ -82,6 +82,15 @@ class HashFile(_File):
     fine: list[str] = ["wMapGroup", "wMapNumber", "wXCoord", "wYCoord"]
 
 
+class ItemUsesFile(_File):
+    """What things are good for: pairs of an item's number and hit points, bits of a status, or a ball's factor."""
+
+    heal: list[tuple[int, int]] = []
+    cure: list[tuple[int, int]] = []
+    revive: list[int] = []
+    ball: list[tuple[int, float]] = []
+
+
 class GameFile(_File):
     """game.toml"""
 
@@ -91,6 +100,7 @@ class GameFile(_File):
     timing: TimingFile = TimingFile()
     start: StartFile = StartFile()
     hash: HashFile | None = None
+    items: ItemUsesFile = ItemUsesFile()
     lacks: list[str] = []
 
     @field_validator("rom", mode="before")
