@@ -27,7 +27,7 @@ class Backoff:
 
     def delay_s(self, failures: int, failure: LLMFailure, draw: Callable[[], float] = random.random) -> float:
         """Seconds to wait after a number of failures in a row; ``draw`` gives numbers in 0..1."""
-        wait = min(self.first_s * 2 ** (failures - 1), self.most_s) * (0.5 + 0.5 * draw())
+        wait = min(self.first_s * 2.0 ** (failures - 1), self.most_s) * (0.5 + 0.5 * draw())
         return max(wait, failure.retry_after_s or 0.0)
 
 
