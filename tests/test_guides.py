@@ -14,10 +14,10 @@ import pytest
 
 import pkmncli
 from pkmn_pyboy.environment import make_environment
-from pkmn_pyboy.masks import BY_PHASE
+from pkmn_pyboy.mask_rules import MASK_RULES, allowed_actions
 from pkmn_pyboy.observation import STATE_VARIABLES
 from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
-from pkmn_pyboy.state.game_state import PHASE_NAMES
+from pkmn_pyboy.state.game_state import PHASE_NAMES, Party, Phase
 from pkmncli import cli, errors
 from pkmncli.api import Action
 from pkmncli.command_table import build_command
@@ -182,12 +182,22 @@ def test_phases_are_as_the_code_has_them() -> None:
         (name, number) for number, name in enumerate(PHASE_NAMES)
     ]
     short = {"A": Action.A, "B": Action.B, "up": Action.UP, "down": Action.DOWN}
-    for (_, _, text), (phase, actions) in zip(table, sorted(BY_PHASE.items()), strict=True):
+    environment = make_environment()
+    environment.close()
+    menu = environment.state.menu._replace(columns=1, cursor_shown=False, full_screen=False)
+    strict = environment.state._replace(map_group=1, party=Party(), message_box=True, menu=menu)
+    for (_, _, text), phase in zip(table, Phase, strict=True):
         words = set(re.findall(r"\w+", text.split(";")[0]))
+        actions = allowed_actions(strict._replace(phase=phase)) - {Action.NONE}
         if "same" not in words:
             allowed = {short[word] for word in words & short.keys()}
             allowed |= {Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT} if "directions" in words else set()
             assert allowed == actions, phase.name
+
+
+def test_mask_rules_are_as_the_code_has_them() -> None:
+    table = [(named(name)[0], forbids, why) for name, forbids, why in rows(DOCS / "environment.md", "rule")]
+    assert table == [(rule.name, rule.summary, rule.why) for rule in MASK_RULES]
 
 
 def test_rewards_are_as_the_code_has_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.masks import allowed_actions
+from pkmn_pyboy.mask_rules import allowed_actions
 from pkmn_pyboy.state.game_state import Battle, Battler, GameState, Party, Phase
 from pkmncli.api import Action, Context
 

@@ -16,6 +16,7 @@ from pkmn_pyboy.baselines import baselines
 from pkmn_pyboy.buttons import BUTTONS
 from pkmn_pyboy.context import describe
 from pkmn_pyboy.emulator import SCREEN_SHAPE, Emulator
+from pkmn_pyboy.mask_rules import rules_without
 from pkmn_pyboy.masks import ACTION_COUNT, MaskTable
 from pkmn_pyboy.milestones import MilestoneTracker
 from pkmn_pyboy.observation import copy_rgb, observation_space, pack_screen, write_state_variables
@@ -94,7 +95,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.emulator = Emulator(self.rom, headless=settings.headless, speed=settings.emulation_speed)
         self.reader = StateReader(self.profile, self.rom.data)
         self.milestones = MilestoneTracker(self.profile.milestones)
-        self._masks = MaskTable()
+        self._masks = MaskTable(rules_without(settings.without_mask_rules))
         self.state: GameState = self.reader.read(self.emulator)
         self.mask: NDArray[np.int8] = self._masks.mask(self.state)
         """(9,) int8, 1 = allowed now. Shared: not to be changed."""

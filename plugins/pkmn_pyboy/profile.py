@@ -99,6 +99,19 @@ class FieldMove:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemUses:
+    """What things are good for, by their numbers."""
+
+    heal: Mapping[int, int] = field(default_factory=dict)
+    """Hit points that each gives back."""
+    cure: Mapping[int, int] = field(default_factory=dict)
+    """Bits of the status that each takes away."""
+    revive: frozenset[int] = frozenset()
+    ball: Mapping[int, float] = field(default_factory=dict)
+    """Balls, with the factor on the chance to catch."""
+
+
+@dataclass(frozen=True, slots=True)
 class GameProfile:
     """A game, as data."""
 
@@ -124,6 +137,7 @@ class GameProfile:
     collision: CollisionRules
     charmap: Charmap
     names: Names
+    item_uses: ItemUses
     milestones: tuple[Milestone, ...]
     field_moves: Mapping[str, FieldMove] = field(default_factory=dict)
     """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""

@@ -105,6 +105,15 @@ class FieldMoveFile(_File):
     in_use: FlagFile | None = None
 
 
+class ItemUsesFile(_File):
+    """What things are good for: pairs of an item's number and hit points, bits of a status, or a ball's factor."""
+
+    heal: list[tuple[int, int]] = []
+    cure: list[tuple[int, int]] = []
+    revive: list[int] = []
+    ball: list[tuple[int, float]] = []
+
+
 class GameFile(_File):
     """game.toml"""
 
@@ -115,6 +124,7 @@ class GameFile(_File):
     start: StartFile = StartFile()
     hash: HashFile | None = None
     field_moves: dict[FieldMoveName, FieldMoveFile] | None = None
+    items: ItemUsesFile = ItemUsesFile()
     lacks: list[str] = []
 
     @field_validator("rom", mode="before")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from pkmn_pyboy.milestones import Evidence, Milestone, Target
-from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, Names, StartStep
+from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, StartStep
 from pkmn_pyboy.profile_files import (
     FlagFile,
     GameFile,
@@ -75,6 +75,9 @@ def load_profile(folder: Path) -> GameProfile:
         collision=_collision([file for _, file in memory_files]),
         charmap=_charmap([file for _, file in memory_files]),
         names=_names([_parse(path, NamesFile) for path in names_path]),
+        item_uses=ItemUses(
+            dict(game.items.heal), dict(game.items.cure), frozenset(game.items.revive), dict(game.items.ball)
+        ),
         milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
         field_moves=_field_moves(folder / "game.toml", games, memory),
     )

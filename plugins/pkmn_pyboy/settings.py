@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from pkmn_pyboy.mask_rules import ALL_RULES, RULE_NAMES, rules_without
 from pkmncli.api import PROVIDED
 
 
@@ -85,6 +86,12 @@ class EnvironmentSettings(BaseModel):
         lt=1.0,
         description="Chance that a step repeats the action before it, where that is allowed.",
     )
+    without_mask_rules: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            f"Rules that the action mask leaves out: {', '.join(RULE_NAMES)}; {ALL_RULES} leaves everything allowed."
+        ),
+    )
     seed_noops: tuple[int, int] = Field(
         default=(0, 600),
         description="Least and most idle frames, drawn from the seed, between the start and the first step.",
@@ -109,6 +116,12 @@ class EnvironmentSettings(BaseModel):
                 name: {"weight": part} if isinstance(part, int | float) and not isinstance(part, bool) else part
                 for name, part in value.items()
             }
+        return value
+
+    @field_validator("without_mask_rules")
+    @classmethod
+    def _known_mask_rules(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        rules_without(value)
         return value
 
     @model_validator(mode="after")

@@ -51,7 +51,10 @@ class Facing(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartyMember:
-    """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy."""
+    """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy.
+
+    ``stats`` are attack, defence, speed, special attack and special defence.
+    """
 
     species: int
     level: int
@@ -63,6 +66,7 @@ class PartyMember:
     moves: tuple[int, ...]
     pp: tuple[int, ...]
     egg: bool
+    stats: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Battler:
-    """A Pokemon that is out in a battle."""
+    """A Pokemon that is out in a battle. ``stats`` are those of its party record as stages and status changed them."""
 
     species: int
     level: int
@@ -100,6 +104,7 @@ class Battler:
     types: tuple[int, int]
     moves: tuple[int, ...]
     pp: tuple[int, ...]
+    stats: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import struct
+
 from pkmn_pyboy.state.game_state import Battler, Party, PartyMember
 
 MEMBER_BYTES = 48
 BATTLER_BYTES = 32
 EGG = 0xFD
 """What the list of species says of an egg; its record holds the species inside."""
+
+_STATS = struct.Struct(">5H")
+_MEMBER_STATS, _BATTLER_STATS = 0x26, 0x14
 
 
 def parse_party(species: bytes, records: bytes) -> Party:
@@ -27,6 +32,7 @@ def parse_party(species: bytes, records: bytes) -> Party:
             moves=tuple(data[2:6]),
             pp=tuple(points & 0x3F for points in data[0x17:0x1B]),
             egg=listed == EGG,
+            stats=_STATS.unpack_from(data, _MEMBER_STATS),
         )
         members.append(member)
         if not member.egg:
@@ -47,4 +53,5 @@ def parse_battler(data: bytes) -> Battler:
         types=(data[0x1E], data[0x1F]),
         moves=tuple(data[2:6]),
         pp=tuple(points & 0x3F for points in data[8:12]),
+        stats=_STATS.unpack_from(data, _BATTLER_STATS),
     )
