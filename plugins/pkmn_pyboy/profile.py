@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from pkmn_pyboy.milestones import Milestone
+from pkmn_pyboy.milestones import Evidence, Milestone
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmn_pyboy.state.text import Charmap
@@ -80,6 +80,25 @@ class CollisionRules:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldMove:
+    """A move that opens the way outside of battle.
+
+    ``machine`` is the place of what teaches it, from 0: its count in wTMsHMs, its move in the image's TMHMMoves, and
+    its bit in bytes 24 to 31 of a species' base data. ``tiles`` are the collision values that it opens, ``movement``
+    that of the things that it pushes. ``badge`` holds when the player may use it, ``in_use`` while it works.
+    """
+
+    name: str
+    move: int
+    item: int
+    machine: int
+    badge: Evidence
+    tiles: frozenset[int] = frozenset()
+    movement: int | None = None
+    in_use: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ItemUses:
     """What things are good for, by their numbers."""
 
@@ -120,6 +139,8 @@ class GameProfile:
     names: Names
     item_uses: ItemUses
     milestones: tuple[Milestone, ...]
+    field_moves: Mapping[str, FieldMove] = field(default_factory=dict)
+    """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
 
     def milestone_index(self, key: str) -> int:
         """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""

@@ -82,6 +82,29 @@ class HashFile(_File):
     fine: list[str] = ["wMapGroup", "wMapNumber", "wXCoord", "wYCoord"]
 
 
+FieldMoveName = Literal["cut", "fly", "surf", "strength", "flash", "whirlpool", "waterfall"]
+
+
+class FlagFile(_File):
+    """Something that is so when a bit of a field is set, or when the field has a value."""
+
+    field: str
+    bit: int | None = Field(default=None, ge=0)
+    value: int | None = None
+
+
+class FieldMoveFile(_File):
+    """A move that opens the way outside of battle. ``machine`` counts from 0: place in wTMsHMs and in TMHMMoves."""
+
+    move: int = Field(ge=1, le=255)
+    item: int = Field(ge=1, le=255)
+    machine: int = Field(ge=0, le=63)
+    badge: FlagFile
+    tiles: list[int] = []
+    movement: int | None = None
+    in_use: FlagFile | None = None
+
+
 class ItemUsesFile(_File):
     """What things are good for: pairs of an item's number and hit points, bits of a status, or a ball's factor."""
 
@@ -100,6 +123,7 @@ class GameFile(_File):
     timing: TimingFile = TimingFile()
     start: StartFile = StartFile()
     hash: HashFile | None = None
+    field_moves: dict[FieldMoveName, FieldMoveFile] | None = None
     items: ItemUsesFile = ItemUsesFile()
     lacks: list[str] = []
 

@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from pkmn_pyboy.milestones import Evidence, Milestone, Target
-from pkmn_pyboy.profile import CollisionRules, GameProfile, ItemUses, Names, StartStep
+from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, StartStep
 from pkmn_pyboy.profile_files import (
+    FlagFile,
     GameFile,
     HashFile,
     MemoryFile,
@@ -46,10 +47,8 @@ def load_profile(folder: Path) -> GameProfile:
     memory = _memory_map(memory_files, folder / "tables.toml")
     names_path = chain("names.toml")
     milestones_path = folder / "milestones.toml"
-    hashes = next(
-        (file.hash for file in (_parse(path, GameFile) for path in chain("game.toml")) if file.hash is not None),
-        HashFile(),
-    )
+    games = [_parse(path, GameFile) for path in chain("game.toml")]
+    hashes = next((file.hash for file in games if file.hash is not None), HashFile())
     _check_fields(folder, memory, hashes)
     return GameProfile(
         folder=folder,
@@ -80,6 +79,7 @@ def load_profile(folder: Path) -> GameProfile:
             dict(game.items.heal), dict(game.items.cure), frozenset(game.items.revive), dict(game.items.ball)
         ),
         milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
+        field_moves=_field_moves(folder / "game.toml", games, memory),
     )
 
 
@@ -187,6 +187,32 @@ def _names(files: list[NamesFile]) -> Names:
         johto_badges=tuple(next((file.johto_badges for file in files if file.johto_badges), ())),
         kanto_badges=tuple(next((file.kanto_badges for file in files if file.kanto_badges), ())),
     )
+
+
+def _field_moves(path: Path, games: list[GameFile], memory: MemoryMap) -> dict[str, FieldMove]:
+    """Those of the first file of the chain that names any: move and item numbers are a game's own."""
+    entries = next((file.field_moves for file in games if file.field_moves is not None), {})
+
+    def evidence(flag: FlagFile, where: str) -> Evidence:
+        kind = "bit" if flag.bit is not None else "equals"
+        try:
+            return Evidence.build(memory, kind, field=flag.field, bit=flag.bit, value=flag.value)
+        except (EnvironmentSetupError, ValueError) as error:
+            _fail(path, where, str(error))
+
+    return {
+        name: FieldMove(
+            name,
+            entry.move,
+            entry.item,
+            entry.machine,
+            evidence(entry.badge, f"field_moves.{name}.badge"),
+            frozenset(entry.tiles),
+            entry.movement,
+            evidence(entry.in_use, f"field_moves.{name}.in_use") if entry.in_use is not None else None,
+        )
+        for name, entry in entries.items()
+    }
 
 
 def _start_step(step: StartStepFile) -> StartStep:

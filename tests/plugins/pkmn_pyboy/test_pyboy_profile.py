@@ -165,3 +165,39 @@ def test_text_of_the_screen_and_of_names(crystal: GameProfile) -> None:
     tiles[14 * 20 + 1 : 14 * 20 + 4] = bytes((0x87, 0xA8, 0xE7))
     tiles[12 * 20] = 0x79
     assert charmap.screen_text(bytes(tiles)) == "Hi!"
+
+
+FIELD_MOVE = """
+[field_moves.cut]
+move = 3
+item = 4
+machine = 50
+badge = { field = "pebbles", bit = 1 }
+tiles = [0x12]
+in_use = { field = "pebbles", value = 512 }
+"""
+
+
+def test_field_moves_are_the_profiles_own_or_those_of_the_one_that_it_builds_on(
+    tmp_path: Path, crystal: GameProfile, quillwood: GameProfile
+) -> None:
+    surf = crystal.field_moves["surf"]
+    assert (surf.move, surf.item, surf.machine) == (57, 245, 52)
+    assert surf.tiles <= crystal.collision.water
+    assert crystal.field_moves["cut"].tiles <= crystal.collision.wall
+    assert set(quillwood.field_moves) == {"cut", "surf", "strength"}
+    folder = write(tmp_path / "pebble", GAME + 'memory = "crystal"\n', "", "")
+    assert load_profile(folder).field_moves["surf"].move == 57
+    own = load_profile(write(tmp_path / "own", GAME + FIELD_MOVE))
+    cut, memory = own.field_moves["cut"], FakeMemory(own.memory)
+    assert not cut.badge.holds(memory, -1)
+    memory.set(pebbles=512)
+    assert cut.badge.holds(memory, -1)
+    assert cut.in_use is not None
+    assert cut.in_use.holds(memory, -1)
+
+
+def test_a_field_move_of_an_unknown_field_is_told_by_its_key(tmp_path: Path) -> None:
+    folder = write(tmp_path / "pebble", GAME + FIELD_MOVE.replace('"pebbles", bit', '"shells", bit'))
+    with pytest.raises(EnvironmentSetupError, match=r"field_moves\.cut\.badge: .*shells"):
+        load_profile(folder)
