@@ -1,10 +1,12 @@
-"""What may stand in the four files of a game profile. Unknown keys are errors, so that a typo never goes unnoticed."""
+"""What may stand in the files of a game profile. Unknown keys are errors, so that a typo never goes unnoticed."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from pkmn_pyboy.world.script_marks import compile_pattern
 
 ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 
@@ -232,6 +234,52 @@ class NamesFile(_File):
     visited_towns: NumberNamesFile | None = None
     johto_badges: list[str] = []
     kanto_badges: list[str] = []
+
+
+DirectionName = Literal["down", "up", "left", "right"]
+
+
+class PeopleFile(_File):
+    """How the movement byte of people on maps is read."""
+
+    walks: list[int] = []
+    facing: dict[str, DirectionName] = {}
+    rock: list[int] = []
+
+    @field_validator("facing")
+    @classmethod
+    def _numbers(cls, value: dict[str, str]) -> dict[str, str]:
+        for key in value:
+            int(key, 0)
+        return value
+
+
+class SignsFile(_File):
+    """Kinds of signs."""
+
+    hidden_item: int = -1
+
+
+class ScriptFile(_File):
+    """What a map script that begins so is for; ``kind`` limits it to people of that kind."""
+
+    role: Literal["trainer", "item", "healer", "clerk"]
+    begins: str
+    kind: int = -1
+
+    @field_validator("begins")
+    @classmethod
+    def _pattern(cls, value: str) -> str:
+        compile_pattern(value)
+        return value
+
+
+class WorldFile(_File):
+    """world.toml"""
+
+    people: PeopleFile = PeopleFile()
+    signs: SignsFile = SignsFile()
+    script: list[ScriptFile] = []
 
 
 class EvidenceFile(_File):

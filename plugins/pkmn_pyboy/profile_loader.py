@@ -19,13 +19,16 @@ from pkmn_pyboy.profile_files import (
     NamesFile,
     StartStepFile,
     TablesFile,
+    WorldFile,
 )
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
 from pkmn_pyboy.state.text import Charmap
+from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmncli.errors import EnvironmentSetupError
 
 GAMES_FOLDER = Path(__file__).parent / "games"
+DIRECTIONS = ("down", "up", "left", "right")
 
 
 def load_profile(folder: Path) -> GameProfile:
@@ -80,6 +83,7 @@ def load_profile(folder: Path) -> GameProfile:
         ),
         milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
         field_moves=_field_moves(folder / "game.toml", games, memory),
+        world=_world_rules([_parse(path, WorldFile) for path in chain("world.toml")]),
     )
 
 
@@ -213,6 +217,19 @@ def _field_moves(path: Path, games: list[GameFile], memory: MemoryMap) -> dict[s
         )
         for name, entry in entries.items()
     }
+
+
+def _world_rules(files: list[WorldFile]) -> WorldRules:
+    if not files:
+        return WorldRules()
+    file = files[0]
+    return WorldRules(
+        frozenset(file.people.walks),
+        {int(movement, 0): DIRECTIONS.index(name) for movement, name in file.people.facing.items()},
+        dict.fromkeys(file.people.rock, "rock"),
+        tuple(ScriptMark(mark.role, compile_pattern(mark.begins), mark.kind) for mark in file.script),
+        file.signs.hidden_item,
+    )
 
 
 def _start_step(step: StartStepFile) -> StartStep:
