@@ -194,6 +194,8 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             self._maps.add(state.map_id)
             self._progress_step = self.steps
         terminated = self._goal >= 0 and self.milestones.steps[self._goal] >= 0
+        if terminated:
+            reward += self.rewards.finish(state)
         return reward, terminated, self.steps >= self.max_steps_per_episode
 
     def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmncli.api import Register
 from pkmncli.hookspecs import hookimpl
 
@@ -27,18 +28,8 @@ def pkmn_register_games(register: Register) -> None:
 @hookimpl
 def pkmn_register_rewards(register: Register) -> None:
     """The parts of a reward that come with the environment."""
-    register(
-        "progress",
-        "pkmn_pyboy.rewards.progress:ProgressReward",
-        config="pkmn_pyboy.rewards.progress:ProgressSettings",
-        help="first Pokemon, levels, milestones and badges",
-    )
-    register(
-        "exploration",
-        "pkmn_pyboy.rewards.exploration:ExplorationReward",
-        config="pkmn_pyboy.rewards.exploration:ExplorationSettings",
-        help="tiles and maps seen for the first time in an episode",
-    )
+    for name, reward in BUILT_IN_REWARDS.items():
+        register(name, reward.target, config=reward.config, help=reward.help)
 
 
 @hookimpl
