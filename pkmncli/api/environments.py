@@ -88,6 +88,10 @@ class Environment(Protocol):
         """The state in words."""
         ...
 
+    def render(self) -> Any:
+        """Gymnasium's: the picture, uint8 (height, width, 3), where the environment was built to draw any."""
+        ...
+
     def save_state(self) -> bytes:
         """The whole state: the emulator's, the episode's and the rewards'."""
         ...
