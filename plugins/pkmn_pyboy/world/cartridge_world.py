@@ -8,6 +8,7 @@ from functools import cached_property
 from pkmn_pyboy.navigation.grid import TileRules
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.image import Image, OutOfImage
+from pkmn_pyboy.world.knowledge import openers_of
 from pkmn_pyboy.world.map_events import EventReader, Events
 from pkmn_pyboy.world.map_exits import ways_out
 from pkmn_pyboy.world.map_layout import Header, MapLayouts
@@ -26,6 +27,7 @@ class CartridgeWorld:
 
     def __init__(self, rom: bytes, profile: GameProfile) -> None:
         self.rules = TileRules.of(profile.collision)
+        self.openers = openers_of(profile, self.rules)
         self.problems: dict[int, str] = {}
         """Why a map, or what happens on it, was left out, by map id."""
         self._names = profile.names
