@@ -9,12 +9,18 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_environments(register: Register) -> None:
-    """The emulated Game Boy Color."""
+    """Games on an emulated Game Boy Color."""
     register(
         "pyboy",
         "pkmn_pyboy.environment:PokemonEnvironment",
         config="pkmn_pyboy.settings:EnvironmentSettings",
         help="Pokemon games on an emulated Game Boy Color",
+    )
+    register(
+        "gameboy",
+        "pkmn_pyboy.gameboy.environment:GameBoyEnvironment",
+        config="pkmn_pyboy.gameboy.settings:GameBoySettings",
+        help="any Game Boy image, by its screen alone",
     )
 
 
