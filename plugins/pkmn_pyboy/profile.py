@@ -140,6 +140,8 @@ class GameProfile:
     names: Names
     item_uses: ItemUses
     milestones: tuple[Milestone, ...]
+    errands: Mapping[str, Milestone] = field(default_factory=dict)
+    """What has to be done for milestones beside them, by key."""
     field_moves: Mapping[str, FieldMove] = field(default_factory=dict)
     """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
     world: WorldRules = field(default_factory=WorldRules)

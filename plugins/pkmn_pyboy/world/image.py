@@ -72,7 +72,8 @@ class Image:
 
         It ends where the lists begin that it points to, at the next table, or at a word that points nowhere.
         """
-        start, positions, end = table.offset, [], table.offset + self.room(table.offset)
+        positions: list[int] = []
+        start, end = table.offset, table.offset + self.room(table.offset)
         while start + 2 <= end and len(positions) < most:
             try:
                 position = self.pointer(start, table.bank)
