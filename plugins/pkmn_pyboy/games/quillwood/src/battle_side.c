@@ -156,14 +156,14 @@ u8 has_pp(const BattleMon *mon)
 	return 0;
 }
 
-/* Whether a move without power is a good beginning: an ailment that takes hold, or a stat of the player's lowered. */
+/* How good a beginning a move without power is: 2 for an ailment that takes hold, 1 for a stat of the player's lowered. */
 static u8 hinders(const u8 *move)
 {
 	switch (move[1]) {
 	case EFFECT_SLEEP:
 	case EFFECT_POISON:
 	case EFFECT_PARALYZE:
-		return !withstands(SIDE_PLAYER, move);
+		return withstands(SIDE_PLAYER, move) ? 0 : 2;
 	case EFFECT_ATTACK_DOWN:
 	case EFFECT_DEFENSE_DOWN:
 	case EFFECT_SPEED_DOWN:
@@ -194,7 +194,7 @@ u8 enemy_choice(void)
 		if (row[2])
 			value = full_damage(SIDE_ENEMY, row, 0);
 		else
-			value = !wEnemyTurnsTaken && hinders(row) ? 0xFFFF : 0;
+			value = wEnemyTurnsTaken || !hinders(row) ? 0 : 0xFF00 | hinders(row);
 		if (best == NO_MOVE || value > score) {
 			score = value;
 			best = slot;

@@ -13,6 +13,8 @@ u8 pocket_amount(u8 pocket, u8 entry);
 u32 item_price(u8 item);
 u8 item_pocket(u8 item);
 u8 quantity(u8 row, u8 most, u32 price);
+void party_rows(void);
+void lesson_use(u8 item);
 void play_time(u8 row, u8 col);
 
 #endif

@@ -22,6 +22,16 @@ static void draw_member(u8 slot)
 	screen_number(row + 1, 16, get16(mon->max_hp), 3);
 }
 
+/* The members again, where windows were. */
+void party_rows(void)
+{
+	u8 i;
+	screen_fill(0, 0, 12, 20, CH_SPACE, 7);
+	for (i = 0; i < wPartyCount; i++)
+		draw_member(i);
+	screen_push(0, 12);
+}
+
 /* A member chosen from the list, MENU_CANCEL for B. The screen is faded out before and left lit. */
 u8 party_menu(u16 text, u8 can_cancel, u8 first) __banked
 {
