@@ -184,12 +184,12 @@ void use_move(u8 side, u8 slot)
 	u8 move = slot == NO_MOVE ? MOVE_BUMP : mon_of(side)->moves[slot];
 	u16 before;
 	hBattleTurn = side;
+	if (held_back(side))
+		return;
 	wAttackMissed = 0;
 	wCriticalHit = 0;
 	wTypeModifier = 0;
 	put16(wCurDamage, 0);
-	if (held_back(side))
-		return;
 	if (slot != NO_MOVE)
 		spend(side, slot);
 	load_move(data, move);
