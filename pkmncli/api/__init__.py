@@ -15,7 +15,7 @@ from pkmncli.api.decisions import (
     Facts,
     Source,
 )
-from pkmncli.api.environments import Context, Environment, Pilot, Reward, Start
+from pkmncli.api.environments import Context, Environment, MilestoneSplit, Pilot, Reward, Start
 from pkmncli.api.language_models import LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.api.learning import Algorithm, Segment, Transitions
 from pkmncli.api.registration import API_VERSION, PROVIDED, Register
@@ -41,6 +41,7 @@ __all__ = [
     "LLMFault",
     "LLMReply",
     "LLMRequest",
+    "MilestoneSplit",
     "Pilot",
     "Register",
     "Reward",

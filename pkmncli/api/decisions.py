@@ -88,6 +88,7 @@ STEP_RECORD: tuple[tuple[str, str], ...] = (
     ("memory_hash", "u8"),  # of all work RAM after the step; 0 on the steps where it is not taken
     ("reason", f"S{REASON_BYTES}"),
     ("pilot_confidence", "f4"),  # of the pilot's next proposal; 0 without a pilot
+    ("advice_steps_left", "u2"),  # steps that the advice of the pilot still holds after this one; 0 without any
 )
 """Layout of a step's record. Facts are those of the state in which the step was decided, except the fine hash."""
 
@@ -111,9 +112,14 @@ class Advice:
 
 
 class Decision(NamedTuple):
-    """What a pilot would press, why, and how sure it is (0..1). ``advised`` where it carries out advice."""
+    """What a pilot would press, why, and how sure it is (0..1).
+
+    ``advised`` where it carries out advice; ``advice_over`` where the advice that it was given has nothing more to
+    give, being carried out or impossible: it is taken back after this step.
+    """
 
     action: int
     reason: str
     confidence: float
     advised: bool = False
+    advice_over: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from pkmncli.api.decisions import Advice, Decision, Facts
 
@@ -21,14 +21,29 @@ class Start:
     state: bytes | None = None
 
 
+class MilestoneSplit(NamedTuple):
+    """When a milestone was reached: the step of the episode and its emulated frame, both 0 at the episode's start."""
+
+    name: str
+    step: int
+    frame: int
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A state in words, for language models, logs and people."""
+    """A state in words, for language models, logs and people.
+
+    ``changes`` are what happened since the context before, ``danger`` is none, low, high or critical, ``milestones``
+    those reached in this episode, in the order in which they were.
+    """
 
     current_goal: str
     context_summary: str
     action_suggestions: tuple[str, ...] = ()
     text_map: str = ""
+    danger: str = ""
+    changes: tuple[str, ...] = ()
+    milestones: tuple[MilestoneSplit, ...] = ()
 
 
 @runtime_checkable
@@ -86,6 +101,10 @@ class Environment(Protocol):
 
     def context(self) -> Context:
         """The state in words."""
+        ...
+
+    def render(self) -> Any:
+        """Gymnasium's: the picture, uint8 (height, width, 3), where the environment was built to draw any."""
         ...
 
     def save_state(self) -> bytes:

@@ -17,6 +17,7 @@ from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.training.assembly import check_parts
 from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.environment_fit import fit_environment
 from pkmncli.training.estimate import duration
 from pkmncli.training.session import Outcome, TrainingSession, quoted
 
@@ -42,8 +43,11 @@ def train(
     ] = None,
     *,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run exactly where it was saved.")] = False,
-    rom: Annotated[Path | None, typer.Option(help="Cartridge image. [default: the bundled game]")] = None,
+    rom: Annotated[
+        Path | None, typer.Option(readable=False, help="Cartridge image. [default: the bundled game]")
+    ] = None,
     game: Annotated[str | None, typer.Option(help="Game profile. [default: told by the image]")] = None,
+    game_folder: Annotated[Path | None, typer.Option(help="Folder of a game profile of your own.")] = None,
     force_rom: Annotated[
         bool, typer.Option("--force-rom", help="Go on with an image that the profile does not know, at your own risk.")
     ] = False,
@@ -54,6 +58,7 @@ def train(
         str | None, typer.Option(help="Who decides: adaptive, rl-only or llm-only. [default: adaptive]")
     ] = None,
     pilot: Annotated[str | None, typer.Option(help="Player by rules, or none. [default: rules]")] = None,
+    env: Annotated[str | None, typer.Option(help="Environment: pyboy, gameboy. [default: pyboy]")] = None,
     envs: Annotated[int | None, typer.Option(help="Environments, each in a process of its own. [default: 1]")] = None,
     steps: Annotated[
         int | None, typer.Option("--steps", "--actions", help="Steps over all environments. [default: 60,000]")
@@ -61,7 +66,9 @@ def train(
     episodes: Annotated[int | None, typer.Option(help="Episodes; the first budget used up ends the training.")] = None,
     max_steps_per_episode: Annotated[int | None, typer.Option(help="Steps after which an episode is cut off.")] = None,
     goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the game's last]")] = None,
-    init_state: Annotated[Path | None, typer.Option(help="Saved state in which every episode begins.")] = None,
+    init_state: Annotated[
+        Path | None, typer.Option(readable=False, help="Saved state in which every episode begins.")
+    ] = None,
     reward: Annotated[
         list[str] | None, typer.Option(help="Part of the reward as NAME or NAME=WEIGHT; may be repeated.")
     ] = None,
@@ -92,11 +99,13 @@ def train(
     options = {
         "rom_path": rom,
         "game": game,
+        "game_folder": game_folder,
         "force_rom": force_rom or None,
         "rl": NONE if no_rl else rl,
         "llm": llm,
         "mode": "llm-only" if no_rl and mode is None else mode,
         "pilot": pilot,
+        "env": env,
         "envs": envs,
         "steps": steps,
         "episodes": episodes,
@@ -124,8 +133,9 @@ def train(
         settings = resolve_settings(
             options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
         )
+        settings = fit_environment(settings, registry)
         check_parts(settings)
-        _tell_what_has_no_effect(settings)
+        _tell_what_has_no_effect(settings, registry)
         progress = ConsoleProgress(quiet=settings.train.quiet)
         outcome = TrainingSession(settings, registry, sys.argv, progress).start()
     else:
@@ -148,7 +158,7 @@ def _resume(
     return TrainingSession(settings, registry, sys.argv, progress).go_on(run)
 
 
-def _tell_what_has_no_effect(settings: ResolvedSettings) -> None:
+def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> None:
     """Settings that the documents name are taken, but say so where nothing in this training reads them."""
     chosen = [
         name
@@ -157,6 +167,9 @@ def _tell_what_has_no_effect(settings: ResolvedSettings) -> None:
     ]
     if chosen and settings.train.llm == NONE:
         say(f"{', '.join(chosen)}: no effect, since no language model is chosen (--llm)")
+    environment = registry.get("environments", settings.train.env).load_config()
+    if environment is not None and "rewards" not in environment.model_fields and settings.origins["reward"] != DEFAULT:
+        say(f"reward: no effect, since the environment {settings.train.env} has a reward of its own")
     if settings.origins["web_port"] != DEFAULT:
         say("web_port: no effect, since this version has no live page")
 

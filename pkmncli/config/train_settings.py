@@ -59,6 +59,9 @@ class TrainSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     game: str | None = Field(None, description="game profile; by default the one that the ROM is of, else quillwood")
+    game_folder: AbsolutePath | None = Field(
+        None, description="folder of a game profile of your own; goes in the place of game"
+    )
     rom_path: AbsolutePath | None = Field(None, description="cartridge image; by default the bundled game's")
     force_rom: bool = Field(False, description="go on with a cartridge image that the game profile does not know")
     init_state: AbsolutePath | None = Field(None, description="saved emulator state in which every episode begins")

@@ -77,7 +77,9 @@ class ReplyCache:
                 with self._database:
                     self._database.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT)")
         except (sqlite3.Error, OSError) as error:
-            raise RunError(f"The cache of replies {path} can't be used ({error}): name another with --llm-cache-path")
+            raise RunError(
+                f"The cache of replies {path} can't be used ({error}): name another with --llm-cache-path"
+            ) from error
 
     def get(self, key: str) -> LLMReply | None:
         """The reply kept under a key; a damaged entry counts as none."""
@@ -92,7 +94,7 @@ class ReplyCache:
             return None
 
     def put(self, key: str, reply: LLMReply) -> None:
-        """Keeps a reply; one that is there already stays. A full or locked disk is no reason to stop: nothing is kept."""
+        """Keeps a reply; one that is there already stays. On a full disk nothing is kept, and nothing stops."""
         text = json.dumps(asdict(reply), ensure_ascii=True)
         with self._lock:
             try:

@@ -31,7 +31,7 @@ ADVICE_SCHEMA: Mapping[str, Any] = {
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "reason": {"type": "string", "maxLength": 300},
     },
-    "required": ["goal", "skill", "presses", "confidence", "reason"],
+    "required": ["goal", "skill", "presses", "map", "x", "y", "confidence", "reason"],
     "additionalProperties": False,
 }
 """What a reply should look like."""

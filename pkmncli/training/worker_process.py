@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import pickle
 import struct
 import sys
 import time
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
@@ -108,6 +109,7 @@ class Worker:
         self.episode = 0
         self.step_in_episode = 0
         self.advice: Advice | None = None
+        self.advice_steps_left = 0
         self.proposal = Decision(0, "", 0.0)
 
     # Calls, by name ---------------------------------------------------------------------------------------------
@@ -119,7 +121,14 @@ class Worker:
 
     def save(self) -> WorkerState:
         """The worker's state."""
-        pilot = None if self.pilot is None else {"memory": self.pilot.save_state(), "proposal": list(self.proposal)}
+        pilot = None
+        if self.pilot is not None:
+            pilot = {
+                "memory": self.pilot.save_state(),
+                "proposal": list(self.proposal),
+                "advice": None if self.advice is None else asdict(self.advice),
+                "advice_steps_left": self.advice_steps_left,
+            }
         return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot)
 
     def load(self, state: WorkerState, slot: int) -> None:
@@ -129,14 +138,26 @@ class Worker:
         if self.pilot is not None and state.pilot is not None:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])
+            advice = state.pilot["advice"]
+            self.advice = None if advice is None else Advice(**{**advice, "presses": tuple(advice["presses"])})
+            self.advice_steps_left = state.pilot["advice_steps_left"]
         self._publish(slot)
 
-    def replay(self, episode: int, presses: bytes, slot: int) -> None:
-        """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
+    def replay(self, episode: int, presses: bytes, slot: int, advice: Sequence[tuple[int, Advice | None]] = ()) -> None:
+        """Plays an episode again up to where it was, for a worker that takes a lost one's place.
+
+        ``advice`` is what was given in it, each with the number of steps before it.
+        """
         self.reset(episode, slot)
-        for action in presses:
+        given = dict(advice)
+        for step, action in enumerate(presses):
+            if step in given:
+                self.advise(given[step])
             self.environment.advance(action)
+            self._use_up_advice(by_pilot=action == self.proposal.action)
             self._propose()  # at every step, since the pilot remembers what it sees
+        if len(presses) in given:
+            self.advise(given[len(presses)])
         self.step_in_episode = len(presses)
         self._publish(slot)
 
@@ -144,13 +165,25 @@ class Worker:
         """The state in words."""
         return self.environment.context()
 
+    def picture(self) -> bytes:
+        """The screen as a PNG file. Raises TrainingError where the environment draws none."""
+        pixels: Any = self.environment.render()
+        if pixels is None:
+            raise TrainingError("this environment draws no pictures: leave out --llm-vision")
+        from PIL import Image  # noqa: PLC0415 - only a run with a model that sees needs it
+
+        file = io.BytesIO()
+        Image.fromarray(pixels).save(file, "PNG")
+        return file.getvalue()
+
     def milestones(self) -> list[int]:
         """Steps at which the milestones of the running episode were reached, -1 for those that were not."""
         return self.environment.milestone_steps()
 
     def advise(self, advice: Advice | None) -> None:
-        """Takes new advice for the pilot, or withdraws the old."""
+        """Takes new advice for the pilot, or withdraws the old. The step that is proposed already stays as it is."""
         self.advice = advice
+        self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
@@ -172,10 +205,11 @@ class Worker:
         assert self.block is not None
         environment = self.environment
         reason = b""
-        if action == PILOT_ACTS:
+        by_pilot = action == PILOT_ACTS
+        if by_pilot:
             if self.pilot is None:
                 raise TrainingError("the pilot was to act, but these environments have none")
-            action, reason_text, confidence, advised = self.proposal
+            action, reason_text, confidence, advised, _over = self.proposal
             reason = reason_text.encode()[:REASON_BYTES]
             source = Source.LLM if advised else Source.RULE
         before = environment.facts()
@@ -207,8 +241,10 @@ class Worker:
             environment.memory_hash() if hashed else 0,
             reason,
             0.0,
+            0,
         )
         if not ended:
+            self._use_up_advice(by_pilot=by_pilot)
             self._propose()
             self._publish(slot)
             return None
@@ -223,11 +259,19 @@ class Worker:
         seed = derive_seed(self.spec.seed, self.spec.purpose, number)
         self.environment.reset(seed=seed)
         self.step_in_episode = 0
-        self.advice = None
+        self.advise(None)
         if self.pilot is not None:
             self.pilot.reset(seed)
             self._propose()
         self._publish(slot)
+
+    def _use_up_advice(self, *, by_pilot: bool) -> None:
+        if self.advice is None:
+            return
+        self.advice_steps_left -= 1
+        proposal = self.proposal
+        if self.advice_steps_left == 0 or (proposal.advice_over and (by_pilot or not proposal.advised)):
+            self.advise(None)
 
     def _propose(self) -> None:
         if self.pilot is not None:
@@ -236,7 +280,9 @@ class Worker:
     def _publish(self, slot: int) -> None:
         if self.block is not None:
             self.environment.write_observation(self.block.environment(slot, self.index))
-            self.block.records[self.index]["pilot_confidence"] = self.proposal.confidence
+            record = self.block.records[self.index]
+            record["pilot_confidence"] = self.proposal.confidence
+            record["advice_steps_left"] = self.advice_steps_left
 
 
 def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:

@@ -83,6 +83,7 @@ class WorkerPool:
         self.losses = 0
         """Workers that were lost and replaced."""
         self._presses = [bytearray() for _ in range(spec.num_envs)]
+        self._advice: list[list[tuple[int, Advice | None]]] = [[] for _ in range(spec.num_envs)]
         self._episodes = [0] * spec.num_envs
         try:
             for index in range(spec.num_envs):
@@ -132,6 +133,7 @@ class WorkerPool:
         """Begins the first episode of every environment."""
         self._episodes = [0] * self.num_envs
         self._presses = [bytearray() for _ in range(self.num_envs)]
+        self._advice = [[] for _ in range(self.num_envs)]
         self._slots = [0] * self.num_envs
         self.call_all("reset", [(0, 0)] * self.num_envs)
 
@@ -191,6 +193,7 @@ class WorkerPool:
         if record["terminated"] or record["truncated"]:
             self._ended_milestones[index] = pickle.loads(answer[1:])
             self._presses[index].clear()
+            self._advice[index].clear()
             self._episodes[index] += 1
         else:
             self._presses[index].append(record["action"])
@@ -216,7 +219,8 @@ class WorkerPool:
         self._first_words(link)
         try:
             self._attach(link)
-            link.send(_call_message("replay", self._episodes[index], bytes(self._presses[index]), self._slots[index]))
+            presses, advice = bytes(self._presses[index]), self._advice[index]
+            link.send(_call_message("replay", self._episodes[index], presses, self._slots[index], advice))
             link.receive(self._call_timeout_s)
             link.send(message)
             return link.receive(timeout_s)
@@ -266,6 +270,12 @@ class WorkerPool:
     def advise(self, index: int, advice: Advice | None) -> None:
         """Gives one environment's pilot new advice, or withdraws the old."""
         self.call(index, "advise", advice)
+        self._advice[index].append((len(self._presses[index]), advice))
+
+    def picture(self, index: int) -> bytes:
+        """What one environment's screen shows, as a PNG file."""
+        png: bytes = self.call(index, "picture")
+        return png
 
     def milestones_of_ended(self, index: int) -> dict[str, int]:
         """For the episode of an environment that ended last: the step at which each milestone was reached."""
@@ -282,6 +292,7 @@ class WorkerPool:
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
         self._presses = [bytearray(own) for own in presses]
+        self._advice = [[] for _ in range(self.num_envs)]
 
     def presses(self) -> list[bytes]:
         """What was pressed so far in each running episode, one byte a step."""

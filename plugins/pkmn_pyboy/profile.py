@@ -1,8 +1,8 @@
-"""Game profiles: a folder of four data files that teaches the environment a game, without a line of code.
+"""Game profiles: a folder of data files that teaches the environment a game, without a line of code.
 
 ``game.toml`` (images, timing, the way from power-on to control, what hashes cover), ``memory.toml`` (fields),
-``names.toml`` (for display) and ``milestones.toml``. A profile may name another one under ``game.memory``: what it
-does not have itself is then that one's.
+``names.toml`` (for display), ``milestones.toml`` and ``world.toml`` (who is who on the maps). A profile may name
+another one under ``game.memory``: what it does not have itself is then that one's.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pkmn_pyboy.milestones import Evidence, Milestone
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmn_pyboy.state.text import Charmap
+from pkmn_pyboy.world.script_marks import WorldRules
 from pkmncli.errors import ConfigurationError
 
 
@@ -139,8 +140,12 @@ class GameProfile:
     names: Names
     item_uses: ItemUses
     milestones: tuple[Milestone, ...]
+    errands: Mapping[str, Milestone] = field(default_factory=dict)
+    """What has to be done for milestones beside them, by key."""
     field_moves: Mapping[str, FieldMove] = field(default_factory=dict)
     """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
+    world: WorldRules = field(default_factory=WorldRules)
+    """How people on maps and their scripts are read."""
 
     def milestone_index(self, key: str) -> int:
         """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""

@@ -1,10 +1,12 @@
-"""What may stand in the four files of a game profile. Unknown keys are errors, so that a typo never goes unnoticed."""
+"""What may stand in the files of a game profile. Unknown keys are errors, so that a typo never goes unnoticed."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from pkmn_pyboy.world.script_marks import compile_pattern
 
 ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 
@@ -234,10 +236,56 @@ class NamesFile(_File):
     kanto_badges: list[str] = []
 
 
+DirectionName = Literal["down", "up", "left", "right"]
+
+
+class PeopleFile(_File):
+    """How the movement byte of people on maps is read."""
+
+    walks: list[int] = []
+    facing: dict[str, DirectionName] = {}
+    rock: list[int] = []
+
+    @field_validator("facing")
+    @classmethod
+    def _numbers(cls, value: dict[str, str]) -> dict[str, str]:
+        for key in value:
+            int(key, 0)
+        return value
+
+
+class SignsFile(_File):
+    """Kinds of signs."""
+
+    hidden_item: int = -1
+
+
+class ScriptFile(_File):
+    """What a map script that begins so is for; ``kind`` limits it to people of that kind."""
+
+    role: Literal["trainer", "item", "healer", "clerk"]
+    begins: str
+    kind: int = -1
+
+    @field_validator("begins")
+    @classmethod
+    def _pattern(cls, value: str) -> str:
+        compile_pattern(value)
+        return value
+
+
+class WorldFile(_File):
+    """world.toml"""
+
+    people: PeopleFile = PeopleFile()
+    signs: SignsFile = SignsFile()
+    script: list[ScriptFile] = []
+
+
 class EvidenceFile(_File):
     """One condition in memory. Values stand in a named field, or at an address of work RAM."""
 
-    kind: Literal["map", "event", "bit", "equals", "at_least", "key_item"]
+    kind: Literal["map", "event", "bit", "equals", "at_least", "key_item", "machine", "party_species"]
     group: int | None = None
     number: int | None = None
     index: int | None = Field(default=None, ge=0)
@@ -246,31 +294,48 @@ class EvidenceFile(_File):
     bit: int | None = Field(default=None, ge=0)
     value: int | None = None
     id: int | None = None
+    place: int | None = Field(default=None, ge=0)
 
 
 class TargetFile(_File):
-    """A place to walk to."""
+    """A place to walk to, or someone to speak to by his number on the map."""
 
     map: tuple[int, int]
     x: int | None = None
     y: int | None = None
     facing: Literal["down", "up", "left", "right"] | None = None
+    person: int | None = Field(default=None, ge=1, le=15)
 
 
-class MilestoneFile(_File):
-    """One goal on the way."""
+class GoalFile(_File):
+    """What milestones and errands have in common."""
 
     key: str = Field(pattern="^[a-z0-9_]+$")
     name: str
-    order: int | None = None
     evidence_all: list[EvidenceFile] = Field(min_length=1)
-    optional: bool = False
     hint: str = ""
     target: TargetFile | None = None
     needs: list[str] | None = None
+    errands: list[str] = []
+    gives_items: list[int] = []
+    needs_items: list[int] = []
+    needs_badges: list[Annotated[int, Field(ge=0, le=15)]] = []
+    needs_field_moves: list[FieldMoveName] = []
+    needs_species: list[int] = []
+    min_level: int = Field(default=0, ge=0, le=100)
+    foes: list[tuple[int, int]] = []
+    party_room: int = Field(default=0, ge=0, le=6)
+
+
+class MilestoneFile(GoalFile):
+    """One goal on the way."""
+
+    order: int | None = None
+    optional: bool = False
 
 
 class MilestonesFile(_File):
     """milestones.toml"""
 
     milestone: list[MilestoneFile] = []
+    errand: list[GoalFile] = []

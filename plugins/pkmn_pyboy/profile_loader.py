@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from pkmn_pyboy.milestones import Evidence, Milestone, Target
+from pkmn_pyboy.milestone_loader import build_milestones
+from pkmn_pyboy.milestones import Evidence
 from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, StartStep
 from pkmn_pyboy.profile_files import (
     FlagFile,
@@ -19,13 +20,16 @@ from pkmn_pyboy.profile_files import (
     NamesFile,
     StartStepFile,
     TablesFile,
+    WorldFile,
 )
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
 from pkmn_pyboy.state.text import Charmap
+from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmncli.errors import EnvironmentSetupError
 
 GAMES_FOLDER = Path(__file__).parent / "games"
+DIRECTIONS = ("down", "up", "left", "right")
 
 
 def load_profile(folder: Path) -> GameProfile:
@@ -50,6 +54,10 @@ def load_profile(folder: Path) -> GameProfile:
     games = [_parse(path, GameFile) for path in chain("game.toml")]
     hashes = next((file.hash for file in games if file.hash is not None), HashFile())
     _check_fields(folder, memory, hashes)
+    names = _names([_parse(path, NamesFile) for path in names_path])
+    field_moves = _field_moves(folder / "game.toml", games, memory)
+    goals = _parse(milestones_path, MilestonesFile) if milestones_path.exists() else MilestonesFile()
+    milestones, errands = build_milestones(milestones_path, goals, memory, names, field_moves)
     return GameProfile(
         folder=folder,
         name=folder.name,
@@ -74,12 +82,14 @@ def load_profile(folder: Path) -> GameProfile:
         memory=memory,
         collision=_collision([file for _, file in memory_files]),
         charmap=_charmap([file for _, file in memory_files]),
-        names=_names([_parse(path, NamesFile) for path in names_path]),
+        names=names,
         item_uses=ItemUses(
             dict(game.items.heal), dict(game.items.cure), frozenset(game.items.revive), dict(game.items.ball)
         ),
-        milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
-        field_moves=_field_moves(folder / "game.toml", games, memory),
+        milestones=milestones,
+        errands=errands,
+        field_moves=field_moves,
+        world=_world_rules([_parse(path, WorldFile) for path in chain("world.toml")]),
     )
 
 
@@ -215,41 +225,22 @@ def _field_moves(path: Path, games: list[GameFile], memory: MemoryMap) -> dict[s
     }
 
 
+def _world_rules(files: list[WorldFile]) -> WorldRules:
+    if not files:
+        return WorldRules()
+    file = files[0]
+    return WorldRules(
+        frozenset(file.people.walks),
+        {int(movement, 0): DIRECTIONS.index(name) for movement, name in file.people.facing.items()},
+        dict.fromkeys(file.people.rock, "rock"),
+        tuple(ScriptMark(mark.role, compile_pattern(mark.begins), mark.kind) for mark in file.script),
+        file.signs.hidden_item,
+    )
+
+
 def _start_step(step: StartStepFile) -> StartStep:
     presses = (step.press,) if isinstance(step.press, str) else tuple(step.press or ())
     return StartStep(presses, step.hold, step.wait, step.times, step.until is not None, step.map)
-
-
-def _milestones(path: Path, memory: MemoryMap) -> tuple[Milestone, ...]:
-    milestones: list[Milestone] = []
-    seen: set[str] = set()
-    last_required: tuple[str, ...] = ()
-    entries = _parse(path, MilestonesFile).milestone
-    for index, entry in enumerate(entries):
-        where = f"milestone.{index}"
-        if entry.key in seen:
-            _fail(path, f"{where}.key", f"{entry.key} is there twice")
-        if entry.order is not None and entry.order != index + 1:
-            _fail(path, f"{where}.order", f"{entry.key} stands in place {index + 1}, not {entry.order}")
-        needs = last_required if entry.needs is None else tuple(entry.needs)
-        for key in needs:
-            if key not in seen:
-                _fail(path, f"{where}.needs", f"{key} is no milestone before {entry.key}")
-        seen.add(entry.key)
-        evidence = []
-        for number, item in enumerate(entry.evidence_all):
-            try:
-                evidence.append(Evidence.build(memory, **item.model_dump(exclude_none=True)))
-            except (EnvironmentSetupError, ValueError) as error:
-                _fail(path, f"{where}.evidence_all.{number}", str(error))
-        target = None
-        if entry.target is not None:
-            group, map_number = entry.target.map
-            target = Target(group * 256 + map_number, entry.target.x, entry.target.y, entry.target.facing)
-        milestones.append(Milestone(entry.key, entry.name, tuple(evidence), entry.optional, entry.hint, target, needs))
-        if not entry.optional:
-            last_required = (entry.key,)
-    return tuple(milestones)
 
 
 def _check_fields(folder: Path, memory: MemoryMap, hashes: HashFile) -> None:

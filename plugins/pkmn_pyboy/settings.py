@@ -92,6 +92,8 @@ class EnvironmentSettings(BaseModel):
             f"Rules that the action mask leaves out: {', '.join(RULE_NAMES)}; {ALL_RULES} leaves everything allowed."
         ),
     )
+    text_map_columns: int = Field(default=15, ge=3, le=99, description="Most columns of tiles in a text map.")
+    text_map_rows: int = Field(default=11, ge=3, le=99, description="Most rows of tiles in a text map.")
     seed_noops: tuple[int, int] = Field(
         default=(0, 600),
         description="Least and most idle frames, drawn from the seed, between the start and the first step.",

@@ -22,7 +22,7 @@ SLEEP_MASK, POISON, BURN, FREEZE, PARALYSIS = 0x07, 0x08, 0x10, 0x20, 0x40
 EFFECT_SLEEP, EFFECT_HEAL, EFFECT_TOXIC, EFFECT_CONFUSE, EFFECT_POISON, EFFECT_PARALYZE = 1, 32, 33, 49, 66, 67
 EFFECT_PRIORITY, EFFECT_LEECH_SEED = 103, 84
 RAISES = range(10, 17)
-"""Effects that raise an own stat by one stage: attack, defence, speed, special attack and defence, accuracy, evasion."""
+"""Effects that raise an own stat by one stage: attack, defence, speed, both special ones, accuracy, evasion."""
 LOWERS = range(18, 25)
 """Effects that lower a stat of the opponent, in the same order."""
 RAISES_TWICE = range(50, 57)
@@ -169,6 +169,11 @@ class BattleTables:
         if known:
             return max(self.damage(attacker, number, defender) for number in known)
         return guessed_damage(self, attacker, defender)
+
+
+def turn_share(effect: int) -> float:
+    """What an effect makes of a move's power, counted by turn: 0.5 where it takes two."""
+    return _WORTH.get(effect, 1.0)
 
 
 def guessed_stats(level: int) -> tuple[int, ...]:

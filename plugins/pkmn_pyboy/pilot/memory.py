@@ -94,6 +94,25 @@ class PilotMemory:
     move_stalls: int = 0
     flights: int = 0
     """Tries to run from this battle."""
+    battle_plan: list[Any] = field(default_factory=list)
+    """What is to be done in this turn: kind, number, target, why."""
+    page_steps: int = 0
+    """Steps on the pages that the plan opened."""
+    plan_mark: list[int] = field(default_factory=list)
+    """Points, hit points and things when a plan other than a move was begun, and how often since nothing changed."""
+    plan_tries: int = 0
+    battle_failed: list[str] = field(default_factory=list)
+    """Kinds of plans that this battle does not allow."""
+    switches: int = 0
+    """Switches made by choice in this battle."""
+    moves_used: dict[str, int] = field(default_factory=dict)
+    """How often each move was used in this battle, by number."""
+    catch_wish: list[int] = field(default_factory=list)
+    """The species that is to be caught, 0 for any; empty for none."""
+    forget: list[int] = field(default_factory=list)
+    """Party place and move's place that make room for a new move."""
+    teach: list[int] = field(default_factory=list)
+    """Party place, move and machine that are being taught; empty while nobody is taught."""
     advice_key: str = ""
     advice_done: int = 0
     """Presses of the advice that were made."""
@@ -111,6 +130,12 @@ class PilotMemory:
     def count(self, table: dict[str, int], key: str) -> None:
         """Adds one to a table's entry."""
         table[key] = table.get(key, 0) + 1
+
+    def leave_battle(self) -> None:
+        """Forgets what belongs to one battle."""
+        self.flights = self.page_steps = self.plan_tries = self.switches = 0
+        if self.battle_plan or self.moves_used or self.battle_failed:
+            self.battle_plan, self.plan_mark, self.battle_failed, self.moves_used = [], [], [], {}
 
     def drop_goal(self, *, tried: bool) -> None:
         """Gives the goal up, or is done with it; ``tried`` counts it."""

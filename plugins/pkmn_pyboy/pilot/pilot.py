@@ -9,7 +9,9 @@ from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import dialogue
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, AdviceFollower
 from pkmn_pyboy.pilot.battle import Fighter
+from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.goals import GoalChooser
+from pkmn_pyboy.pilot.learning import MoveLearner
 from pkmn_pyboy.pilot.memory import Goal, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
@@ -39,7 +41,9 @@ class RulesPilot:
         self._maps = World.from_rom(environment.rom.data, environment.profile)
         self._chooser = GoalChooser(environment, settings)
         self._traveller = Traveller(environment, settings, self._chooser)
-        self._fighter = Fighter(environment, settings)
+        tables = BattleTables(environment.rom.data, environment.profile.memory.rom_tables)
+        self._fighter = Fighter(environment, settings, tables)
+        self._learner = MoveLearner(environment, settings, tables)
         self._advice = AdviceFollower(environment)
         self.memory = PilotMemory()
         """What it remembers of this episode."""
@@ -86,7 +90,7 @@ class RulesPilot:
             memory.interrupted = "battle"
             memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
         else:
-            memory.flights = 0
+            memory.leave_battle()
             if phase in _WORDS and not memory.interrupted:
                 pressed = self._environment.pressed
                 others = pressed in _OPENS_WORDS and pressed != memory.proposed
@@ -109,8 +113,13 @@ class RulesPilot:
             return self._traveller.act(state, memory, errand)
         if phase is Phase.DIALOGUE:
             return dialogue.read_on(memory)
+        if phase is Phase.BATTLE:
+            page = self._fighter.use_page(state, memory)
+            if page is not None:
+                return page
         if phase is Phase.CHOICE or dialogue.asks_in_battle(state):
-            return dialogue.answer(environment, memory, self.settings)
+            learning = self._learner.act(state, memory)
+            return learning or dialogue.answer(environment, memory, self.settings)
         if phase is Phase.MENU:
             return dialogue.leave_menu(environment, state, memory)
         if phase is Phase.BATTLE_MENU:

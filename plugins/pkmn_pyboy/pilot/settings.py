@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -19,6 +21,19 @@ class PilotSettings(BaseModel):
     )
     run_below: float = Field(
         default=0.25, ge=0.0, le=1.0, description="Share of hit points below which it runs from wild Pokemon."
+    )
+    use_items: bool = Field(
+        default=True, description="Whether it uses things that heal and cure, in battles against trainers and outside."
+    )
+    catch: Literal["none", "asked", "new"] = Field(
+        default="asked",
+        description="What it catches: nothing of its own accord, what a milestone or advice asks for, or any species "
+        "that it has not, up to `party_wanted` members.",
+    )
+    party_wanted: int = Field(default=3, ge=1, le=6, description="Party members beyond which it catches no new ones.")
+    forget_words: tuple[str, ...] = Field(
+        default=("delete an older", "make room"),
+        description="Questions with one of these words ask whether a move should be given up for a new one.",
     )
     heal_below: float = Field(
         default=0.4, ge=0.0, le=1.0, description="The party's share of hit points below which it goes to heal."

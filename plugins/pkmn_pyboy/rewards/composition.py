@@ -6,18 +6,11 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmn_pyboy.settings import RewardPart
 from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Reward
 from pkmncli.errors import ConfigurationError
-
-BUILT_IN_REWARDS: Mapping[str, tuple[str, str]] = {
-    "progress": ("pkmn_pyboy.rewards.progress:ProgressReward", "pkmn_pyboy.rewards.progress:ProgressSettings"),
-    "exploration": (
-        "pkmn_pyboy.rewards.exploration:ExplorationReward",
-        "pkmn_pyboy.rewards.exploration:ExplorationSettings",
-    ),
-}
 
 
 class RewardSum:
@@ -57,6 +50,20 @@ class RewardSum:
         self.parts = parts
         return total
 
+    def finish(self, state: GameState) -> float:
+        """What is added to the latest step, which reached the goal and so ended the episode in ``state``.
+
+        Only rewards that have a method ``finish(state)`` of their own, such as a potential, have something to add.
+        """
+        total = 0.0
+        for name, weight, reward in self._rewards:
+            finish = getattr(reward, "finish", None)
+            for part, value in finish(state).items() if finish is not None else ():
+                key = f"{name}.{part}"
+                self.parts[key] = self.parts.get(key, 0.0) + weight * value
+                total += weight * value
+        return total
+
     def save_state(self) -> dict[str, Any]:
         """What the rewards remember, by name."""
         return {name: reward.save_state() for name, _, reward in self._rewards}
@@ -77,7 +84,7 @@ def _build(parts: Mapping[str, RewardPart]) -> list[tuple[str, float, Reward]]:
             if name not in BUILT_IN_REWARDS:
                 known = ", ".join(BUILT_IN_REWARDS)
                 raise ConfigurationError(f"rewards: {name!r} has no target and is none of {known}; give its target")
-            target, config = BUILT_IN_REWARDS[name]
+            target, config, _ = BUILT_IN_REWARDS[name]
         factory = _resolve(target, f"rewards.{name}.target")
         settings: Any = dict(part.settings)
         if config is not None:

@@ -9,10 +9,10 @@ import pytest
 from pyboy_fakes import FakeMemory, small_rom
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.navigation.grid import _NEEDED
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
 from pkmn_pyboy.state.memory_map import ReadPlan
-from pkmn_pyboy.text_map import _NEEDED
 from pkmncli.errors import EnvironmentSetupError
 
 GAME = """
