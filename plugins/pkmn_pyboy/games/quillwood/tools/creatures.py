@@ -79,7 +79,11 @@ def build_creatures(banks: Banks) -> dict[str, Table]:
     pointers = b"".join(map(word, learned_at))
     taught = bytes(moves.index(lessons[place]) + 1 if place in lessons else 0 for place in range(LESSONS)) + bytes(1)
     return {
-        "BaseData": add("BaseData", bytes(base), "32 bytes per species from id 1; 22 is the rate of growth, 24 to 31 have a bit per lesson"),
+        "BaseData": add(
+            "BaseData",
+            bytes(base),
+            "32 bytes per species from id 1; 22 rate of growth, 24 on a bit per lesson",
+        ),
         "PokemonNames": add("PokemonNames", bytes(names), "10 bytes per species, padded with 0x50"),
         "EvosAttacks": add("EvosAttacks", pointers, "a word per species: evolutions, 0, level, move pairs, 0"),
         "Moves": add("Moves", move_rows, "7 bytes per move from id 1"),
