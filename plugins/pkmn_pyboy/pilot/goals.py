@@ -103,6 +103,11 @@ class GoalChooser:
             return self._job(menu_tasks.TEACH, goal.number, goal.member, goal.title, state, memory)
         if goal.kind == planner.TRAIN:
             return self._train(goal, state, memory, around)
+        if goal.kind == planner.HEAL:
+            found = self._healing.choose(state, memory, around, anyway=True)
+            if found is not None:
+                return found
+            goal = self._planner.goals()[-2]
         if goal.kind == planner.CATCH:
             return self._fights(goal.key, goal.title, state, memory, around)
         if goal.target is None:

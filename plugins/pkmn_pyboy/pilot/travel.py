@@ -73,7 +73,7 @@ class Traveller:
             self._arrive(state, memory)
         elif memory.interrupted:
             goal = memory.goal
-            if goal is not None and goal.kind == PACE:
+            if goal is not None and (goal.kind == PACE or memory.interrupted == "battle"):
                 memory.drop_goal(tried=False)
             elif goal is not None and memory.interrupted == "words":
                 memory.drop_goal(tried=True)
