@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.goals import GoalChooser
-from pkmn_pyboy.pilot.memory import EXIT, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, MENU, PACE, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import GameState
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WANDERING = 0.2
 WAITING = 0.3
 
-_A = int(Action.A)
+_A, _START = int(Action.A), int(Action.START)
 _DIRECTION_OF = {int(press): direction for direction, press in enumerate(PRESSES)}
 _BLOCK_STEPS = 40
 _BUMPS = 2
@@ -73,7 +73,7 @@ class Traveller:
             self._arrive(state, memory)
         elif memory.interrupted:
             goal = memory.goal
-            if goal is not None and goal.kind == PACE:
+            if goal is not None and (goal.kind == PACE or memory.interrupted == "battle"):
                 memory.drop_goal(tried=False)
             elif goal is not None and memory.interrupted == "words":
                 memory.drop_goal(tried=True)
@@ -157,6 +157,7 @@ class Traveller:
         if not mark or mark[:2] != [reached, maps]:
             if mark and mark[0] != reached:
                 memory.drop_goal(tried=False)
+                memory.losses, memory.avoid = 0, []
             memory.progress = [reached, maps, environment.steps]
             memory.tries.clear()
         elif environment.steps - mark[2] > self._settings.forget_tries_steps:
@@ -195,6 +196,8 @@ class Traveller:
         grid = around.grid
         if goal.kind == PACE:
             return self._pace(memory, around)
+        if goal.kind == MENU:
+            return [[state.x, state.y, _START]]
         ends: dict[int, int] = {}
         if goal.kind == TILE:
             ends = {grid.cell(goal.x, goal.y): goal.facing}
@@ -202,6 +205,9 @@ class Traveller:
             ends = around.talk_ends(goal.x, goal.y)
         else:
             ends = next((way.ends for way in around.exits if way.key == goal.exit), {})
+            cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
+            if cell in ends and around.search.reaches(cell):
+                ends = {cell: ends[cell]}
         nearest = around.search.nearest(ends)
         if nearest is None:
             return []
