@@ -127,13 +127,17 @@ class RulesPilot:
             page = self._fighter.use_page(state, memory)
             if page is not None:
                 return page
+        asked = phase is Phase.CHOICE or dialogue.asks_in_battle(state)
+        if asked or (phase is Phase.MENU and memory.forget):
+            learning = self._learner.act(state, memory)
+            if learning is not None:
+                return learning
         if phase in _MENUS and memory.task:
             job = self._tasks.act(state, memory)
             if job is not None:
                 return job
-        if phase is Phase.CHOICE or dialogue.asks_in_battle(state):
-            learning = self._learner.act(state, memory)
-            return learning or dialogue.answer(environment, memory, self.settings)
+        if asked:
+            return dialogue.answer(environment, memory, self.settings)
         if phase is Phase.MENU:
             return dialogue.leave_menu(environment, state, memory)
         if phase is Phase.BATTLE_MENU:
