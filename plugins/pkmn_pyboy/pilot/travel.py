@@ -42,12 +42,9 @@ class Traveller:
         self._chooser = chooser
         self._lookout = Lookout(environment)
 
-    def act(self, state: GameState, memory: PilotMemory, errand: Goal | None = None) -> Decision:
-        """What to press with control; an errand takes the place of the goal there was."""
+    def act(self, state: GameState, memory: PilotMemory) -> Decision:
+        """What to press with control."""
         self._take_in(state, memory)
-        if errand is not None:
-            memory.drop_goal(tried=False)
-            memory.goal = errand
         if memory.still >= self._settings.stuck_steps:
             memory.drop_goal(tried=True)
             memory.still = 0
