@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.config import NONE, ResolvedSettings, resolve_settings
+from pkmncli.config import NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
@@ -34,6 +34,9 @@ MAY_CHANGE = (
 )
 """Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
 
+_READ_WITH_A_MODEL = ("max_context_length", "initial_strategy")
+"""Settings beside those of ``llm_...`` that only a training with a language model reads."""
+
 OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward"}
 
 
@@ -54,6 +57,22 @@ def train(
     rl: Annotated[str | None, typer.Option(help="Learning algorithm, or none. [default: dqn]")] = None,
     no_rl: Annotated[bool, typer.Option("--no-rl", "--no-dqn", help="No learner: the pilot plays alone.")] = False,
     llm: Annotated[str | None, typer.Option(help="Language model backend, or none. [default: none]")] = None,
+    llm_model: Annotated[str | None, typer.Option(help="Language model. [default: the backend's choice]")] = None,
+    llm_interval: Annotated[int | None, typer.Option(help="Steps between requests for advice. [default: 30]")] = None,
+    llm_wait: Annotated[
+        bool | None, typer.Option("--llm-wait", help="Wait for each answer: slow, but the same every time.")
+    ] = None,
+    llm_optional: Annotated[
+        bool | None, typer.Option("--llm-optional", help="Go on without a model that can't be reached.")
+    ] = None,
+    llm_vision: Annotated[
+        bool | None, typer.Option("--llm-vision", help="Send the screen to a model that sees.")
+    ] = None,
+    llm_cache: Annotated[str | None, typer.Option(help="Replies on disk: off, read, readwrite or only.")] = None,
+    llm_cache_path: Annotated[Path | None, typer.Option(help="File of the replies.")] = None,
+    llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
+    llm_budget_usd: Annotated[float | None, typer.Option(help="Dollars that the model may cost.")] = None,
+    llm_budget_tokens: Annotated[int | None, typer.Option(help="Tokens that the model may use.")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Who decides: adaptive, rl-only or llm-only. [default: adaptive]")
     ] = None,
@@ -74,6 +93,10 @@ def train(
     ] = None,
     observation_type: Annotated[
         str | None, typer.Option(help="multi_modal, screen or state. [default: multi_modal]")
+    ] = None,
+    knowledge: Annotated[
+        str | None,
+        typer.Option(help="What ways are planned with: cartridge, or only what was seen. [default: cartridge]"),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. [default: 0]")] = None,
     device: Annotated[str | None, typer.Option(help="Where the learner computes: auto, cpu, cuda or mps.")] = None,
@@ -103,6 +126,16 @@ def train(
         "force_rom": force_rom or None,
         "rl": NONE if no_rl else rl,
         "llm": llm,
+        "llm_model": llm_model,
+        "llm_interval": llm_interval,
+        "llm_wait": llm_wait,
+        "llm_optional": llm_optional,
+        "llm_vision": llm_vision,
+        "llm_cache": llm_cache,
+        "llm_cache_path": llm_cache_path,
+        "llm_prompt": llm_prompt,
+        "llm_budget_usd": llm_budget_usd,
+        "llm_budget_tokens": llm_budget_tokens,
         "mode": "llm-only" if no_rl and mode is None else mode,
         "pilot": pilot,
         "env": env,
@@ -114,6 +147,7 @@ def train(
         "init_state": init_state,
         "reward": reward or None,
         "observation_type": observation_type,
+        "knowledge": knowledge,
         "seed": seed,
         "device": device,
         "torch_threads": torch_threads,
@@ -162,7 +196,7 @@ def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> 
     """Settings that the documents name are taken, but say so where nothing in this training reads them."""
     chosen = [
         name
-        for name in ("llm_model", "llm_interval", "llm_wait", "llm_optional", "max_context_length", "initial_strategy")
+        for name in (*(name for name in TrainSettings.model_fields if name.startswith("llm_")), *_READ_WITH_A_MODEL)
         if settings.origins[name] != DEFAULT
     ]
     if chosen and settings.train.llm == NONE:

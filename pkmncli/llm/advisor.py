@@ -6,8 +6,9 @@ Nothing here waits for a model unless it is told to. What became out of date whi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from threading import Thread
 
 from pkmncli.api import LLMRequest
 from pkmncli.llm.counsel import Answer, Counsel
@@ -49,7 +50,6 @@ class Advisor:
         """Answers that came for a situation that had passed."""
         self._most_open = most_open
         self._open: list[_Open | None] = [None] * num_envs
-        self._threads = ThreadPoolExecutor(max_workers=most_open, thread_name_prefix="advice")
 
     def is_open(self, environment: int) -> bool:
         """Whether an environment's question is under way; one that is out of date still is."""
@@ -63,23 +63,18 @@ class Advisor:
     def ask(self, environment: int, request: LLMRequest, *, asked_at: int, event: str) -> None:
         """Asks for an environment that has no question open. With ``wait`` the answer is there when this returns."""
         assert self._open[environment] is None, "one open question for each environment"
-        future: Future[Answer]
+        future: Future[Answer] = Future()
         if self.wait:
-            future = Future()
             future.set_result(self.counsel.ask(request))
         else:
-            future = self._threads.submit(self.counsel.ask, request)
+            # A thread that ends with the process, however long its request would still take.
+            Thread(target=_answer, args=(self.counsel, request, future), name="advice", daemon=True).start()
         self._open[environment] = _Open(asked_at, event, future)
 
     def outdate(self, environment: int) -> None:
         """What an environment asked about has passed: its answer, when it comes, is dropped."""
         open_one = self._open[environment]
-        if open_one is None:
-            return
-        if open_one.future.cancel():
-            self._open[environment] = None
-            self.outdated += 1
-        else:
+        if open_one is not None:
             open_one.outdated = True
 
     def poll(self) -> Sequence[Delivery]:
@@ -96,7 +91,12 @@ class Advisor:
         return deliveries
 
     def close(self) -> None:
-        """Ends without waiting for what is under way: a request ends by its own timeout."""
-        self.counsel.stopping.set()
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self.counsel.backend.close()
+        """Ends without waiting for what is under way: nobody will take its answer."""
+        self.counsel.close()
+
+
+def _answer(counsel: Counsel, request: LLMRequest, future: Future[Answer]) -> None:
+    try:
+        future.set_result(counsel.ask(request))
+    except Exception as error:  # a fault of a backend that breaks its contract is the training's to tell
+        future.set_exception(error)

@@ -84,7 +84,10 @@ class ReplyCache:
     def get(self, key: str) -> LLMReply | None:
         """The reply kept under a key; a damaged entry counts as none."""
         with self._lock:
-            row = self._database.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            try:
+                row = self._database.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            except sqlite3.Error:  # locked for too long, or closed since the run ended
+                return None
         if row is None:
             return None
         try:

@@ -104,6 +104,13 @@ class Counsel:
             latency_s=time.perf_counter() - began,
         )
 
+    def close(self) -> None:
+        """Lets go of the backend and the cache. What is under way is not waited for."""
+        self.stopping.set()
+        self.backend.close()
+        if self.cache is not None:
+            self.cache.close()
+
     def _without(
         self,
         request: LLMRequest,

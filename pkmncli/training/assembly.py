@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "duckdb"
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
-_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom")
+_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom", "knowledge")
 
 
 def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:
@@ -43,7 +43,7 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
         "start_state": train.init_state,
         "rewards": _rewards(settings, registry),
         "screen": "rgb" if for_people else "packed",
-        "render_mode": "rgb_array" if for_people else None,
+        "render_mode": "rgb_array" if for_people or train.llm_vision else None,
     }
     values.update({name: value for name, value in offered.items() if name in model.model_fields and value is not None})
     return PartSpec(_target(registration), _config_target(registration), values)
@@ -158,6 +158,8 @@ def check_parts(settings: ResolvedSettings) -> None:
     train = settings.train
     if train.rl == NONE and train.mode != "llm-only":
         raise ConfigurationError(f"mode {train.mode} needs a learner: leave out --rl none, or use --mode llm-only")
+    if train.llm != NONE and train.mode == "rl-only":
+        raise ConfigurationError("mode rl-only takes no advice: leave out --llm, or use --mode adaptive or llm-only")
     if train.pilot == NONE and train.mode != "rl-only":
         raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
 

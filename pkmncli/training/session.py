@@ -17,10 +17,11 @@ from typing import Any
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
-from pkmncli.diagnostics import say
+from pkmncli.diagnostics import redact, say
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.training.advice_parts import build_desk
 from pkmncli.training.assembly import build_learner, open_store, worker_spec
 from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
@@ -119,6 +120,7 @@ class TrainingSession:
             write_atomic(run.config_file, settings.to_toml())
             run.write_command(self._arguments)
         store = open_store(self._registry, tables_folder(settings, run))
+        desk = build_desk(settings, self._registry, pool, tell=self._tell)
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -130,6 +132,7 @@ class TrainingSession:
             call_hook=self._registry.call_runtime_hook,
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
+            advice=desk,
         )
         try:
             if checkpoint is None:
@@ -188,6 +191,10 @@ class TrainingSession:
             f"at {cost.steps_per_second:.0f} steps/s.\n"
             f"Writing to {run.folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
         )
+
+    def _tell(self, text: str) -> None:
+        logger.info("%s", redact(text))
+        self._progress.message(redact(text))
 
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)

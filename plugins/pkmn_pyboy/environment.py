@@ -82,7 +82,8 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         frames_per_step = self.action_frames * settings.action_repeat
         self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / frames_per_step}
         self.max_steps_per_episode = settings.max_steps_per_episode or self.profile.episode_steps
-        self._goal = self._goal_index()
+        self.goal = self._goal_index()
+        """Place of the milestone that ends an episode, -1 for none."""
         self.rewards = RewardSum(settings.rewards)
         self.phase_names = PHASE_NAMES
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
@@ -211,7 +212,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             self._progress_mark = self._progress_of(state)
             self._maps.add(state.map_id)
             self._progress_step = self.steps
-        terminated = self._goal >= 0 and self.milestones.steps[self._goal] >= 0
+        terminated = self.goal >= 0 and self.milestones.steps[self.goal] >= 0
         if terminated:
             reward += self.rewards.finish(state)
         return reward, terminated, self.steps >= self.max_steps_per_episode
@@ -331,8 +332,12 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         return self.observation(), self._info()
 
     def baselines(self) -> dict[str, Callable[[int], None]]:
-        """The emulation alone, to measure :meth:`step` against."""
-        return baselines(self)
+        """The emulation alone, to measure :meth:`step` against, and the reading alone, as each step does it once."""
+
+        def read(action: int) -> None:
+            self._masks.mask(self.reader.read(self.emulator))
+
+        return {**baselines(self), "state reader and mask": read}
 
     # Inner parts --------------------------------------------------------------------------------------------
 

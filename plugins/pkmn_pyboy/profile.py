@@ -139,6 +139,8 @@ class GameProfile:
     charmap: Charmap
     names: Names
     item_uses: ItemUses
+    menu_words: Mapping[str, str]
+    """What the START menu calls things: ``party``, ``pack``, ``move`` (a member to another place), ``use``."""
     milestones: tuple[Milestone, ...]
     errands: Mapping[str, Milestone] = field(default_factory=dict)
     """What has to be done for milestones beside them, by key."""

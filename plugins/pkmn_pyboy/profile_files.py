@@ -116,6 +116,15 @@ class ItemUsesFile(_File):
     ball: list[tuple[int, float]] = []
 
 
+class MenuWordsFile(_File):
+    """What the START menu calls the party, the pack, moving a member to another place, and using a thing."""
+
+    party: str
+    pack: str
+    move: str
+    use: str = ""
+
+
 class GameFile(_File):
     """game.toml"""
 
@@ -127,6 +136,7 @@ class GameFile(_File):
     hash: HashFile | None = None
     field_moves: dict[FieldMoveName, FieldMoveFile] | None = None
     items: ItemUsesFile = ItemUsesFile()
+    menu: MenuWordsFile | None = None
     lacks: list[str] = []
 
     @field_validator("rom", mode="before")

@@ -86,6 +86,7 @@ def load_profile(folder: Path) -> GameProfile:
         item_uses=ItemUses(
             dict(game.items.heal), dict(game.items.cure), frozenset(game.items.revive), dict(game.items.ball)
         ),
+        menu_words={key: word for key, word in game.menu.model_dump().items() if word} if game.menu is not None else {},
         milestones=milestones,
         errands=errands,
         field_moves=field_moves,

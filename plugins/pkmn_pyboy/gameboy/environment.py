@@ -66,8 +66,10 @@ class GameBoyEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.observation_space = observation_space("screen", packed=settings.screen == "packed")
         self._packed = settings.screen == "packed"
         self._start_state = _read_start_state(settings.start_state)
-        self._power_on: bytes | None = None
         self.emulator = Emulator(self.rom, headless=settings.headless, speed=settings.emulation_speed)
+        # Taken at once: later, a state may have been loaded that is nothing like power-on.
+        self.emulator.run(settings.start_frames)
+        self._begin = self.emulator.save_state()
         self.novelty = ScreenNovelty(settings)
         self.mask: NDArray[np.int8] = np.ones(_ACTION_COUNT, np.int8)
         self.mask.setflags(write=False)
@@ -211,10 +213,7 @@ class GameBoyEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
 
     def _load_start(self, start: bytes | None) -> None:
         if start is None:
-            if self._power_on is None:
-                self.emulator.run(self.settings.start_frames)
-                self._power_on = self.emulator.save_state()
-            self.emulator.load_state(self._power_on, trusted=True)
+            self.emulator.load_state(self._begin, trusted=True)
         elif start[: len(MAGIC)] == MAGIC:
             saved = read_saved_state(start, game=str(self.names["game"]), rom_sha1=self.rom.sha1)
             self.emulator.load_state(saved.emulator, trusted=True)

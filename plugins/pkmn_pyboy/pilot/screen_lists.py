@@ -96,12 +96,12 @@ class ScreenList:
             start = self.tiles.find(name, start + 1)
         return found
 
-    def press_for(self, name: bytes) -> Action | None:
+    def press_for(self, name: bytes, gap: int = _NAME_GAP) -> Action | None:
         """The press that brings the cursor nearer to a name, A when it stands there; None when it isn't listed."""
         places = self.rows_of(name)
         if not places or self.row < 0:
             return None
-        listed = [row for row, column in places if 0 < column - self.column <= _NAME_GAP]
+        listed = [row for row, column in places if 0 < column - self.column <= gap]
         if not listed:
             return None
         return self.press_to_row(min(listed, key=lambda row: abs(row - self.row)))

@@ -44,9 +44,24 @@ class PilotSettings(BaseModel):
     heal_map_distance: int = Field(
         default=4, ge=0, le=50, description="Most maps between here and a healer that it still goes to."
     )
+    heal_item_distance: int = Field(
+        default=2,
+        ge=0,
+        le=50,
+        description="Maps to the nearest healer from which on it uses things from the bag first.",
+    )
     healer_maps: tuple[str, ...] = Field(
         default=("pokemon center", "rest house"),
         description="Maps with one of these words in their name have a healer behind a counter.",
+    )
+    care: float = Field(
+        default=1.1,
+        ge=0.5,
+        le=3.0,
+        description="Factor on the damage that the next trainers are expected to do, when it decides whether to train.",
+    )
+    pick_up_within: int = Field(
+        default=8, ge=0, le=100, description="Tiles that it walks out of its way for a thing that lies about."
     )
     train_levels: int = Field(
         default=2, ge=0, le=20, description="Levels that the lead should gain after a lost battle before it goes on."

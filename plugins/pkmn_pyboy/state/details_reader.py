@@ -144,7 +144,8 @@ class DetailsReader:
         )
 
     def _text(self, data: bytes) -> str:
-        return self._charmap.decode(data)
+        # A game without this name leaves its room at zero, which is no character.
+        return self._charmap.decode(data) if data[0] else ""
 
 
 def _parts(plan: ReadPlan, data: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:

@@ -6,6 +6,15 @@
 #define LESSONS 57
 #define BASE_LESSONS 24 /* of the species' row: a bit per lesson */
 
+u8 lesson_asked;
+
+/* Whether a species can learn the move of a lesson. */
+u8 lesson_fits(u8 species, u8 lesson)
+{
+	load_base(species);
+	return base_data[BASE_LESSONS + (lesson >> 3)] & (u8)(1 << (lesson & 7));
+}
+
 static u8 move_of(u8 lesson)
 {
 	return far_byte(BANK_TMHMMOVES, ADDR_TMHMMOVES + lesson);
@@ -72,14 +81,13 @@ static void teach(u8 slot, u8 lesson)
 	u8 move = move_of(lesson), place;
 	u8 row[7];
 	nickname(name_buffer, slot);
-	load_base(mon->species);
 	for (place = 0; place < 4; place++) {
 		if (mon->moves[place] == move) {
 			remark(TX_KNOWS_ALREADY);
 			return;
 		}
 	}
-	if (!(base_data[BASE_LESSONS + (lesson >> 3)] & (u8)(1 << (lesson & 7)))) {
+	if (!lesson_fits(mon->species, lesson)) {
 		remark(TX_CANT_LEARN);
 		return;
 	}
@@ -107,8 +115,10 @@ void lesson_use(u8 item)
 	fade_out();
 	if (!slot)
 		return;
+	lesson_asked = lesson;
 	slot = party_menu(TX_TEACH_WHOM, 1, 0);
 	if (slot != MENU_CANCEL)
 		teach(slot, lesson);
+	lesson_asked = 0;
 	fade_out();
 }

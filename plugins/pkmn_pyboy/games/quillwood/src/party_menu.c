@@ -8,7 +8,9 @@ static void draw_member(u8 slot)
 	PartyMon *mon = &party[slot];
 	u8 row = slot * 2;
 	screen_text(row, 2, wPartyMonNicknames + slot * 11);
-	if (!get16(mon->hp)) {
+	if (lesson_asked) {
+		screen_words(row, 14, lesson_fits(mon->species, lesson_asked) ? TX_ABLE : TX_UNABLE);
+	} else if (!get16(mon->hp)) {
 		screen_words(row, 14, TX_FNT);
 	} else if (mon->status) {
 		screen_words(row, 14, (mon->status & 7) ? TX_SLP : (mon->status & 8) ? TX_PSN : TX_PAR);

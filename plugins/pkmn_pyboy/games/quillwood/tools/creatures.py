@@ -85,7 +85,7 @@ def build_creatures(banks: Banks) -> dict[str, Table]:
         "BaseData": add(
             "BaseData",
             bytes(base),
-            "32 bytes per species from id 1; 22 is the rate of growth, 24 to 31 have a bit per lesson",
+            "32 bytes per species from id 1; 22 rate of growth, 24 on a bit per lesson",
         ),
         "PokemonNames": add("PokemonNames", bytes(names), "10 bytes per species, padded with 0x50"),
         "EvosAttacks": add("EvosAttacks", pointers, "a word per species: evolutions, 0, level, move pairs, 0"),

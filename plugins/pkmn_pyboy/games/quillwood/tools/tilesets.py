@@ -86,7 +86,11 @@ def build_tilesets(banks: Banks, tilesets: dict[str, Tileset]) -> dict[str, Tabl
         permission[value] = 0x0F
     cut = banks.add(BANK_TILESETS, "CutBlocks", b"".join(map(word, cut_at)))
     return {
-        "CutBlocks": (BANK_TILESETS, cut, "a word per tileset: pairs of a block and the one that cutting leaves, 0 ends"),
+        "CutBlocks": (
+            BANK_TILESETS,
+            cut,
+            "a word per tileset: pairs of a block and what cutting leaves, 0 ends",
+        ),
         "Tilesets": (BANK_TILESETS, banks.add(BANK_TILESETS, "Tilesets", bytes(rows)), "15 bytes each, from tileset 0"),
         "CollisionPermissionTable": (
             BANK_TILESETS,
