@@ -43,8 +43,8 @@ class Thing(Enum):
     """Kinds of people, things and exits."""
 
     DOOR = Look("D", "door or stairs", (200, 88, 60))
-    SIGN = Look("S", "sign or thing to read", (130, 96, 60))
-    HIDDEN = Look("h", "hidden thing", (190, 140, 60))
+    SIGN = Look("S", "sign or thing to read", (238, 218, 150))
+    HIDDEN = Look("h", "hidden thing", (214, 150, 70))
     PERSON = Look("P", "person", (60, 90, 190))
     TRAINER = Look("T", "trainer", (190, 50, 110))
     ITEM = Look("I", "thing to take", (226, 166, 30))

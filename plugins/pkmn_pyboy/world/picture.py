@@ -118,8 +118,9 @@ class _Canvas:
         self._pen: Any = ImageDraw.Draw(self.picture)
         for part, _ in names:
             self._map(part, (part.x - left) * tile + 1, (part.y - top) * tile + _TITLE)
-        for part, _ in names:
-            self._way(part, (part.x - left) * tile + 1, (part.y - top) * tile + _TITLE)
+        for index, (part, _) in enumerate(names):
+            place = (part.x - left) * tile + 1, (part.y - top) * tile + _TITLE
+            self._way(part, *place, first=index == 0, last=index == len(names) - 1)
         for part, name in names:
             self._name(name, (part.x - left) * tile + 1, (part.y - top) * tile + _TITLE, alone=len(names) == 1)
 
@@ -175,22 +176,24 @@ class _Canvas:
             middle = (left + x * self._tile + half, top + y * self._tile + half)
             pen.text(middle, look.letter, font=self._small_font, fill=_LIGHT, anchor="mm")
 
-    def _way(self, part: Part, left: int, top: int) -> None:
+    def _way(self, part: Part, left: int, top: int, *, first: bool, last: bool) -> None:
         if part.leg is None:
             return
         tile, half = self._tile, (self._tile - 1) / 2
         points = [(left + x * tile + half, top + y * tile + half) for x, y in part.leg.tiles]
         if part.leg.press != ENTER and part.leg.leads_to is not None:
             dx, dy = STEPS[part.leg.press]
-            points.append((points[-1][0] + dx * tile * 0.6, points[-1][1] + dy * tile * 0.6))
+            reach = tile * 0.6 if last else tile  # onto the first tile of the map beside it
+            points.append((points[-1][0] + dx * reach, points[-1][1] + dy * reach))
         self.used.add(Thing.PATH.value)
         width = max(2, tile // 4)
         if len(points) > 1:
             self._pen.line(points, fill=_LIGHT, width=width + 2, joint="curve")
             self._pen.line(points, fill=Thing.PATH.value.colour, width=width, joint="curve")
         radius = tile * 0.42
-        for place, colour in ((points[0], _INK), (points[-1], Thing.PATH.value.colour)):
-            x, y = place
+        ends = [(points[0], _INK)] if first else []
+        ends += [(points[-1], Thing.PATH.value.colour)] if last else []
+        for (x, y), colour in ends:
             self._pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour, outline=_LIGHT)
 
     def _name(self, name: str, left: int, top: int, *, alone: bool) -> None:
