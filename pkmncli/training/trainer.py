@@ -291,6 +291,7 @@ class Trainer:
                 "episode/length": summary.steps,
                 "episode/milestones": len(summary.milestone_steps),
                 "episode/llm_share": summary.llm_share,
+                **{f"reward/{part}": total for part, total in self._pool.rewards_of_ended(index).items()},
             },
         )
         self._episodes[index] = self._new_episode(index, episode.number + 1)
