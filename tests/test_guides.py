@@ -201,15 +201,13 @@ def test_mask_rules_are_as_the_code_has_them() -> None:
 
 
 def test_rewards_are_as_the_code_has_them() -> None:
-    registry = get_registry()
-    table = {named(part)[0]: float(default) for part, _, default in rows(DOCS / "environment.md", "part")}
-    expected = {}
-    for reward in ("progress", "exploration"):
-        model = registry.get("rewards", reward).load_config()
-        assert model is not None
-        values = model().model_dump()
-        expected |= {f"{reward}.{name}": value for name, value in values.items() if not name.endswith("half_life")}
-    assert table == expected
+    """Every built-in reward has its row with the names of its parts, and the table of its settings."""
+    page = DOCS / "rewards.md"
+    table = {named(reward)[0]: tuple(named(parts)) for reward, _, parts in rows(page, "reward")}
+    registered = [entry for entry in get_registry().registrations("rewards") if entry.distribution == "pkmncli"]
+    assert table == {entry.name: entry.load().PARTS for entry in registered}
+    for name in table:
+        assert f"<!-- begin: settings {name} -->" in page.read_text(encoding="utf-8")
 
 
 def test_info_is_described() -> None:
@@ -256,7 +254,13 @@ def test_files_of_a_run_are_described(workplace: Path) -> None:
 def test_metrics_are_described(workplace: Path) -> None:
     described = {name for cell, _ in rows(DOCS / "training.md", "name") for name in named(cell)}
     measured = duckdb.sql("SELECT DISTINCT name FROM read_parquet('runs/guide/metrics/*.parquet')").fetchall()
-    assert described == {name for (name,) in measured}
+    names = {name for (name,) in measured}
+    rewards = {name for name in names if name.startswith("reward/")}
+    assert described - {"reward/progress.level"} == names - rewards
+    assert "reward/exploration.new_tile" in rewards
+    for name in rewards:
+        reward, part = name.removeprefix("reward/").split(".")
+        assert part in get_registry().get("rewards", reward).load().PARTS
 
 
 def test_exit_codes_are_described() -> None:

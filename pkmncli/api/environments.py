@@ -145,7 +145,11 @@ class Pilot(Protocol):
 
 
 class Reward(Protocol):
-    """A part of the reward. ``state`` is the environment's own typed state; parts are named and added up."""
+    """A part of the reward. ``state`` is the environment's own typed state; parts are named and added up.
+
+    One that is a potential may also have ``finish(state) -> parts``: called where the goal, reached in ``state``, has
+    ended the episode, and added to its last step.
+    """
 
     def reset(self, state: Any) -> None:
         """An episode has begun in ``state``."""

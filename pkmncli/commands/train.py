@@ -94,6 +94,10 @@ def train(
     observation_type: Annotated[
         str | None, typer.Option(help="multi_modal, screen or state. [default: multi_modal]")
     ] = None,
+    knowledge: Annotated[
+        str | None,
+        typer.Option(help="What ways are planned with: cartridge, or only what was seen. [default: cartridge]"),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. [default: 0]")] = None,
     device: Annotated[str | None, typer.Option(help="Where the learner computes: auto, cpu, cuda or mps.")] = None,
     torch_threads: Annotated[
@@ -143,6 +147,7 @@ def train(
         "init_state": init_state,
         "reward": reward or None,
         "observation_type": observation_type,
+        "knowledge": knowledge,
         "seed": seed,
         "device": device,
         "torch_threads": torch_threads,

@@ -124,6 +124,10 @@ class TrainSettings(BaseModel):
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
         "multi_modal", description="what the learner sees: screen and state variables, or one of them"
     )
+    knowledge: Literal["cartridge", "seen"] = Field(
+        "cartridge",
+        description="what the player by rules plans ways with: all that the cartridge has, or what was seen of it",
+    )
     headless: bool = Field(True, description="run without a window")
 
     save_dir: AbsolutePath = Field(Path("runs"), description="folder in which run folders are made")

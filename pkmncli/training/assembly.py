@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "duckdb"
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
-_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom")
+_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom", "knowledge")
 
 
 def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:

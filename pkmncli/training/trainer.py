@@ -129,7 +129,7 @@ class Trainer:
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._recorder = Recorder(store, pool.num_envs, on_batch=self._on_batch, start=start)
         self._desk = advice(self._recorder.add_advice) if advice is not None else None
-        self.statistics = TrainingStatistics()
+        self.statistics = TrainingStatistics(milestone_order=list(pool.milestone_names))
         self._episodes: list[RunningEpisode] = []
         self._metric_sums: dict[str, float] = defaultdict(float)
         self._metric_counts: dict[str, int] = defaultdict(int)
@@ -152,6 +152,7 @@ class Trainer:
         self._learner.load_segments(segments)
         trainer = checkpoint.trainer
         self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
+        self.statistics.milestone_order = list(self._pool.milestone_names)
         self._arbiter.load_state_dict(trainer["arbiter"])
         self._recorder.load_state_dict(trainer["recorder"])
         self._thread.load_state_dict(trainer["learner_thread"])
@@ -290,6 +291,7 @@ class Trainer:
                 "episode/length": summary.steps,
                 "episode/milestones": len(summary.milestone_steps),
                 "episode/llm_share": summary.llm_share,
+                **{f"reward/{part}": total for part, total in self._pool.rewards_of_ended(index).items()},
             },
         )
         self._episodes[index] = self._new_episode(index, episode.number + 1)

@@ -16,7 +16,7 @@ from pkmn_pyboy.profile import FieldMove
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
-MILESTONE, ERRAND, TEACH, CATCH, TRAIN = "milestone", "errand", "teach", "catch", "train"
+MILESTONE, ERRAND, TEACH, CATCH, TRAIN, HEAL = "milestone", "errand", "teach", "catch", "train", "heal"
 """Kinds of goals."""
 
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
@@ -186,9 +186,11 @@ class GoalOrientedPlanner:
         party = strength.rested(self._tables, environment.state.party)
         if not foes or not party:
             return None
-        now = strength.forecast(self._tables, party, foes, self.care)
-        if now.score >= _STRONG_ENOUGH:
-            return None
+        if strength.forecast(self._tables, party, foes, self.care).score >= _STRONG_ENOUGH:
+            as_it_is = strength.as_it_is(self._tables, environment.state.party)
+            if strength.forecast(self._tables, as_it_is, foes, self.care).score >= _STRONG_ENOUGH:
+                return None
+            return HEAL, 0, 0, "heal before the fight"
         places = [place for place, member in enumerate(environment.state.party.members) if not member.egg]
         best = (-1.0, 0)
         for index in range(len(party)):

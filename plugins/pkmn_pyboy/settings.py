@@ -70,6 +70,11 @@ class EnvironmentSettings(BaseModel):
         description="Milestone that ends an episode; without one the game's last.",
         json_schema_extra=PROVIDED,
     )
+    knowledge: Literal["cartridge", "seen"] = Field(
+        default="cartridge",
+        description="What the pilot plans ways with: all maps of the cartridge image, or those that it has seen.",
+        json_schema_extra=PROVIDED,
+    )
     rewards: dict[str, RewardPart] = Field(
         default_factory=lambda: {"progress": RewardPart(), "exploration": RewardPart()},
         description="Parts of the reward by name. A number is short for its weight.",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import screen_lists, tactics
+from pkmn_pyboy.pilot.advice import CATCH, FIGHT, FLEE
 from pkmn_pyboy.pilot.bag import BALLS, ITEMS, Bag
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.memory import PACE, PilotMemory
@@ -192,6 +193,12 @@ class Fighter:
             training=training,
         )
         plan = self._tactician.plan(situation)
+        wish = memory.wish[0] if memory.wish else ""
+        if wish == FLEE and battle.kind == tactics.WILD and situation.may_run:
+            plan = Plan(RUN, why="run")
+        elif wish == FIGHT and plan.kind == RUN:
+            order = self.ranked_moves(battle)
+            plan = Plan(MOVE, order[0] if order else 0, why="fight")
         memory.battle_plan = list(plan)
         return plan
 
@@ -200,6 +207,8 @@ class Fighter:
         foe = battle.opponent
         if foe is None or battle.kind != tactics.WILD or state.party.count >= PARTY_PLACES:
             return False
+        if memory.wish and memory.wish[0] == CATCH:
+            return True
         if memory.catch_wish and (memory.catch_wish[0] in (0, foe.species)):
             return True
         if self._settings.catch == "none" or any(one.species == foe.species for one in state.party.members):

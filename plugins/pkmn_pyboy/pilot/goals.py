@@ -18,6 +18,7 @@ from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
+from pkmn_pyboy.pilot.wishes import Wishes
 from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import GameState
 
@@ -47,6 +48,7 @@ class GoalChooser:
         self._objectives = Objectives(environment, settings, roads)
         self._healing = Healing(environment, settings, self._objectives, roads, tasks)
         self._explorer = Explorer(environment, settings, self._healing.is_weak)
+        self._wishes = Wishes(self._objectives, self._healing, self._fights)
         self._planner = GoalOrientedPlanner(environment, settings.care)
 
     @property
@@ -62,7 +64,8 @@ class GoalChooser:
         """The goal to walk for now; nothing where there is nothing to do."""
         self._learn_ways(state, memory, around)
         return (
-            self._healing.choose(state, memory, around)
+            self._wishes.choose(state, memory, around)
+            or self._healing.choose(state, memory, around)
             or self._pick_up(memory, around)
             or self._train_after_loss(state, memory, around)
             or self._planned(state, memory, around)
@@ -103,6 +106,11 @@ class GoalChooser:
             return self._job(menu_tasks.TEACH, goal.number, goal.member, goal.title, state, memory)
         if goal.kind == planner.TRAIN:
             return self._train(goal, state, memory, around)
+        if goal.kind == planner.HEAL:
+            found = self._healing.choose(state, memory, around, anyway=True)
+            if found is not None:
+                return found
+            goal = self._planner.goals()[-2]
         if goal.kind == planner.CATCH:
             return self._fights(goal.key, goal.title, state, memory, around)
         if goal.target is None:

@@ -129,6 +129,12 @@ class PilotMemory:
     task_steps: int = 0
     task_marked: bool = False
     """Whether the member that is to be first was picked up."""
+    wish: list[Any] = field(default_factory=list)
+    """The skill that advice asks for: skill, map, column, row, confidence, species caught when it began."""
+    wish_battle: bool = False
+    """Whether there was a battle since."""
+    wish_failed: bool = False
+    """Whether nothing can be done for it."""
     advice_key: str = ""
     advice_done: int = 0
     """Presses of the advice that were made."""

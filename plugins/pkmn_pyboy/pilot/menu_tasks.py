@@ -22,7 +22,7 @@ SURE, LIKELY = 0.9, 0.7
 _MOST_STEPS = 90
 _POCKETS = 4
 _SCROLL_TURN = 14
-_OPENING_STEPS = 3
+_OPENING_STEPS = 4
 
 
 class MenuTasks:
@@ -105,7 +105,7 @@ class MenuTasks:
 
     def _thing(self, screen: ScreenList, kind: str, number: int, memory: PilotMemory) -> Decision | None:
         if memory.task_steps <= _OPENING_STEPS and screen.row < 0:
-            return None
+            return Decision(Action.NONE, "the page opens", SURE)
         move = self._field_moves.get(number) if kind == TEACH else None
         labels = [self._names.items.get(move.item if move is not None else number, b"")]
         if move is not None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import dialogue
-from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, AdviceFollower
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, AdviceFollower
 from pkmn_pyboy.pilot.battle import Fighter
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.learning import MoveLearner
-from pkmn_pyboy.pilot.memory import Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
@@ -71,14 +71,17 @@ class RulesPilot:
         self._notice(state)
         decision = self._advice.act(advice, state, memory)
         if decision is None:
-            decision = self._by_rules(state, self._advice.errand(advice, state, memory))
+            decision = self._by_rules(state)
+            if memory.wish and memory.wish[0] in BATTLE_SKILLS and state.phase in BATTLE_PHASES:
+                decision = Decision(decision.action, f"{ADVICE_PREFIX}{decision.reason}", memory.wish[4])
         advised = decision.reason.startswith(ADVICE_PREFIX)
+        over = decision.advice_over or self._advice.is_over(advice, memory)
         action = decision.action
         if not environment.mask[action]:
             action = next((action for action in _FALLBACK if environment.mask[action]), Action.NONE)
             advised = False
         memory.proposed = int(action)
-        return Decision(memory.proposed, decision.reason, decision.confidence, advised)
+        return Decision(memory.proposed, decision.reason, decision.confidence, advised, over)
 
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""
@@ -116,24 +119,28 @@ class RulesPilot:
             memory.losses += 1
             memory.train_to = lead.level + self.settings.train_levels
 
-    def _by_rules(self, state: GameState, errand: Goal | None) -> Decision:
+    def _by_rules(self, state: GameState) -> Decision:
         environment, memory = self._environment, self.memory
         phase = state.phase
         if phase is Phase.FREE:
-            return self._traveller.act(state, memory, errand)
+            return self._traveller.act(state, memory)
         if phase is Phase.DIALOGUE:
             return dialogue.read_on(memory)
         if phase is Phase.BATTLE:
             page = self._fighter.use_page(state, memory)
             if page is not None:
                 return page
+        asked = phase is Phase.CHOICE or dialogue.asks_in_battle(state)
+        if asked or (phase is Phase.MENU and memory.forget):
+            learning = self._learner.act(state, memory)
+            if learning is not None:
+                return learning
         if phase in _MENUS and memory.task:
             job = self._tasks.act(state, memory)
             if job is not None:
                 return job
-        if phase is Phase.CHOICE or dialogue.asks_in_battle(state):
-            learning = self._learner.act(state, memory)
-            return learning or dialogue.answer(environment, memory, self.settings)
+        if asked:
+            return dialogue.answer(environment, memory, self.settings)
         if phase is Phase.MENU:
             return dialogue.leave_menu(environment, state, memory)
         if phase is Phase.BATTLE_MENU:

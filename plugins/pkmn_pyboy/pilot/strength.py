@@ -152,6 +152,11 @@ def rested(tables: BattleTables, party: Party) -> list[Combatant]:
     ]
 
 
+def as_it_is(tables: BattleTables, party: Party) -> list[Combatant]:
+    """The party as it stands now."""
+    return [tables.member(member) for member in party.members if not member.egg]
+
+
 def grown(member: Combatant, levels: int) -> Combatant:
     """A member some levels later, its stats in proportion."""
     share = (member.level + levels) / max(member.level, 1)

@@ -42,12 +42,9 @@ class Traveller:
         self._chooser = chooser
         self._lookout = Lookout(environment)
 
-    def act(self, state: GameState, memory: PilotMemory, errand: Goal | None = None) -> Decision:
-        """What to press with control; an errand takes the place of the goal there was."""
+    def act(self, state: GameState, memory: PilotMemory) -> Decision:
+        """What to press with control."""
         self._take_in(state, memory)
-        if errand is not None:
-            memory.drop_goal(tried=False)
-            memory.goal = errand
         if memory.still >= self._settings.stuck_steps:
             memory.drop_goal(tried=True)
             memory.still = 0
@@ -71,9 +68,11 @@ class Traveller:
         moved = memory.place != [state.x, state.y] or memory.map_id != state.map_id
         if memory.map_id != state.map_id:
             self._arrive(state, memory)
+        elif memory.interrupted and memory.using:
+            memory.path = []
         elif memory.interrupted:
             goal = memory.goal
-            if goal is not None and goal.kind == PACE:
+            if goal is not None and (goal.kind == PACE or memory.interrupted == "battle"):
                 memory.drop_goal(tried=False)
             elif goal is not None and memory.interrupted == "words":
                 memory.drop_goal(tried=True)
@@ -86,6 +85,8 @@ class Traveller:
             memory.still = 0
         else:
             memory.still += 1
+        if memory.interrupted:
+            memory.using = False
         memory.interrupted = ""
         self._notice_progress(memory)
 
@@ -213,7 +214,7 @@ class Traveller:
             return []
         cell = nearest[0]
         steps = around.search.path(cell)
-        path = [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in steps]
+        path = self._presses(steps, state, around)
         facing = steps[-1][1] if steps else int(state.facing)
         x, y = grid.tile_of(cell)
         final = ends[cell]
@@ -227,6 +228,21 @@ class Traveller:
             if facing != final:
                 path.append([x, y, int(PRESSES[final])])
             path.append([x, y, _A])
+        return path
+
+    @staticmethod
+    def _presses(steps: list[tuple[int, int]], state: GameState, around: Surroundings) -> list[list[int]]:
+        """The presses for a way: before what takes a field move, face it and press A."""
+        path: list[list[int]] = []
+        facing = int(state.facing)
+        for cell, direction in steps:
+            x, y = around.grid.tile_of(cell)
+            if around.needs_use(cell, direction):
+                if facing != direction:
+                    path.append([x, y, int(PRESSES[direction])])
+                path.append([x, y, _A])
+            path.append([x, y, int(PRESSES[direction])])
+            facing = direction
         return path
 
     @staticmethod
@@ -262,8 +278,9 @@ class Traveller:
         turns = len(memory.path) > 1 and memory.path[1][:2] == [x, y]
         if direction is not None and not turns:
             ahead = (x + STEPS[direction][0], y + STEPS[direction][1])
-            if ahead in people.values():
+            if ahead in people.values() and not self._lookout.boulder_at(*ahead):
                 return self._wait_for(memory, goal)
+        memory.using = press == _A and len(memory.path) > 1
         return Decision(press, goal.why, goal.confidence)
 
     def _wait_for(self, memory: PilotMemory, goal: Goal) -> Decision | None:

@@ -47,6 +47,8 @@ class BattleReward:
     catching take back what damage and fainting had paid, so no series of battles that are not won gains anything.
     """
 
+    PARTS = ("damage", "fainted", "won", "lost", "white_out")
+
     def __init__(self, settings: BattleSettings | None = None) -> None:
         self.settings = settings or BattleSettings()
         self._wild_won = 0

@@ -33,6 +33,8 @@ class HealthSettings(BaseModel):
 class HealthReward:
     """Pays for healing a weak party exactly what getting weak had cost, so being hurt and healed gains nothing."""
 
+    PARTS = ("healed", "fainted")
+
     def __init__(self, settings: HealthSettings | None = None) -> None:
         self.settings = settings or HealthSettings()
 

@@ -29,6 +29,8 @@ class MoneySettings(BaseModel):
 class MoneyReward:
     """Pays once: what is spent and earned again, or put away and fetched, pays nothing."""
 
+    PARTS = ("earned", "spent")
+
     def __init__(self, settings: MoneySettings | None = None) -> None:
         self.settings = settings or MoneySettings()
         self._most = 0

@@ -41,6 +41,8 @@ class PotentialSettings(BaseModel):
 class PotentialReward:
     """Pays gamma * potential(next state) - potential(state) at every step, by part."""
 
+    PARTS = ("milestone", "badge", "level", "health")
+
     def __init__(self, settings: PotentialSettings | None = None) -> None:
         self.settings = settings or PotentialSettings()
         self.gamma = DEFAULT_GAMMA if self.settings.gamma is None else self.settings.gamma

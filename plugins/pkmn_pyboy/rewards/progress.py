@@ -39,6 +39,8 @@ class ProgressReward:
     Levels count where they are gained. Who is caught, fetched or swapped in brings levels along; those pay nothing.
     """
 
+    PARTS = ("first_pokemon", "pokemon", "level", "milestone", "badge")
+
     def __init__(self, settings: ProgressSettings | None = None) -> None:
         self.settings = settings or ProgressSettings()
         self._pokemon = 0

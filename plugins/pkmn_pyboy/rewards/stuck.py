@@ -47,6 +47,8 @@ class StuckSettings(BaseModel):
 class StuckReward:
     """Costs, and never pays. Progress is a milestone, a level, a badge, a species caught or seen."""
 
+    PARTS = ("idle", "wall", "repeated_talk")
+
     def __init__(self, settings: StuckSettings | None = None) -> None:
         self.settings = settings or StuckSettings()
         self._tiles: set[int] = set()

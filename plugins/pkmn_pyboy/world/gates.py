@@ -13,8 +13,8 @@ from pkmn_pyboy.world.records import ENTER, Place, Way
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom tile."""
 
-_WIDEST = 4
-"""Tiles of an edge that count as one gate: one of them is enough to plan with."""
+_WIDEST = 64
+"""Tiles of an edge that count as one gate: who crosses one of them can get to the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Gate:
     here: Box
     there: Box
     target: int
+    key: Place | int
+    """What tells where it leads apart from where others do: the place, or for an edge its own number."""
 
 
 class GateGraph:
@@ -54,6 +56,7 @@ class GateGraph:
                     _box([(way.x, way.y) for way in ways]),
                     _box([(place.x, place.y) for place in arrivals]),
                     arrivals[0].map_id,
+                    arrivals[0] if ways[0].warp else len(self.gates),
                 )
                 self.gates.append(gate)
                 self._on.setdefault(map_id, []).append(gate)

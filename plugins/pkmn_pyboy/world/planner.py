@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.world.abilities import Abilities
-from pkmn_pyboy.world.gates import Box, GateGraph
+from pkmn_pyboy.world.gates import Box, Gate, GateGraph
 from pkmn_pyboy.world.goals import Goal, at_place, of_kind, on_map
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.map_search import NEVER, MapSearch
@@ -31,9 +31,13 @@ class _Node:
     """A place where a map is entered, and how it was got to."""
 
     place: Place
-    came_from: _Node | None
-    way: Way | None
+    key: Place | int
+    """Place, or number of the gate over an edge: one of its tiles is as good as the others."""
+    came_from: _Node | None = None
+    way: Way | None = None
     """The way out of the map before."""
+    gate: Gate | None = None
+    """The edge or warp that the way is a part of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,8 @@ class _Question:
     relaxed: bool
     avoid: Mapping[int, frozenset[int]]
     came_from: Place | None
-    allowed: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """What is found out about maps while it is answered."""
+    situations: dict[int, tuple[object, ...]] = field(default_factory=dict)
+    """What makes a difference on each map."""
 
 
 class RoutePlanner:
@@ -63,6 +67,7 @@ class RoutePlanner:
         self._searches: OrderedDict[object, MapSearch] = OrderedDict()
         self._bounds: OrderedDict[tuple[tuple[int, Box], ...], list[int]] = OrderedDict()
         self._graph: GateGraph | None = None
+        self._crossings: dict[int, tuple[tuple[Way, int, int], ...]] = {}
         self._version = world.version
 
     # What can be asked --------------------------------------------------------------------------------------
@@ -148,15 +153,15 @@ class RoutePlanner:
             abilities = replace(abilities, moves=abilities.moves | {"surf"})
         question = _Question(abilities, relaxed, self._cells_of(avoid), came_from)
         graph, bounds = self._gates(), self._bounds_of(goal)
-        best: dict[Place, int] = {start: 0}
+        best: dict[Place | int, int] = {start: 0}
         count = 0
-        heap: list[tuple[int, int, int, _Node, Place | None]] = [(0, 0, 0, _Node(start, None, None), None)]
+        heap: list[tuple[int, int, int, int, _Node, Place | None]] = [(0, 0, 0, 0, _Node(start, start), None)]
         while heap:
-            _, _, spent, node, end = heapq.heappop(heap)
+            _, _, _, spent, node, end = heapq.heappop(heap)
             if end is not None:
-                return self._route(node, end, goal, spent, question)
+                return self._route(node, end, goal, question)
             place = node.place
-            if spent > best[place]:
+            if spent > best[node.key]:
                 continue
             search = self._search(place, question)
             if search is None:
@@ -167,19 +172,18 @@ class RoutePlanner:
                 cost = search.cost(grid.cell(*tile), entering=press == ENTER and goal.enters)
                 if cost < NEVER:
                     count += 1
-                    heapq.heappush(heap, (spent + cost, count, spent + cost, node, Place(place.map_id, *tile)))
-            for way, cost, beyond in self._onward(node, search, graph, bounds, question):
-                arrival = way.arrival
-                if arrival is not None and spent + cost < best.get(arrival, NEVER):
-                    best[arrival] = spent + cost
+                    heapq.heappush(heap, (spent + cost, 0, count, spent + cost, node, Place(place.map_id, *tile)))
+            for onward, cost, beyond in self._onward(node, search, graph, bounds, question):
+                if spent + cost < best.get(onward.key, NEVER):
+                    best[onward.key] = spent + cost
                     count += 1
-                    heapq.heappush(heap, (spent + cost + beyond, count, spent + cost, _Node(arrival, node, way), None))
+                    heapq.heappush(heap, (spent + cost + beyond, beyond, count, spent + cost, onward, None))
         return None
 
     def _onward(
         self, node: _Node, search: MapSearch, graph: GateGraph, bounds: list[int], question: _Question
-    ) -> Iterator[tuple[Way, int, int]]:
-        """Ways out of a map with what taking them costs, and the least that it costs from there on.
+    ) -> Iterator[tuple[_Node, int, int]]:
+        """Where one gets from a map, with what that costs, and the least that it costs from there on.
 
         Exits that lead back are for those who begin behind them: others came in by them and know where that was.
         """
@@ -189,15 +193,10 @@ class RoutePlanner:
         for gate in graph.on(place.map_id):
             if bounds[gate.number] >= NEVER:
                 continue
-            reached = min(
-                (search.cost(grid.cell(way.x, way.y), entering=way.press == ENTER), way.x, way.y) for way in gate.ways
-            )
-            if reached[0] >= NEVER:
-                continue
-            way = next(way for way in gate.ways if (way.x, way.y) == reached[1:])
-            extra = self._crossing(steps, way, question)
-            if extra != BLOCKED:
-                yield way, reached[0] + gate.cost + extra, bounds[gate.number] - gate.cost
+            reached, way = search.exits.get(gate.number) or self._reached(gate, search, question)
+            if way is not None and way.arrival is not None:
+                onward = _Node(way.arrival, gate.key, node, way, gate)
+                yield onward, reached + gate.cost, bounds[gate.number] - gate.cost
         if node.way is not None and not node.way.back:
             return
         for way in self.world.ways(place.map_id):
@@ -208,75 +207,147 @@ class RoutePlanner:
                 known = question.came_from is not None and node.way is None
                 origins = (question.came_from,) if known else graph.origins(Place(place.map_id, way.x, way.y))
                 for origin in origins:
-                    yield replace(way, arrival=origin), cost + 1 + self.costs.exit, 0
+                    if origin is not None:
+                        onward = _Node(origin, origin, node, replace(way, arrival=origin))
+                        yield onward, cost + 1 + self.costs.exit, 0
 
-    def _crossing(self, steps: MapSteps, way: Way, question: _Question) -> int:
-        """What arriving over an edge costs beyond the step: water to enter, someone who stands there."""
-        if way.warp or way.arrival is None:
-            return 0
-        other = self._steps_on(way.arrival.map_id)
-        if other is None:
-            return BLOCKED
-        from_water = steps.is_water(steps.grid.cell(way.x, way.y))
-        number = other.into(other.grid.cell(way.arrival.x, way.arrival.y), way.press, from_water=from_water)
-        return BLOCKED if number is None else self._allowed(other, question)[number]
+    def _reached(self, gate: Gate, search: MapSearch, question: _Question) -> tuple[int, Way | None]:
+        """What getting to a gate costs, and the tile of it to leave by; NEVER and None where there is no way."""
+        reached, way = NEVER, None
+        for one, cell, extra in self._crossing(gate, question):
+            cost = search.cost(cell, entering=one.press == ENTER) + extra
+            if cost < reached:
+                reached, way = cost, one
+        if all(need == 0 for _, _, need in self._crossings[gate.number]):
+            search.exits[gate.number] = reached, way
+        return reached, way
+
+    def _crossing(self, gate: Gate, question: _Question) -> Iterator[tuple[Way, int, int]]:
+        """The tiles of a gate with their cells, and what arriving by each costs: water to enter, someone there."""
+        entries = self._crossings.get(gate.number)
+        if entries is None:
+            entries = self._crossings[gate.number] = tuple(self._entries(gate))
+        for way, cell, need in entries:
+            if not need:
+                yield way, cell, 0
+                continue
+            extra = self._extra(self._steps[gate.target], need, question)
+            if extra != BLOCKED:
+                yield way, cell, extra
+
+    def _entries(self, gate: Gate) -> Iterator[tuple[Way, int, int]]:
+        here, there = self._steps_on(gate.map_id), self._steps_on(gate.target)
+        if here is None or there is None:
+            return
+        for way in gate.ways:
+            cell, need = here.grid.cell(way.x, way.y), 0
+            if not way.warp and way.arrival is not None:
+                arrival = there.grid.cell(way.arrival.x, way.arrival.y)
+                number = there.into(arrival, way.press, from_water=here.is_water(cell))
+                if number is None:
+                    continue
+                need = number
+            yield way, cell, need
+
+    @staticmethod
+    def _extra(steps: MapSteps, need: int, question: _Question) -> int:
+        return steps.cost_of(need, question.abilities, relaxed=question.relaxed)
 
     def _search(self, place: Place, question: _Question) -> MapSearch | None:
         steps = self._steps_on(place.map_id)
         if steps is None:
             return None
-        allowed = self._allowed(steps, question)
         avoid = question.avoid.get(place.map_id, frozenset())
-        key = (place, allowed, avoid)
+        situation = question.situations.get(place.map_id)
+        if situation is None:
+            situation = steps.situation(question.abilities, relaxed=question.relaxed)
+            question.situations[place.map_id] = situation
+        key = (place, situation, avoid)
         search = self._searches.get(key)
         if search is None:
-            search = self._searches[key] = MapSearch(steps, steps.grid.cell(place.x, place.y), allowed, avoid)
+            search = self._new_search(steps, {steps.grid.cell(place.x, place.y): 0}, question)
+            self._searches[key] = search
             if len(self._searches) > _KEPT_SEARCHES:
                 self._searches.popitem(last=False)
         else:
             self._searches.move_to_end(key)
         return search
 
-    @staticmethod
-    def _allowed(steps: MapSteps, question: _Question) -> tuple[int, ...]:
-        found = question.allowed.get(steps.map.map_id)
-        if found is None:
-            found = steps.allowed(question.abilities, relaxed=question.relaxed)
-            question.allowed[steps.map.map_id] = found
-        return found
+    def _new_search(
+        self, steps: MapSteps, starts: Mapping[int, int], question: _Question, until: Collection[int] = ()
+    ) -> MapSearch:
+        avoid = question.avoid.get(steps.map.map_id, frozenset())
+        return MapSearch(steps, starts, lambda need: self._extra(steps, need, question), avoid, until)
 
     # The way in words ---------------------------------------------------------------------------------------
 
-    def _route(self, node: _Node, end: Place, goal: Goal, cost: int, question: _Question) -> Route:
+    def _route(self, node: _Node, end: Place, goal: Goal, question: _Question) -> Route:
         nodes = [node]
         while (before := nodes[-1].came_from) is not None:
             nodes.append(before)
         nodes.reverse()
-        legs, obstacles, missing = [], [], []
-        for index, here in enumerate(nodes):
-            onward = nodes[index + 1] if index + 1 < len(nodes) else None
-            way = onward.way if onward is not None else None
-            tile = (way.x, way.y) if way is not None else (end.x, end.y)
-            press = way.press if way is not None else goal.press_at(end)
-            entering = press == ENTER and (way is not None or goal.enters)
-            steps = self._steps[here.place.map_id]
-            search = self._search(here.place, question)
-            assert search is not None
-            cells = search.path(steps.grid.cell(*tile), entering=entering)
-            for obstacle, open_now in self._met(steps, cells, question.abilities):
-                obstacles.append(obstacle)
-                if not open_now:
-                    missing.append(obstacle)
-            legs.append(
-                Leg(
-                    here.place.map_id,
-                    tuple(steps.grid.tile_of(cell) for cell in cells),
-                    press,
-                    way.arrival if way is not None else None,
-                    way.warp if way is not None else 0,
-                )
+        legs: list[Leg] = []
+        obstacles: list[Obstacle] = []
+        missing: list[Obstacle] = []
+        steps = self._steps[end.map_id]
+        press = goal.press_at(end)
+        cell, entering = steps.grid.cell(end.x, end.y), press == ENTER and goal.enters
+        searches = self._refined(nodes, cell, question)
+        cost = searches[-1].cost(cell, entering=entering)
+        way: Way | None = None
+        for index in range(len(nodes) - 1, -1, -1):
+            steps = self._steps[nodes[index].place.map_id]
+            cells = searches[index].path(cell, entering=entering)
+            met = list(self._met(steps, cells, question.abilities))
+            obstacles[:0] = [obstacle for obstacle, _ in met]
+            missing[:0] = [obstacle for obstacle, open_now in met if not open_now]
+            leads_to, warp = (way.arrival, way.warp) if way is not None else (None, 0)
+            legs.insert(
+                0, Leg(steps.map.map_id, tuple(steps.grid.tile_of(one) for one in cells), press, leads_to, warp)
             )
+            if index == 0:
+                break
+            way = self._way_to(nodes[index], cells[0])
+            press, entering = way.press, way.press == ENTER
+            cell = self._steps[nodes[index - 1].place.map_id].grid.cell(way.x, way.y)
         return Route(tuple(legs), cost, tuple(obstacles), tuple(missing))
+
+    def _refined(self, nodes: list[_Node], last: int, question: _Question) -> list[MapSearch]:
+        """The searches along a way, where an edge may be crossed at any of its tiles. ``last`` is the goal's cell."""
+        searches: list[MapSearch] = []
+        for index, node in enumerate(nodes):
+            steps = self._steps[node.place.map_id]
+            onward = nodes[index + 1].gate if index + 1 < len(nodes) else None
+            starts = {steps.grid.cell(node.place.x, node.place.y): 0}
+            if node.gate is not None:
+                starts = {}
+                for way, cell, extra in self._crossing(node.gate, question):
+                    spent = searches[-1].cost(cell, entering=way.press == ENTER)
+                    if spent < NEVER and way.arrival is not None:
+                        starts[steps.grid.cell(way.arrival.x, way.arrival.y)] = spent + extra + node.gate.cost
+            elif node.way is not None and index:
+                before = self._steps[nodes[index - 1].place.map_id].grid
+                cell = before.cell(node.way.x, node.way.y)
+                starts = dict.fromkeys(
+                    starts, searches[-1].cost(cell, entering=node.way.press == ENTER) + 1 + self.costs.exit
+                )
+            if index + 1 == len(nodes):
+                until = [last]
+            elif onward is not None:
+                until = [cell for _, cell, _ in self._crossing(onward, question)]
+            else:
+                until = []
+            searches.append(self._new_search(steps, starts, question, until))
+        return searches
+
+    def _way_to(self, node: _Node, cell: int) -> Way:
+        """Of the ways that a node may have been entered by, the one that arrives at a cell."""
+        grid = self._steps[node.place.map_id].grid
+        for way in node.gate.ways if node.gate is not None else ():
+            if way.arrival is not None and grid.cell(way.arrival.x, way.arrival.y) == cell:
+                return way
+        assert node.way is not None
+        return node.way
 
     def _met(self, steps: MapSteps, cells: list[int], abilities: Abilities) -> Iterator[tuple[Obstacle, bool]]:
         """Obstacles on a path, and whether each can be dealt with now."""
@@ -301,7 +372,6 @@ class RoutePlanner:
                 return None
             world = self.world
             steps = self._steps[map_id] = MapSteps(here, world.rules, world.openers, world.ways(map_id), self.costs)
-            steps.complete()
         return steps
 
     def _gates(self) -> GateGraph:
@@ -324,6 +394,7 @@ class RoutePlanner:
             return
         self._version = self.world.version
         self._graph = None
+        self._crossings.clear()
         self._bounds.clear()
         for map_id, steps in list(self._steps.items()):
             if self.world.map(map_id) is not steps.map:

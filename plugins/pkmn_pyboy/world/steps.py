@@ -111,6 +111,9 @@ class MapSteps:
         self._people = self._stand(here.people)
         if costs.sight:
             self._watch(here.people)
+        self._asks = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
+        self._flags = sorted({need.flag for needs in self._people.values() for need in needs if need.flag != NO_FLAG})
+        self._plain = self._plain_cells()
 
     def __getitem__(self, cell: int) -> tuple[Move, ...]:
         moves = self._moves.get(cell)
@@ -118,30 +121,22 @@ class MapSteps:
             moves = self._moves[cell] = tuple(self._from(cell))
         return moves
 
-    def complete(self) -> None:
-        """Finds all moves, so that :attr:`needs` is complete."""
-        for y in range(self.grid.height):
-            for cell in range(self.grid.cell(0, y), self.grid.cell(self.grid.width, y)):
-                if cell not in self._moves and self._rules.kind[self.grid.tiles[cell]] != WALL:
-                    self[cell]
-        for direction in range(len(STEPS)):
-            for cell in self.grid.edge(OPPOSITE[direction]):
-                for from_water in (False, True):
-                    self.into(cell, direction, from_water=from_water)
+    def situation(self, abilities: Abilities, *, relaxed: bool) -> tuple[object, ...]:
+        """All that makes a difference on this map: equal ones allow the same moves at the same costs."""
+        moves, flags = abilities.moves, abilities.flags
+        pushes = tuple(kind in moves for kind in _PUSHED.values()) if self._people else ()
+        known = None if flags is None else tuple(flag in flags for flag in self._flags)
+        return (relaxed, known, pushes, *(move in moves for move in self._asks))
 
-    def allowed(self, abilities: Abilities, *, relaxed: bool) -> tuple[int, ...]:
-        """What each of the needs costs, BLOCKED for those that can't be met."""
-        found = []
-        for needs in self.needs:
-            total = 0
-            for need in needs:
-                cost = need.cost(abilities, self._costs, relaxed=relaxed)
-                if cost == BLOCKED:
-                    total = BLOCKED
-                    break
-                total += cost
-            found.append(total)
-        return tuple(found)
+    def cost_of(self, number: int, abilities: Abilities, *, relaxed: bool) -> int:
+        """What some needs cost together, BLOCKED where one of them can't be met."""
+        total = 0
+        for need in self.needs[number]:
+            cost = need.cost(abilities, self._costs, relaxed=relaxed)
+            if cost == BLOCKED:
+                return BLOCKED
+            total += cost
+        return total
 
     def into(self, cell: int, direction: int, *, from_water: bool) -> int | None:
         """Number of what stepping onto a cell needs, None where nobody can."""
@@ -159,15 +154,34 @@ class MapSteps:
             self.needs.append(needs)
         return number
 
+    def _plain_cells(self) -> bytearray:
+        """1 for cells of the map that can be stepped on from every side and are empty floor, 0 for all others."""
+        grid, rules = self.grid, self._rules
+        grass = rules.grass if self._costs.grass else frozenset()
+        plain = bytes(
+            rules.kind[tile] == LAND and not rules.sides[tile] and tile != rules.ice and tile not in grass
+            for tile in range(256)
+        )
+        cells = bytearray(grid.tiles.translate(plain))
+        stride = grid.stride
+        cells[:stride] = cells[-stride:] = bytes(stride)
+        cells[::stride] = cells[stride - 1 :: stride] = bytes(grid.height + 2)
+        for cell in self._people:
+            cells[cell] = 0
+        return cells
+
     def _from(self, cell: int) -> Iterator[Move]:
-        tiles, rules, costs = self.grid.tiles, self._rules, self._costs
+        tiles, rules, costs, plain = self.grid.tiles, self._rules, self._costs, self._plain
         here = tiles[cell]
-        from_water = rules.kind[here] == WATER
+        sides, jumps, from_water = rules.sides[here], rules.jumps[here], rules.kind[here] == WATER
         for direction, delta in enumerate(self.grid.deltas):
-            if rules.sides[here] >> direction & 1:
-                continue
             target, cost = cell + delta, 1
-            if rules.jumps[here] >> direction & 1 and rules.kind[tiles[target]] == WALL:
+            if sides >> direction & 1:
+                continue
+            if plain[target]:
+                yield target, direction, 1, 0
+                continue
+            if jumps >> direction & 1 and rules.kind[tiles[target]] == WALL:
                 target, cost = target + delta, 2
             needs = self._entering(target, direction, from_water=from_water)
             if needs is None:

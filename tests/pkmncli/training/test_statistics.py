@@ -45,3 +45,11 @@ def test_counters_go_on_after_a_resume() -> None:
     for one in (statistics, again):
         one.add_episode(episode(4.0, outside=6, lab=9), 1)
     assert again.summary() == statistics.summary()
+
+
+def test_milestones_stand_in_the_games_order_whichever_episode_reached_them_first() -> None:
+    statistics = TrainingStatistics(milestone_order=["outside", "meadow", "lab"])
+    statistics.add_episode(episode(1.0, outside=3, lab=9), 1)
+    statistics.add_episode(episode(1.0, outside=3, meadow=5), 1)
+    assert statistics.milestones_reached == ["outside", "meadow", "lab"]
+    assert list(statistics.summary()["milestones"]) == ["outside", "meadow", "lab"]

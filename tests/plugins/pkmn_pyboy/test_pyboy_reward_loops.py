@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -133,7 +135,16 @@ def play(reward: RewardSum, states: Sequence[GameState]) -> dict[str, float]:
         reward.score(before, presses[number % len(presses)], after)
         for part, value in reward.parts.items():
             earned[part] = earned.get(part, 0.0) + value
+    assert earned.keys() <= known_parts()
     return earned
+
+
+@functools.cache
+def known_parts() -> set[str]:
+    """Every part that a reward says it has."""
+    found = {name: importlib.import_module(f"pkmn_pyboy.rewards.{name}") for name in BUILT_IN_REWARDS}
+    classes = {name: getattr(module, f"{name.title()}Reward") for name, module in found.items()}
+    return {f"{name}.{part}" for name, reward in classes.items() for part in reward.PARTS}
 
 
 @pytest.mark.parametrize("name", BUILT_IN_REWARDS)

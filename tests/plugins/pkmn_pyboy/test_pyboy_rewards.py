@@ -221,6 +221,37 @@ def test_without_a_change_nothing_is_earned(name: str, fight: Callable[..., Game
     assert reward.save_state() == before or name == "stuck"
 
 
+def test_an_episode_with_every_reward_goes_on_exactly(make: Callable[..., PokemonEnvironment]) -> None:
+    """Saved in the middle, in a battle too, and gone on with in another environment."""
+    settings = {"observation_type": "state", "rewards": dict.fromkeys(BUILT_IN_REWARDS, 1.0)}
+    environment, other = make(**settings), make(**settings)
+    environment.reset(seed=2)
+    pilot = RulesPilot(environment)
+    pilot.reset(2)
+    saved: list[tuple[int, bytes]] = []
+    pressed: list[int] = []
+    earned: list[dict[str, float]] = []
+    total = 0.0
+    for step in range(420):
+        in_battle = environment.state.battle is not None
+        if step % 140 == 139 or (in_battle and not any(at < 0 for at, _ in saved)):
+            saved.append((-step if in_battle else step, environment.save_state()))
+        total += environment.advance(pilot.act(None).action)[0]
+        pressed.append(environment.pressed)
+        earned.append(environment.rewards.parts)
+    assert sum(environment.reward_totals().values()) == pytest.approx(total)
+    assert {part for parts in earned for part in parts} == environment.reward_totals().keys()
+    assert any(at < 0 for at, _ in saved), "there was a battle"
+    for at, state in saved:
+        other.load_state(state)
+        for step in range(abs(at), min(abs(at) + 60, 420)):
+            other.advance(pressed[step])
+            assert other.rewards.parts == earned[step]
+        for part, sum_so_far in other.reward_totals().items():
+            expected = sum(parts.get(part, 0.0) for parts in earned[: step + 1])
+            assert sum_so_far == pytest.approx(expected), part
+
+
 def test_settings_of_rewards() -> None:
     settings = EnvironmentSettings(rewards={"progress": 2, "exploration": {"weight": 0.5, "settings": {"new_map": 1}}})
     assert settings.rewards["progress"].weight == 2

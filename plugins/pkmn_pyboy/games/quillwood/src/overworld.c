@@ -58,7 +58,7 @@ static u8 held_direction(void)
 }
 
 /* Variables instead of one expression: SDCC 4.2 compares (u8)(a << 1) as if it had a sign. */
-static u8 off_map(u8 x, u8 y)
+u8 off_map(u8 x, u8 y)
 {
 	u8 width = wMapWidth, height = wMapHeight;
 	width += width;
@@ -229,6 +229,7 @@ static void blackout(void)
 	wScriptRunning = RUN_BLACKOUT;
 	wMapStatus = 1;
 	battle_lost = 0;
+	wPlayerState = STATE_WALKING;
 	money_put(money_get() >> 1);
 	party_heal();
 	for (i = 0; i < NUM_SPAWNS; i++) {
@@ -260,30 +261,39 @@ static void run_script(u16 address)
 	last_tick = hVBlankCounter;
 }
 
-/* Tall grass, or the floor of a cave: perhaps a wild creature. */
+/* Tall grass, the floor of a cave, or water: perhaps a wild creature. Both tables lie in one bank. */
 static u8 encounter(void)
 {
 	u16 at = ADDR_WILD_GRASS;
-	u8 group, slot, roll;
+	u8 group, slot, roll, width = 47, slots_at = 5 + 14;
 	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
+	static const u8 water_odds[3] = {60, 90, 100};
+	const u8 *chance = odds;
 	if (wWildEncounterCooldown || !wPartyCount)
 		return 0;
-	if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE))
+	if (wPlayerState == STATE_SURFING) {
+		at = ADDR_WILD_WATER;
+		width = 9;
+		slots_at = 3;
+		chance = water_odds;
+	} else if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE)) {
 		return 0;
+	}
 	for (;;) {
 		group = far_byte(BANK_WILD_GRASS, at);
 		if (group == 0xFF)
 			return 0;
 		if (group == wMapGroup && far_byte(BANK_WILD_GRASS, at + 1) == wMapNumber)
 			break;
-		at += 47;
+		at += width;
 	}
-	if (random() >= far_byte(BANK_WILD_GRASS, at + 3))
+	/* the rate by day, or the only one */
+	if (random() >= far_byte(BANK_WILD_GRASS, at + (width == 9 ? 2 : 3)))
 		return 0;
 	roll = random_below(100);
-	for (slot = 0; roll >= odds[slot]; slot++)
+	for (slot = 0; roll >= chance[slot]; slot++)
 		;
-	at += 5 + 14 + slot * 2;
+	at += slots_at + slot * 2;
 	at_rest();
 	wScriptRunning = RUN_SCRIPT;
 	wScriptMode = 1;
@@ -397,8 +407,23 @@ static u8 try_step(u8 direction)
 	}
 	if (off_map(x, y) && !(wMapConnections & bit[direction]))
 		return 0;
-	if (permission(map_collision(x, y)) || object_at(x + 4, y + 4))
+	number = object_at(x + 4, y + 4);
+	if (number) {
+		field_push(number, direction);
 		return 0;
+	}
+	/* water carries those who ride on it; ashore they walk */
+	number = permission(map_collision(x, y));
+	if (wPlayerState == STATE_SURFING) {
+		if (number > 1)
+			return 0;
+		if (!number) {
+			wPlayerState = STATE_WALKING;
+			player_figure();
+		}
+	} else if (number) {
+		return 0;
+	}
 	begin_step(direction);
 	return 1;
 }
@@ -441,6 +466,8 @@ static void interact(void)
 		}
 		at += 5;
 	}
+	if (!off_map(x, y))
+		field_tile(map_collision(x, y), direction);
 }
 
 static void player_tick(void)
