@@ -100,6 +100,22 @@ class Usage:
             self.cached += cached
             self.repaired += repaired
 
+    def add_repeated(
+        self, reading: str, *, replies: int, cached: bool, prompt_tokens: int, completion_tokens: int, latency_s: float
+    ) -> None:
+        """A question was answered before the run was broken off, and its answer takes effect again: it did cost."""
+        with self._lock:
+            self.readings[reading] += bool(replies)
+            self.repaired += replies > 1
+            self.cached += cached
+            if cached or not replies:
+                return
+            self.requests += replies
+            self.replies += replies
+            self.prompt_tokens += prompt_tokens
+            self.completion_tokens += completion_tokens
+            self.latencies_s.append(latency_s)
+
     @property
     def tokens(self) -> int:
         """Of prompts and replies."""

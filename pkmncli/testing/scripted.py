@@ -76,8 +76,11 @@ class ScriptedBackend:
 
     def complete(self, request: LLMRequest) -> LLMReply:
         """The reply that the file has for a prompt."""
-        if not self._replies and self._settings.file is not None:
-            self._replies = _read(self._settings.file)
+        if not self._replies:
+            try:
+                self.check()
+            except LLMConnectionError as error:
+                raise LLMFailure(LLMFault.UNREACHABLE, str(error)) from error
         chosen = self._choose(request.prompt)
         if chosen is None:
             raise LLMFailure(LLMFault.REFUSED, "the script has no reply to this prompt")

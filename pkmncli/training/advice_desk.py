@@ -241,6 +241,15 @@ class AdviceDesk:
             values = json.loads(row["advice"])
             advice = Advice(**{**values, "presses": tuple(values["presses"])})
             self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
+        self._answers += 1
+        self._advisor.counsel.usage.add_repeated(
+            row["reading"],
+            replies=row["reply"].count(_PARTED) + 1 if row["model"] else 0,
+            cached=bool(row["cached"]),
+            prompt_tokens=int(row["prompt_tokens"]),
+            completion_tokens=int(row["completion_tokens"]),
+            latency_s=float(row["latency_s"]),
+        )
         self._record(row)
 
     def _judge_speed(self, delivery: Delivery, step: int) -> None:

@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
 from pkmncli.errors import PkmnError, TrainingError
@@ -95,6 +95,19 @@ class WorkerState:
     step: int
     environment: bytes
     pilot: Mapping[str, Any] | None
+
+
+class EpisodeEnd(NamedTuple):
+    """What is known of an episode only when it ends.
+
+    ``milestone_steps`` are the steps at which its milestones were reached, -1 for those that were not;
+    ``reward_totals`` what each part of the reward earned, and ``milestone_frames`` the steps in emulated frames, where
+    the environment says so.
+    """
+
+    milestone_steps: list[int]
+    reward_totals: dict[str, float]
+    milestone_frames: Sequence[int] = ()
 
 
 class Worker:
@@ -197,10 +210,10 @@ class Worker:
 
     # Steps -------------------------------------------------------------------------------------------------------
 
-    def step(self, action: int, slot: int, source: int, confidence: float) -> list[int] | None:
+    def step(self, action: int, slot: int, source: int, confidence: float) -> EpisodeEnd | None:
         """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block.
 
-        Returns the steps at which the milestones of an episode that ended were reached, -1 for those that were not.
+        Returns what is known of an episode only when it ends.
         """
         assert self.block is not None
         environment = self.environment
@@ -248,11 +261,17 @@ class Worker:
             self._propose()
             self._publish(slot)
             return None
-        milestones = environment.milestone_steps()
+        totals = getattr(environment, "reward_totals", None)
+        frames = getattr(environment, "milestone_frames", None)
+        end = EpisodeEnd(
+            environment.milestone_steps(),
+            {} if totals is None else dict(totals()),
+            () if frames is None else list(frames()),
+        )
         environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
         self.episode += 1
         self._begin(slot)
-        return milestones
+        return end
 
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)
@@ -331,8 +350,8 @@ def _answer(channel: Channel, worker: Worker) -> None:
         opcode = message[:1]
         if opcode == STEP:
             _opcode, action, slot, source, confidence = STEP_MESSAGE.unpack(message)
-            milestones = worker.step(action, slot, source, confidence)
-            channel.send(DONE if milestones is None else DONE + pickle.dumps(milestones))
+            end = worker.step(action, slot, source, confidence)
+            channel.send(DONE if end is None else DONE + pickle.dumps(end))
         elif opcode == ATTACH:
             layout: tuple[FieldLayout, ...] = pickle.loads(message[1:])
             channel.send(DONE)  # only then the handle comes, which may not be mixed with other messages

@@ -22,6 +22,7 @@ from pkmncli.training.worker_process import (
     CALL,
     STEP,
     STEP_MESSAGE,
+    EpisodeEnd,
     WorkerSpec,
     WorkerState,
 )
@@ -79,7 +80,7 @@ class WorkerPool:
         self._slots = [0] * spec.num_envs
         self._messages = [b""] * spec.num_envs
         self._lost: dict[int, WorkerLostError] = {}
-        self._ended_milestones: list[list[int]] = [[] for _ in range(spec.num_envs)]
+        self._ended = [EpisodeEnd([], {})] * spec.num_envs
         self.losses = 0
         """Workers that were lost and replaced."""
         self._presses = [bytearray() for _ in range(spec.num_envs)]
@@ -191,7 +192,7 @@ class WorkerPool:
         self._slots[index] ^= 1
         record: np.void = self._block.records[index].copy()
         if record["terminated"] or record["truncated"]:
-            self._ended_milestones[index] = pickle.loads(answer[1:])
+            self._ended[index] = pickle.loads(answer[1:])
             self._presses[index].clear()
             self._advice[index].clear()
             self._episodes[index] += 1
@@ -279,8 +280,17 @@ class WorkerPool:
 
     def milestones_of_ended(self, index: int) -> dict[str, int]:
         """For the episode of an environment that ended last: the step at which each milestone was reached."""
-        steps = zip(self.milestone_names, self._ended_milestones[index], strict=True)
+        steps = zip(self.milestone_names, self._ended[index].milestone_steps, strict=True)
         return {name: step for name, step in steps if step >= 0}
+
+    def milestone_frames_of_ended(self, index: int) -> dict[str, int]:
+        """The same in emulated frames, where they are known."""
+        frames = zip(self.milestone_names, self._ended[index].milestone_frames, strict=False)
+        return {name: frame for name, frame in frames if frame >= 0}
+
+    def rewards_of_ended(self, index: int) -> dict[str, float]:
+        """For the episode of an environment that ended last: what each part of its reward earned, where it is known."""
+        return self._ended[index].reward_totals
 
     def save(self) -> list[WorkerState]:
         """The state of every worker."""

@@ -129,7 +129,7 @@ def splits(environment: PokemonEnvironment) -> tuple[MilestoneSplit, ...]:
 
 
 def _goal(environment: PokemonEnvironment) -> str:
-    milestone = environment.milestones.current()
+    milestone = environment.milestones.current(environment.goal)
     return milestone.hint or milestone.name if milestone is not None else _ALL_REACHED
 
 

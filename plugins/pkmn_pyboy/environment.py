@@ -254,6 +254,10 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         """For each milestone the step of this episode at which it was reached, 0 at its start, -1 if not yet."""
         return list(self.milestones.steps)
 
+    def milestone_frames(self) -> list[int]:
+        """The same in emulated frames of the episode."""
+        return list(self.milestones.frames)
+
     def milestone_splits(self) -> tuple[MilestoneSplit, ...]:
         """The milestones reached in this episode, with the step and the emulated frame of each, in their order."""
         return splits(self)
@@ -272,6 +276,10 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
     def analysis(self) -> GameStateAnalysis:
         """What the state means: danger, health, suggestions, and what changed since the latest :meth:`context`."""
         return analyse(self, self._described)
+
+    def reward_totals(self) -> dict[str, float]:
+        """What each part of the reward has earned in this episode, weighted, as ``reward.part``."""
+        return dict(self.rewards.totals)
 
     def context(self) -> Context:
         """The state in words. What changed is told from one call to the next."""
@@ -307,6 +315,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             "reader": self.reader.save_state(),
             "random": self.np_random.bit_generator.state,
             "rewards": self.rewards.save_state(),
+            "reward_totals": self.rewards.totals,
         }
         return write_saved_state(self.emulator.save_state(), session, game=self.profile.name, rom_sha1=self.rom.sha1)
 
@@ -376,6 +385,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.reader.load_state(session["reader"])
         self.np_random.bit_generator.state = session["random"]
         self.rewards.load_state(session["rewards"])
+        self.rewards.totals = {str(part): float(total) for part, total in session["reward_totals"].items()}
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
         self._facts = self._details = None

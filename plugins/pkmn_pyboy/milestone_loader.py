@@ -73,7 +73,8 @@ def _build(
     if entry.target is not None:
         group, number = entry.target.map
         place = entry.target
-        target = Target(group * 256 + number, place.x, place.y, place.facing, place.person or 0)
+        scene = place.scene if place.scene is not None else -1
+        target = Target(group * 256 + number, place.x, place.y, place.facing, place.person or 0, scene)
     _check_names(path, where, entry, names, field_moves)
     requires = Requirements(
         tuple(entry.needs_items),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap
+from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap, Span
 
 _SWITCHED_WORK_RAM = 0xD000
 _NEEDS = {
@@ -115,7 +115,8 @@ def _at(address: int) -> MemoryField:
 class Target:
     """A place to walk to: a map, and where known a tile on it and the direction to face and press A there.
 
-    ``person`` is the number on the map of someone to speak to, wherever he stands by then.
+    ``person`` is the number on the map of someone to speak to, wherever he stands by then. ``scene`` stands for any
+    tile that starts the map's scene of that number, -1 for none.
     """
 
     map_id: int
@@ -123,6 +124,7 @@ class Target:
     y: int | None = None
     facing: str | None = None
     person: int = 0
+    scene: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,9 @@ class MilestoneTracker:
         self.count = 0
         self._wanted: dict[int, frozenset[int]] = {}
         self._ready: list[int] = []
+        self._memory: Memory | None = None
+        self._watch: Callable[[], bytes] | None = None
+        self._unproven: tuple[bytes, int] | None = None
 
     def begin(self, memory: Memory, map_id: int) -> None:
         """Starts an episode: what is already behind the player counts as reached at step 0.
@@ -208,10 +213,20 @@ class MilestoneTracker:
 
     def update(self, memory: Memory, map_id: int, step: int, frame: int = 0) -> bool:
         """Looks for new evidence after a step, which ended at ``frame``. Returns whether a milestone was reached."""
+        if memory is not self._memory:
+            self._memory = memory
+            self._watch = None
+        if self._watch is None:
+            self._watch = memory.bind(self._watched())
+        evidence = (self._watch(), map_id)
+        if evidence == self._unproven:
+            return False
         found = False
         while True:
             reached = [index for index in self._ready if self.milestones[index].holds(memory, map_id)]
             if not reached:
+                # Nothing can have come true until some byte of it changes; which bytes, may just have changed.
+                self._unproven = None if found else evidence
                 return found
             found = True
             for index in reached:
@@ -261,7 +276,13 @@ class MilestoneTracker:
             if self.steps[needed] < 0:
                 self._reach_with_needs(needed)
 
+    def _watched(self) -> list[Span]:
+        """The bytes that may prove a milestone that is ready."""
+        items = (item for index in self._ready for item in self.milestones[index].evidence if item.size)
+        return [(item.bank, item.address, item.size) for item in items]
+
     def _find_ready(self) -> None:
+        self._watch = self._unproven = None
         steps = self.steps
         self.count = sum(step >= 0 for step in steps)
         self._ready = [

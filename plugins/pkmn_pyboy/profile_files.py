@@ -308,13 +308,14 @@ class EvidenceFile(_File):
 
 
 class TargetFile(_File):
-    """A place to walk to, or someone to speak to by his number on the map."""
+    """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number."""
 
     map: tuple[int, int]
     x: int | None = None
     y: int | None = None
     facing: Literal["down", "up", "left", "right"] | None = None
     person: int | None = Field(default=None, ge=1, le=15)
+    scene: int | None = Field(default=None, ge=0, le=255)
 
 
 class GoalFile(_File):

@@ -71,6 +71,8 @@ class Objectives:
         map_id = target.map_id
         if target.person:
             return self._person(target, key, why, memory, around)
+        if target.scene >= 0:
+            return self._scene(target, key, why, memory, around)
         if target.x is None or target.y is None or not around.grid.inside(target.x, target.y):
             return None
         tries = memory.tries.get(key, 0)
@@ -90,6 +92,16 @@ class Objectives:
             person = next((one.number for one in around.people if (one.x, one.y) == (x, y)), 0)
             return Goal(TALK, key, map_id, why, PLANNED, x, y, person=person)
         return None
+
+    def _scene(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """The nearest tile that starts a scene."""
+        if memory.tries.get(key, 0) >= self._settings.goal_tries:
+            return None
+        cells = {around.grid.cell(x, y) for scene, x, y in around.triggers if scene == target.scene}
+        nearest = around.search.nearest(cells - {around.search.start})
+        if nearest is None:
+            return None
+        return Goal(TILE, key, target.map_id, why, PLANNED, *around.grid.tile_of(nearest[0]))
 
     def _person(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
         if memory.tries.get(key, 0) >= self._settings.goal_tries:

@@ -30,6 +30,8 @@ class Surroundings:
     signs: list[tuple[int, int]]
     search: Search
     moves: Moves
+    triggers: list[tuple[int, int, int]]
+    """Scene, column and row of each tile that starts a scene."""
     boulders: frozenset[int] = frozenset()
     """Cells of boulders."""
     pushes: bool = False
@@ -125,7 +127,16 @@ class Lookout:
             pushable=boulders if "strength" in usable else (),
         )
         return Surroundings(
-            grid, rules, exits, people, self._exits.signs(), search, moves, boulders, self._pushes(state)
+            grid,
+            rules,
+            exits,
+            people,
+            self._exits.signs(),
+            search,
+            moves,
+            self._exits.triggers(),
+            boulders,
+            self._pushes(state),
         )
 
     def is_boulder(self, person: Person) -> bool:

@@ -27,6 +27,8 @@ class RewardSum:
         self._rewards = _build(parts)
         self.parts: dict[str, float] = {}
         """What the latest step earned, weighted, as ``reward.part``."""
+        self.totals: dict[str, float] = {}
+        """What the episode has earned so far, likewise."""
 
     @property
     def names(self) -> set[str]:
@@ -35,7 +37,7 @@ class RewardSum:
 
     def reset(self, state: GameState) -> None:
         """Begins an episode."""
-        self.parts = {}
+        self.parts, self.totals = {}, {}
         for _, _, reward in self._rewards:
             reward.reset(state)
 
@@ -45,8 +47,10 @@ class RewardSum:
         parts: dict[str, float] = {}
         for name, weight, reward in self._rewards:
             for part, value in reward.score(previous, action, state).items():
-                parts[f"{name}.{part}"] = weight * value
-                total += weight * value
+                key, weighted = f"{name}.{part}", weight * value
+                parts[key] = weighted
+                self.totals[key] = self.totals.get(key, 0.0) + weighted
+                total += weighted
         self.parts = parts
         return total
 
@@ -59,9 +63,10 @@ class RewardSum:
         for name, weight, reward in self._rewards:
             finish = getattr(reward, "finish", None)
             for part, value in finish(state).items() if finish is not None else ():
-                key = f"{name}.{part}"
-                self.parts[key] = self.parts.get(key, 0.0) + weight * value
-                total += weight * value
+                key, weighted = f"{name}.{part}", weight * value
+                self.parts[key] = self.parts.get(key, 0.0) + weighted
+                self.totals[key] = self.totals.get(key, 0.0) + weighted
+                total += weighted
         return total
 
     def save_state(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Cartridge:
 
     @cached_property
     def machines(self) -> tuple[int, ...]:
-        """The move of each machine, from place 0."""
+        """The move of each machine, from place 0; 0 for a place without one."""
         return read_machines(self._image)
 
     @cached_property
@@ -116,4 +116,4 @@ class Cartridge:
         """The moves that machines can teach a species."""
         known = self.species.get(species)
         places = known.machines if known is not None else ()
-        return frozenset(self.machines[place] for place in places if place < len(self.machines))
+        return frozenset(self.machines[place] for place in places if place < len(self.machines)) - {0}

@@ -11,6 +11,7 @@ _MACHINE_BITS, _GROWTH_PLACE = slice(24, 32), 22
 _MOST_LEVEL = 100
 _MOST_LIST = 64
 _MACHINES_POCKET = 4
+_MACHINES = 57
 
 
 def read_species(image: Image, names: Names) -> dict[int, Species]:
@@ -118,18 +119,18 @@ def read_items(image: Image, names: Names) -> dict[int, Item]:
 
 
 def read_machines(image: Image) -> tuple[int, ...]:
-    """The move of each machine, in their order: TMs, then HMs, then what tutors teach."""
+    """The move of each machine by its place: TMs, HMs, then what tutors teach up to a 0; 0 for a place without one."""
     table = image.table("TMHMMoves")
     if table is None:
         return ()
     data = image.take(table.offset, min(_MOST_LIST, image.room(table.offset)))
-    return tuple(data.split(b"\0", 1)[0])
+    return tuple(data[:_MACHINES] + data[_MACHINES:].split(b"\0", 1)[0])
 
 
 def machine_items(items: dict[int, Item], machines: tuple[int, ...]) -> dict[int, int]:
     """The move that each machine in the bag teaches, by item: the things of the machines' pocket, in order."""
     numbers = sorted(number for number, item in items.items() if item.pocket == _MACHINES_POCKET)
-    return dict(zip(numbers, machines, strict=False))
+    return dict(zip(numbers, (move for move in machines if move), strict=False))
 
 
 def read_growth_rates(image: Image, species: dict[int, Species]) -> tuple[GrowthRate, ...]:

@@ -21,7 +21,10 @@ from pkmn_pyboy.gameboy.novelty import ScreenNovelty
 from pkmn_pyboy.gameboy.settings import GameBoySettings, NoveltySettings
 from pkmncli import cli
 from pkmncli.api import Action, Environment, Facts
+from pkmncli.bench import environment as bench
+from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError, EmulatorError, RomError
+from pkmncli.plugins import get_registry
 
 SCROLLER = bytes.fromhex(
     "f3"  # di
@@ -230,3 +233,15 @@ def test_wrong_uses_end_in_one_line(
     error = capfd.readouterr().err
     assert says in error
     assert error.count("\n") == 1
+
+
+def test_its_step_can_be_measured(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it does not observe is left out; the numbers are the machine's business."""
+    monkeypatch.setattr(bench, "STEPS_PER_ROUND", 5)
+    registry = get_registry()
+    settings = resolve_settings({"mode": "rl-only", "env": "gameboy", "rom_path": image}, registry=registry, environ={})
+    assert [one.name for one in bench.bench_environment(settings, registry, pairs=1)] == [
+        "step against bare emulator, multi_modal, packed screens",
+        "step against frame by frame",
+        "step against bare emulator, multi_modal, rgb screens",
+    ]

@@ -112,7 +112,9 @@ def test_missing_folder_and_files(tmp_path: Path) -> None:
 
 
 def test_crystal_is_whole(crystal: GameProfile) -> None:
-    assert len(crystal.milestones) == 58
+    keys = [milestone.key for milestone in crystal.milestones]
+    assert keys.index("hall_of_fame") == 57
+    assert all(milestone.optional for milestone in crystal.milestones[58:])
     assert [milestone.key for milestone in crystal.milestones][5:7] == ["starter", "starter_done"]
     assert len(crystal.names.maps) == 388
     assert len(crystal.names.species) == 252
@@ -131,6 +133,7 @@ def test_quillwood_shares_crystals_memory(quillwood: GameProfile, crystal: GameP
     assert quillwood.bundled_rom is not None
     assert quillwood.bundled_rom.is_file()
     assert quillwood.milestones
+    assert quillwood.names.johto_badges == ("Thorn", "Tide", "Cairn")
 
 
 def test_fields_decode_by_their_encoding(crystal: GameProfile, memory: FakeMemory) -> None:

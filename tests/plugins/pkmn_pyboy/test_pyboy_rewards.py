@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 from pydantic import ValidationError
+from test_pyboy_recordings import play_recordings
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -231,19 +232,40 @@ def test_an_episode_with_every_reward_goes_on_exactly(make: Callable[..., Pokemo
     saved: list[tuple[int, bytes]] = []
     pressed: list[int] = []
     earned: list[dict[str, float]] = []
+    total = 0.0
     for step in range(420):
         in_battle = environment.state.battle is not None
         if step % 140 == 139 or (in_battle and not any(at < 0 for at, _ in saved)):
             saved.append((-step if in_battle else step, environment.save_state()))
-        environment.advance(pilot.act(None).action)
+        total += environment.advance(pilot.act(None).action)[0]
         pressed.append(environment.pressed)
         earned.append(environment.rewards.parts)
+    assert sum(environment.reward_totals().values()) == pytest.approx(total)
+    assert {part for parts in earned for part in parts} == environment.reward_totals().keys()
     assert any(at < 0 for at, _ in saved), "there was a battle"
     for at, state in saved:
         other.load_state(state)
         for step in range(abs(at), min(abs(at) + 60, 420)):
             other.advance(pressed[step])
             assert other.rewards.parts == earned[step]
+        for part, sum_so_far in other.reward_totals().items():
+            expected = sum(parts.get(part, 0.0) for parts in earned[: step + 1])
+            assert sum_so_far == pytest.approx(expected), part
+
+
+def test_battles_of_a_running_game_are_told_apart(crystal: GameProfile) -> None:
+    """A wild battle that was won; and a hall with two trainers beaten, then a battle lost."""
+    totals = {}
+    for name in ("wild_battle", "gym"):
+        states = play_recordings(crystal, name).states
+        reward = RewardSum({"battle": RewardPart()})
+        reward.reset(states[0])
+        for before, after in pairwise(states):
+            reward.score(before, Action.NONE, after)
+        totals[name] = reward.totals
+    assert totals["wild_battle"] == pytest.approx({"battle.damage": 2.0, "battle.fainted": 2.0, "battle.won": 1.0})
+    won = {"battle.damage": 6.0, "battle.fainted": 6.0, "battle.won": 40.0}
+    assert totals["gym"] == pytest.approx(won | {"battle.lost": -5.0, "battle.white_out": -10.0})
 
 
 def test_settings_of_rewards() -> None:
