@@ -172,6 +172,8 @@ def test_no_map_where_the_player_cannot_see_one(make: Make) -> None:
     assert environment.text_map() == ""
     environment.state = free._replace(x=250)
     assert environment.text_map() == "", "between two maps"
+    environment.state = free._replace(map_group=0, x=0, y=0)
+    assert environment.text_map() == "", "no game is loaded"
 
 
 def test_no_map_where_the_profile_is_silent(make: Make) -> None:
