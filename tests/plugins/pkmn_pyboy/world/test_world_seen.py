@@ -62,6 +62,9 @@ def test_exits_lead_somewhere_once_they_were_taken(quillwood: GameProfile, real:
     route = planner.route(BED, HOUSE, Abilities())
     assert route is not None
     assert route.legs[0].leads_to == Place(HOUSE, 9, 0)
+    back = planner.route(Place(HOUSE, 5, 5), UPSTAIRS, Abilities())
+    assert back is not None, "the staircase that one came down leads up again"
+    assert back.legs[0].leads_to == Place(UPSTAIRS, 7, 0)
     farther = planner.nearest(BED, "unseen", Abilities(), visited=[HOUSE])
     assert farther is not None
     assert farther.goal.map_id == HOUSE
@@ -77,7 +80,9 @@ def test_an_edge_is_known_along_all_its_length(quillwood: GameProfile, real: Car
     ways = {(way.x, way.y): way.arrival for way in world.ways(TOWN) if not way.warp}
     assert ways == {(0, 8): Place(TRAIL, 39, 8), (0, 9): Place(TRAIL, 39, 9)}
     assert planner.route(Place(TOWN, 5, 8), TRAIL, Abilities()) is not None
-    assert planner.route(Place(TRAIL, 30, 8), TOWN, Abilities()) is None, "the way back was not taken yet"
+    back = planner.route(Place(TRAIL, 30, 8), TOWN, Abilities())
+    assert back is not None, "who came over an edge knows the way back"
+    assert back.legs[0].leads_to in (Place(TOWN, 0, 8), Place(TOWN, 0, 9))
 
 
 def test_it_is_saved_and_goes_on(quillwood: GameProfile, real: CartridgeWorld) -> None:
