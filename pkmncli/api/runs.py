@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,7 +50,11 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeSummary:
-    """How an episode ended. ``milestone_steps`` maps each milestone reached to the step that reached it."""
+    """How an episode ended.
+
+    ``milestone_steps`` maps each milestone reached to the step that reached it, ``milestone_frames`` to the emulated
+    frame, where the environment counts them.
+    """
 
     environment: int
     episode: int
@@ -63,6 +67,7 @@ class EpisodeSummary:
     milestone_steps: Mapping[str, int]
     first_step: int
     """Number of environment steps taken in the whole run when the episode began."""
+    milestone_frames: Mapping[str, int] = field(default_factory=dict)
 
 
 def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> RunInfo:

@@ -29,6 +29,8 @@ class TrainingStatistics:
     recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     milestone_episodes: dict[str, int] = field(default_factory=dict)
     milestone_first_step: dict[str, int] = field(default_factory=dict)
+    milestone_splits: dict[str, tuple[int, int | None]] = field(default_factory=dict)
+    """Step and emulated frame of the episode that reached a milestone soonest; no frame where none is counted."""
     milestone_order: list[str] = field(default_factory=list)
     """The game's milestones in their order, where known. They are reached in any order over several episodes."""
 
@@ -44,6 +46,8 @@ class TrainingStatistics:
             reached = summary.first_step + step * num_envs
             self.milestone_episodes[name] = self.milestone_episodes.get(name, 0) + 1
             self.milestone_first_step[name] = min(reached, self.milestone_first_step.get(name, reached))
+            if name not in self.milestone_splits or step < self.milestone_splits[name][0]:
+                self.milestone_splits[name] = (step, summary.milestone_frames.get(name))
 
     @property
     def milestones_reached(self) -> list[str]:
@@ -76,7 +80,13 @@ class TrainingStatistics:
             "steps_per_second": round(self.steps / self.elapsed_s, 1) if self.elapsed_s else None,
             "source_shares": self.source_shares(),
             "milestones": {
-                name: {"episodes": self.milestone_episodes[name], "first_step": self.milestone_first_step[name]}
+                name: {
+                    "episodes": self.milestone_episodes[name],
+                    "first_step": self.milestone_first_step[name],
+                    **dict(
+                        zip(("best_step", "best_frame"), self.milestone_splits.get(name, (None, None)), strict=True)
+                    ),
+                }
                 for name in self.milestones_reached
             },
             "workers_lost": self.workers_lost,
@@ -93,4 +103,6 @@ class TrainingStatistics:
         """Goes on from :meth:`state_dict`."""
         state = dict(state)
         state["recent_rewards"] = deque(state["recent_rewards"], maxlen=RECENT_EPISODES)
+        splits = state.get("milestone_splits", {})
+        state["milestone_splits"] = {name: (step, frame) for name, (step, frame) in splits.items()}
         return cls(**state)

@@ -281,7 +281,9 @@ class Trainer:
 
     def _end_episode(self, index: int, record: np.void) -> None:
         episode = self._episodes[index]
-        summary = episode.summarize(index, record, self._pool.milestones_of_ended(index))
+        summary = episode.summarize(
+            index, record, self._pool.milestones_of_ended(index), self._pool.milestone_frames_of_ended(index)
+        )
         self.statistics.add_episode(summary, self._pool.num_envs)
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._recorder.add_metrics(
@@ -292,6 +294,8 @@ class Trainer:
                 "episode/milestones": len(summary.milestone_steps),
                 "episode/llm_share": summary.llm_share,
                 **{f"reward/{part}": total for part, total in self._pool.rewards_of_ended(index).items()},
+                **{f"milestone/{name}/step": step for name, step in summary.milestone_steps.items() if step},
+                **{f"milestone/{name}/frame": frame for name, frame in summary.milestone_frames.items() if frame},
             },
         )
         self._episodes[index] = self._new_episode(index, episode.number + 1)

@@ -101,11 +101,13 @@ class EpisodeEnd(NamedTuple):
     """What is known of an episode only when it ends.
 
     ``milestone_steps`` are the steps at which its milestones were reached, -1 for those that were not;
-    ``reward_totals`` what each part of the reward earned, where the environment says so.
+    ``reward_totals`` what each part of the reward earned, and ``milestone_frames`` the steps in emulated frames, where
+    the environment says so.
     """
 
     milestone_steps: list[int]
     reward_totals: dict[str, float]
+    milestone_frames: Sequence[int] = ()
 
 
 class Worker:
@@ -260,7 +262,12 @@ class Worker:
             self._publish(slot)
             return None
         totals = getattr(environment, "reward_totals", None)
-        end = EpisodeEnd(environment.milestone_steps(), {} if totals is None else dict(totals()))
+        frames = getattr(environment, "milestone_frames", None)
+        end = EpisodeEnd(
+            environment.milestone_steps(),
+            {} if totals is None else dict(totals()),
+            () if frames is None else list(frames()),
+        )
         environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
         self.episode += 1
         self._begin(slot)

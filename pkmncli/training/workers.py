@@ -283,6 +283,11 @@ class WorkerPool:
         steps = zip(self.milestone_names, self._ended[index].milestone_steps, strict=True)
         return {name: step for name, step in steps if step >= 0}
 
+    def milestone_frames_of_ended(self, index: int) -> dict[str, int]:
+        """The same in emulated frames, where they are known."""
+        frames = zip(self.milestone_names, self._ended[index].milestone_frames, strict=False)
+        return {name: frame for name, frame in frames if frame >= 0}
+
     def rewards_of_ended(self, index: int) -> dict[str, float]:
         """For the episode of an environment that ended last: what each part of its reward earned, where it is known."""
         return self._ended[index].reward_totals

@@ -127,6 +127,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self._maps: set[int] = set()
         self._facts: Facts | None = None
         self._running = False
+        self.rewards.bind(self)
 
     # Gymnasium ----------------------------------------------------------------------------------------------
 
@@ -253,6 +254,10 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
     def milestone_steps(self) -> list[int]:
         """For each milestone the step of this episode at which it was reached, 0 at its start, -1 if not yet."""
         return list(self.milestones.steps)
+
+    def milestone_frames(self) -> list[int]:
+        """The same in emulated frames of the episode."""
+        return list(self.milestones.frames)
 
     def milestone_splits(self) -> tuple[MilestoneSplit, ...]:
         """The milestones reached in this episode, with the step and the emulated frame of each, in their order."""

@@ -133,6 +133,7 @@ def test_quillwood_shares_crystals_memory(quillwood: GameProfile, crystal: GameP
     assert quillwood.bundled_rom is not None
     assert quillwood.bundled_rom.is_file()
     assert quillwood.milestones
+    assert quillwood.names.johto_badges == ("Thorn", "Tide", "Cairn")
 
 
 def test_fields_decode_by_their_encoding(crystal: GameProfile, memory: FakeMemory) -> None:

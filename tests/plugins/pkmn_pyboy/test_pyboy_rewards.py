@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 from pydantic import ValidationError
+from test_pyboy_recordings import play_recordings
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -195,6 +196,27 @@ def test_potential_is_a_discounted_difference(begin: GameState, crystal: GamePro
     assert sum(reward.finish(path[-1]).values()) == pytest.approx(-0.9 * last)
 
 
+def test_coming_closer_to_the_next_goal_raises_the_potential(make: Callable[..., PokemonEnvironment]) -> None:
+    nowhere_else = {"milestone": 0, "badge": 0, "level": 0, "health": 0, "distance": 10, "far_tiles": 20, "gamma": 1}
+    environment = make(observation_type="state", goal="enter_lab", rewards={"potential": {"settings": nowhere_else}})
+    environment.reset(seed=0)
+    pilot = RulesPilot(environment)
+    pilot.reset(0)
+    first = environment.milestones.current()
+    assert first is not None
+    earned = []
+    while environment.milestones.current() is first:
+        earned.append(environment.advance(pilot.act(None).action)[0])
+    assert max(earned[:-1]) == pytest.approx(10 / 20), "a tile nearer"
+    assert sum(earned[:-1]) > 0.0
+    assert earned[-1] < 0.0, "the next goal is further away; reaching this one is what milestone pays for"
+    saved = environment.save_state()
+    other = make(observation_type="state", goal="enter_lab", rewards={"potential": {"settings": nowhere_else}})
+    other.load_state(saved)
+    for action in (Action.DOWN, Action.DOWN, Action.LEFT, Action.UP):
+        assert other.advance(action) == environment.advance(action)
+
+
 def test_a_goal_that_is_reached_takes_the_potential_back(make: Callable[..., PokemonEnvironment]) -> None:
     environment = make(observation_type="state", goal="downstairs", rewards={"potential": 2.0})
     environment.reset(seed=0)
@@ -250,6 +272,21 @@ def test_an_episode_with_every_reward_goes_on_exactly(make: Callable[..., Pokemo
         for part, sum_so_far in other.reward_totals().items():
             expected = sum(parts.get(part, 0.0) for parts in earned[: step + 1])
             assert sum_so_far == pytest.approx(expected), part
+
+
+def test_battles_of_a_running_game_are_told_apart(crystal: GameProfile) -> None:
+    """A wild battle that was won; and a hall with two trainers beaten, then a battle lost."""
+    totals = {}
+    for name in ("wild_battle", "gym"):
+        states = play_recordings(crystal, name).states
+        reward = RewardSum({"battle": RewardPart()})
+        reward.reset(states[0])
+        for before, after in pairwise(states):
+            reward.score(before, Action.NONE, after)
+        totals[name] = reward.totals
+    assert totals["wild_battle"] == pytest.approx({"battle.damage": 2.0, "battle.fainted": 2.0, "battle.won": 1.0})
+    won = {"battle.damage": 6.0, "battle.fainted": 6.0, "battle.won": 40.0}
+    assert totals["gym"] == pytest.approx(won | {"battle.lost": -5.0, "battle.white_out": -10.0})
 
 
 def test_settings_of_rewards() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.grid import PRESSES, STEPS
+from pkmn_pyboy.navigation.grid import PRESSES
 from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
@@ -232,17 +232,17 @@ class LegPlayer:
         if state.map_id == leg.map_id and around.search.reaches(grid.cell(leg.x, leg.y)):
             ends = {grid.cell(leg.x, leg.y): -1}
         else:
-            ends = self._exit(leg, around) or self._thicket(around)
+            ends = self._exit(leg, around)
         nearest = around.search.nearest(ends)
         if nearest is None:
             return None
         steps = around.search.path(nearest[0])
         if steps:
-            return int(PRESSES[steps[0][1]])
+            way = steps[0][1]
+            use = around.needs_use(grid.cell(state.x, state.y), way) and state.facing is Facing[PRESSES[way].name]
+            return int(Action.A if use else PRESSES[way])
         if ends[nearest[0]] >= 0:
-            press = PRESSES[ends[nearest[0]]]
-            faced = state.facing is Facing[press.name]
-            return int(Action.A if faced and self._faces_thicket(around, ends[nearest[0]]) else press)
+            return int(PRESSES[ends[nearest[0]]])
         # on a door that acts when entered: off it, then back
         moves = around.search.first_moves()
         return int(PRESSES[moves[0][1]]) if moves else None
@@ -259,23 +259,7 @@ class LegPlayer:
             option = (distances[way.destination], nearest[1])
             if best is None or option < best:
                 best, found = option, way.ends
-        away = best is not None and best[0] >= distances.get(self.environment.state.map_id, best[0] + 1)
-        return (self._thicket(around) or found) if away else found
-
-    def _thicket(self, around: Surroundings) -> dict[int, int]:
-        """Cells beside what can be cut, with the direction of it, once somebody knows how."""
-        cut = self.environment.profile.field_moves["cut"]
-        if not any(cut.move in member.moves for member in self.environment.state.party.members):
-            return {}
-        grid = around.grid
-        tiles = [(x, y) for x in range(grid.width) for y in range(grid.height)]
-        thickets = [(x, y) for x, y in tiles if around.tile_value(x, y) in cut.tiles]
-        return {cell: way for x, y in thickets for cell, way in around.talk_ends(x, y).items()}
-
-    def _faces_thicket(self, around: Surroundings, direction: int) -> bool:
-        state, cut = self.environment.state, self.environment.profile.field_moves["cut"]
-        x, y = state.x + STEPS[direction][0], state.y + STEPS[direction][1]
-        return around.grid.inside(x, y) and around.tile_value(x, y) in cut.tiles
+        return found
 
     def _around(self) -> Surroundings | None:
         return self._lookout.look(self.environment.state, self.pilot.memory, grass_cost=3)
