@@ -30,6 +30,13 @@ class PilotSettings(BaseModel):
         description="What it catches: nothing of its own accord, what a milestone or advice asks for, or any species "
         "that it has not, up to `party_wanted` members.",
     )
+    shop: Literal["never", "needed", "always"] = Field(
+        default="needed",
+        description="Whether it buys balls and things that heal where a shop is here or next door: never, when it must "
+        "catch something or has lost a battle, or whenever it has few.",
+    )
+    balls_wanted: int = Field(default=3, ge=0, le=99, description="Balls that it likes to carry while it shops.")
+    heal_items_wanted: int = Field(default=3, ge=0, le=99, description="Healing things that it likes to carry.")
     party_wanted: int = Field(default=3, ge=1, le=6, description="Party members beyond which it catches no new ones.")
     forget_words: tuple[str, ...] = Field(
         default=("delete an older", "make room", "forget one of"),
