@@ -35,8 +35,8 @@ _deadline = _Deadline()
 def bound_client(client: Any, httpx: ModuleType) -> None:
     """Makes a client end each exchange in time, and at a size.
 
-    A request's read timeout counts for the whole exchange: name look-up, connection, redirects, headers and body. What
-    passes it ends with the library's ``ReadTimeout`` or ``ConnectTimeout``, and what is too long with its ``ReadError``.
+    A request's read timeout counts for the whole exchange: name look-up, connection, redirects, headers and body.
+    What passes it ends with the library's ``ReadTimeout`` or ``ConnectTimeout``; what is too long, with ``ReadError``.
 
     Args:
         client: a ``Client`` of the library.

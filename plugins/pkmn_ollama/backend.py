@@ -103,7 +103,7 @@ class OllamaBackend:
         """Lets go of the connections."""
         with self._lock:
             for client in self._clients.values():
-                client.close()
+                client.close()  # type: ignore[no-untyped-call]
             self._clients.clear()
 
     def _client(self, timeout_s: float) -> ollama.Client:
