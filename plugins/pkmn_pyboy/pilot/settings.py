@@ -16,7 +16,7 @@ class PilotSettings(BaseModel):
         default=3, ge=0, le=20, description="How often the same question is answered with A before B is tried."
     )
     refuse_words: tuple[str, ...] = Field(
-        default=("nickname", "change", "delete an older"),
+        default=("nickname", "name of its own", "change", "delete an older", "forget one of"),
         description="Questions with one of these words are answered with B.",
     )
     run_below: float = Field(
@@ -39,7 +39,7 @@ class PilotSettings(BaseModel):
     heal_items_wanted: int = Field(default=3, ge=0, le=99, description="Healing things that it likes to carry.")
     party_wanted: int = Field(default=3, ge=1, le=6, description="Party members beyond which it catches no new ones.")
     forget_words: tuple[str, ...] = Field(
-        default=("delete an older", "make room"),
+        default=("delete an older", "make room", "forget one of"),
         description="Questions with one of these words ask whether a move should be given up for a new one.",
     )
     heal_below: float = Field(

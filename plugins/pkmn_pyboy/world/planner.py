@@ -22,7 +22,7 @@ from pkmn_pyboy.world.records import ENTER, Place, Way
 from pkmn_pyboy.world.route import Leg, Obstacle, Route
 from pkmn_pyboy.world.steps import BLOCKED, ITEM, SIGHT, WALKER, Costs, MapSteps
 
-_KEPT_SEARCHES = 4096
+_KEPT_SEARCHES = 2048
 _SILENT = (SIGHT, WALKER)
 
 
@@ -352,7 +352,7 @@ class RoutePlanner:
     def _met(self, steps: MapSteps, cells: list[int], abilities: Abilities) -> Iterator[tuple[Obstacle, bool]]:
         """Obstacles on a path, and whether each can be dealt with now."""
         for before, after in pairwise(cells):
-            number = next(need for target, _, _, need in steps[before] if target == after)
+            number = next(need for away, _, _, need in steps.moves(before) if before + away == after)
             for need in steps.needs[number]:
                 if need.kind in _SILENT or not need.begins:
                     continue
