@@ -86,6 +86,10 @@ class MapSearch:
             return self._starts[cell] + _AGAIN if self._beside(cell) >= 0 else NEVER
         return self._costs[cell]
 
+    def cost_at(self, x: int, y: int, *, entering: bool = False) -> int:
+        """The same for a tile."""
+        return self.cost(self._steps.grid.cell(x, y), entering=entering)
+
     def path(self, cell: int, *, entering: bool = False) -> list[int]:
         """The cells on the way to one that can be reached, from a start to it."""
         if entering and cell in self._starts:
