@@ -36,13 +36,15 @@ typedef unsigned long u32;
 #define hPushCount (*(volatile u8 *)0xFFB7)
 #define hStripX (*(volatile u8 *)0xFFB8)
 #define hStripY (*(volatile u8 *)0xFFB9)
+#define hCellX (*(volatile u8 *)0xFFC0)
+#define hCellY (*(volatile u8 *)0xFFC1)
 #define hIdle (*(volatile u8 *)0xFFBE)
 #define hPal (*(volatile u16 *)0xFFBC)
 
 /* ---- own buffers at fixed places (tools/check_memory.py knows them) --- */
 #define shadow_oam ((u8 *)0xC000)    /* 160 */
-#define strip_tiles ((u8 *)0xCD20)   /* 64 */
-#define strip_attrs ((u8 *)0xCD60)   /* 64 */
+#define strip_tiles ((u8 *)0xC300)   /* 64: the column or row that comes into view */
+#define strip_attrs ((u8 *)0xC340)   /* 64 */
 #define push_tiles ((u8 *)0xC300)    /* 192: six rows of the BG map */
 #define push_attrs ((u8 *)0xC3C0)    /* 192 */
 #define tile_attrs ((u8 *)0xC738)    /* 192: palette and video memory bank of each map tile */
@@ -177,32 +179,38 @@ void copy_name(u8 *to, u8 bank, u16 from, u8 index);
 u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u8 first);
 u8 yes_no(void);
 
+/* ---- walk.s: what must be quick on the way ---------------------------- */
+void tick_wait(void);
+u8 map_collision(u8 x, u8 y);
+u8 object_at(u8 map_x, u8 map_y);
+void cells_row_asm(void);
+void cells_column_asm(void);
+void objects_draw(void);
+void player_move(void);
+extern u8 last_tick; /* the VBlank count at the last tick of the overworld */
+
 /* ---- overworld (bank 1) ----------------------------------------------- */
 extern u8 strip_pending;
 extern u8 draw_needed; /* a figure has moved or turned */
 void overworld(void) __banked;
 void map_load(void) __banked;
 void map_connections(void) __banked;
-u8 map_collision(u8 x, u8 y) __banked;
 void map_draw(void) __banked;
 void map_strip(u8 direction) __banked;
 void map_show(void) __banked;
 void map_redraw(void) __banked;
 void map_neighbours(void) __banked;
-void tick_wait(void);
 void trainers_load(void);
 u8 trainers_look(void);
 void object_walk(u8 number, u8 direction);
 extern u8 emote_over; /* the person with a mark over the head, 0 for none */
 extern u8 battle_lost; /* a script's battle was lost: the way leads to the healer */
 u8 field_poison(void);
-u8 permission(u8 collision) __banked;
+u8 permission(u8 collision);
 void objects_load(void) __banked;
 void objects_graphics(void) __banked;
 extern u8 objects_walking; /* how many people are in a step */
 void objects_tick(u8 ticks) __banked;
-void objects_draw(void) __banked;
-u8 object_at(u8 map_x, u8 map_y) __banked;
 void script_run(u16 address) __banked;
 void player_step(u8 direction) __banked;
 void player_walk(u8 direction) __banked;

@@ -87,6 +87,12 @@ void poll_joy(void)
 	hJoyLast = hJoyPressed;
 }
 
+/* What a collision value lets the player do: 0 is land. */
+u8 permission(u8 collision)
+{
+	return far_byte(BANK_COLLISION_PERMISSION_TABLE, ADDR_COLLISION_PERMISSION_TABLE + collision);
+}
+
 void flag_set(u16 flag)
 {
 	wEventFlags[flag >> 3] |= 1 << (flag & 7);

@@ -13,12 +13,10 @@
 #define RUN_TURN 9
 #define ENVIRONMENT_CAVE 4
 
-void strip_column_asm(void);
-void strip_row_asm(void);
 void idle_asm(void);
 
 u8 battle_lost;
-static u8 last_tick;
+u8 last_tick;
 static u8 turning;    /* ticks left of a turn */
 static u8 continuing; /* the last step ended with a direction held */
 static u8 resting;    /* the player stands and no button is held */
@@ -26,22 +24,6 @@ static u8 jumping;    /* half a ledge jump is still to come */
 
 static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
-
-/* The overworld runs once every two frames. */
-void tick_wait(void)
-{
-	do {
-		wait_vblank();
-		if (strip_pending) {
-			if (strip_pending == 1)
-				strip_column_asm();
-			else
-				strip_row_asm();
-			strip_pending = 0;
-		}
-	} while ((u8)(hVBlankCounter - last_tick) < 2);
-	last_tick = hVBlankCounter;
-}
 
 static u8 held_direction(void)
 {
@@ -108,7 +90,10 @@ static void arrive(void)
 static void begin_step(u8 direction)
 {
 	map_strip(direction);
-	player.direction = direction << 2;
+	if (player.direction != direction << 2) {
+		player.direction = direction << 2;
+		draw_needed = 1;
+	}
 	player.last_map_x = player.map_x;
 	player.last_map_y = player.map_y;
 	player.map_x += step_x[direction];
@@ -128,14 +113,18 @@ static void begin_step(u8 direction)
 /* One tick of the player's step and of the camera with it. */
 static void move(void)
 {
-	u8 direction = player.walking & 3;
 	wPlayerStepFlags = (wPlayerStepFlags & 0x10) | 0x20;
-	step_advance(&player);
-	hSCX += step_x[direction] << 1;
-	hSCY += step_y[direction] << 1;
+	player_move();
 	if (wPlayerStepFlags & 0x10) {
 		u8 t = jumping ? STEP_TICKS - player.step_duration : player.step_duration;
 		player.jump_height = t + (t >> 1);
+	}
+	if (!player.step_duration) {
+		player.walking = STANDING;
+		player.action = 1;
+		player.last_map_x = player.map_x;
+		player.last_map_y = player.map_y;
+		player.step_frame ^= 1;
 	}
 }
 
