@@ -38,6 +38,7 @@ typedef unsigned long u32;
 #define hStripY (*(volatile u8 *)0xFFB9)
 #define hCellX (*(volatile u8 *)0xFFC0)
 #define hCellY (*(volatile u8 *)0xFFC1)
+#define hRowSize (*(volatile u8 *)0xFFCE)
 #define hIdle (*(volatile u8 *)0xFFBE)
 #define hPal (*(volatile u16 *)0xFFBC)
 
@@ -115,7 +116,7 @@ typedef struct {
 #define KIND_TRAINER 2
 #define NUM_OBJECTS 13
 
-/* ---- home.c: banks, random numbers, buttons --------------------------- */
+/* ---- home.c: banks, random numbers --------------------------- */
 void wait_vblank(void);
 void wait_frames(u8 frames);
 void set_bank(u8 bank);
@@ -125,7 +126,6 @@ void far_copy(void *to, u8 bank, u16 from, u16 count);
 void vram_copy(u16 to, u8 bank, u16 from, u8 tiles);
 u8 random(void);
 u8 random_below(u8 limit);
-void poll_joy(void);
 void flag_set(u16 flag);
 u8 flag_get(u16 flag);
 u16 get16(const u8 *at);
@@ -187,6 +187,9 @@ void cells_row_asm(void);
 void cells_column_asm(void);
 void objects_draw(void);
 void player_move(void);
+u8 player_walk_on(void);
+void poll_joy(void);
+u8 place_find(u8 count, u16 address);
 extern u8 last_tick; /* the VBlank count at the last tick of the overworld */
 
 /* ---- overworld (bank 1) ----------------------------------------------- */

@@ -79,14 +79,6 @@ u8 random_below(u8 limit)
 	return (u8)(((u16)random() * limit) >> 8);
 }
 
-void poll_joy(void)
-{
-	u8 down = hJoypadDown;
-	hJoyPressed = down & ~hJoyDown;
-	hJoyDown = down;
-	hJoyLast = hJoyPressed;
-}
-
 /* What a collision value lets the player do: 0 is land. */
 u8 permission(u8 collision)
 {

@@ -167,7 +167,7 @@ void objects_tick(u8 ticks) __banked
 	Object *o = &objects[1];
 	if (!wanderers)
 		return;
-	for (i = 1; i < NUM_OBJECTS; i++, o++) {
+	for (i = 1; i < NUM_OBJECTS && i <= wCurMapObjectEventCount; i++, o++) {
 		if (o->movement != MOVE_WANDER)
 			continue;
 		if (o->walking != STANDING) {

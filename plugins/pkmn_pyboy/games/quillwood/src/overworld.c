@@ -21,6 +21,8 @@ static u8 turning;    /* ticks left of a turn */
 static u8 continuing; /* the last step ended with a direction held */
 static u8 resting;    /* the player stands and no button is held */
 static u8 jumping;    /* half a ledge jump is still to come */
+static u8 wild_group, wild_number;
+static u16 wild_at;
 
 static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
@@ -60,14 +62,10 @@ static void at_rest(void)
 /* The warp event under a tile: its number from 1, 0 for none. */
 static u8 warp_at(u8 x, u8 y)
 {
-	u8 i;
-	u16 at = wCurMapWarpEventsPointer;
-	for (i = 1; i <= wCurMapWarpEventCount; i++) {
-		if (far_byte(wMapScriptsBank, at) == y && far_byte(wMapScriptsBank, at + 1) == x)
-			return i;
-		at += 5;
-	}
-	return 0;
+	hCellX = x;
+	hCellY = y;
+	hRowSize = 5;
+	return place_find(wCurMapWarpEventCount, wCurMapWarpEventsPointer);
 }
 
 static u8 warps_on_entry(u8 collision)
@@ -113,7 +111,6 @@ static void begin_step(u8 direction)
 /* One tick of the player's step and of the camera with it. */
 static void move(void)
 {
-	wPlayerStepFlags = (wPlayerStepFlags & 0x10) | 0x20;
 	player_move();
 	if (wPlayerStepFlags & 0x10) {
 		u8 t = jumping ? STEP_TICKS - player.step_duration : player.step_duration;
@@ -202,14 +199,14 @@ static void cross(u8 direction)
 
 static u16 trigger_here(void)
 {
-	u8 i;
-	u16 at = wCurMapCoordEventsPointer;
-	for (i = 0; i < wCurMapCoordEventCount; i++) {
-		if (far_byte(wMapScriptsBank, at + 1) == wYCoord && far_byte(wMapScriptsBank, at + 2) == wXCoord)
-			return far_word(wMapScriptsBank, at + 4);
-		at += 8;
-	}
-	return 0;
+	u8 number;
+	hCellX = wXCoord;
+	hCellY = wYCoord;
+	hRowSize = 8;
+	number = place_find(wCurMapCoordEventCount, wCurMapCoordEventsPointer + 1);
+	if (!number)
+		return 0;
+	return far_word(wMapScriptsBank, wCurMapCoordEventsPointer + 4 + (u16)(number - 1) * 8);
 }
 
 static void blackout(void)
@@ -249,25 +246,35 @@ static void run_script(u16 address)
 	last_tick = hVBlankCounter;
 }
 
+/* The table of the map's wild creatures, 0 for none; looked for once a map. */
+static u16 wild_row(void)
+{
+	u8 group;
+	if (wild_group == wMapGroup && wild_number == wMapNumber)
+		return wild_at;
+	wild_group = wMapGroup;
+	wild_number = wMapNumber;
+	wild_at = ADDR_WILD_GRASS;
+	while ((group = far_byte(BANK_WILD_GRASS, wild_at)) != wMapGroup || far_byte(BANK_WILD_GRASS, wild_at + 1) != wMapNumber) {
+		if (group == 0xFF)
+			return wild_at = 0;
+		wild_at += 47;
+	}
+	return wild_at;
+}
+
 /* Tall grass, or the floor of a cave: perhaps a wild creature. */
 static u8 encounter(void)
 {
-	u16 at = ADDR_WILD_GRASS;
-	u8 group, slot, roll;
+	u16 at;
+	u8 slot, roll;
 	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
 	if (wWildEncounterCooldown || !wPartyCount)
 		return 0;
 	if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE))
 		return 0;
-	for (;;) {
-		group = far_byte(BANK_WILD_GRASS, at);
-		if (group == 0xFF)
-			return 0;
-		if (group == wMapGroup && far_byte(BANK_WILD_GRASS, at + 1) == wMapNumber)
-			break;
-		at += 47;
-	}
-	if (random() >= far_byte(BANK_WILD_GRASS, at + 3))
+	at = wild_row();
+	if (!at || random() >= far_byte(BANK_WILD_GRASS, at + 3))
 		return 0;
 	roll = random_below(100);
 	for (slot = 0; roll >= odds[slot]; slot++)
@@ -397,8 +404,7 @@ static void interact(void)
 {
 	u8 direction = player.direction >> 2;
 	u8 x = wXCoord + step_x[direction], y = wYCoord + step_y[direction];
-	u8 i, person;
-	u16 at;
+	u8 number, person;
 	if (permission(0x90) && map_collision(x, y) == 0x90 && !object_at(x + 4, y + 4)) {
 		x += step_x[direction];
 		y += step_y[direction];
@@ -421,14 +427,13 @@ static void interact(void)
 		run_script(map_objects[person].script);
 		return;
 	}
-	at = wCurMapBGEventsPointer;
-	for (i = 0; i < wCurMapBGEventCount; i++) {
-		if (far_byte(wMapScriptsBank, at) == y && far_byte(wMapScriptsBank, at + 1) == x) {
-			hLastTalked = 0;
-			run_script(far_word(wMapScriptsBank, at + 3));
-			return;
-		}
-		at += 5;
+	hCellX = x;
+	hCellY = y;
+	hRowSize = 5;
+	number = place_find(wCurMapBGEventCount, wCurMapBGEventsPointer);
+	if (number) {
+		hLastTalked = 0;
+		run_script(far_word(wMapScriptsBank, wCurMapBGEventsPointer + 3 + (u16)(number - 1) * 5));
 	}
 }
 
@@ -547,6 +552,8 @@ void overworld(void) __banked
 			ticks += IDLE_TICKS - hIdle;
 			last_tick = hVBlankCounter;
 		} else {
+			if (player.step_duration > 1 && !objects_walking && !jumping)
+				ticks += player_walk_on();
 			tick_wait();
 		}
 		poll_joy();

@@ -2,7 +2,7 @@
 ; that is not HALT. Waiting for a tick, cells of the map, collision, people and their figures.
 	.module walk
 	.globl	_tick_wait, _cells_row_asm, _cells_column_asm, _map_collision, _object_at
-	.globl	_objects_draw, _player_move
+	.globl	_objects_draw, _player_move, _player_walk_on, _poll_joy, _place_find
 	.globl	_wait_vblank, _strip_column_asm, _strip_row_asm
 	.globl	_last_tick, _strip_pending, _draw_needed, _emote_over, _objects_walking
 
@@ -13,6 +13,10 @@ rSCX	= 0x43
 
 hVBlankCounter	= 0x9B
 hROMBank	= 0x9D
+hJoypadDown	= 0xA4
+hJoyPressed	= 0xA7
+hJoyDown	= 0xA8
+hJoyLast	= 0xA9
 hRandomAdd	= 0xE1
 hDMA	= 0xFF80
 hVblWork = 0xB1		; bit 0: figures, bit 1: place of the picture
@@ -32,8 +36,10 @@ hOAM	= 0xCA		; low byte of the next free entry in the OAM shadow
 hOAMEnd	= 0xCB		; that of the first entry not in use
 hWalking = 0xCC		; of the figure that is drawn
 hDirection = 0xCD
+hRowSize = 0xCE		; argument of place_find
 
 wPlayerStepFlags = 0xD150
+wMapScriptsBank	= 0xD1A3
 wMapBorderBlock	= 0xD19D
 wMapWidth	= 0xD19F
 wTilesetBlocksBank = 0xD1DC
@@ -440,13 +446,16 @@ _objects_draw::
 	ldh	(hVblWork), a
 	ret
 
-; The player's figure alone, which is the first one.
+; The player's figure alone, which is the first one and stays in its place.
 player_draw:
-	call	origin
-	xor	a
+	ld	hl, #shadow_oam
+	ld	a, l
 	ldh	(hOAM), a
+	ld	a, (hl+)
+	ld	c, a
+	ld	b, (hl)
 	ld	hl, #objects
-	call	figure
+	call	look
 	ldh	a, (hVblWork)
 	or	#1
 	ldh	(hVblWork), a
@@ -533,7 +542,8 @@ figure:	push	hl
 	sub	a, #8
 	ld	(hl), a
 	pop	hl
-	inc	hl
+; How the object at HL looks, at C, B.
+look:	inc	hl
 	inc	hl
 	ld	a, (hl+)	; which sheet: five in each bank of video memory
 	ld	d, #0
@@ -657,6 +667,11 @@ figure:	push	hl
 
 ; ---- void player_move(void): one tick of the player's step, and of the picture with it ----
 _player_move::
+	ld	hl, #wPlayerStepFlags
+	ld	a, (hl)
+	and	#0x10
+	or	#0x20
+	ld	(hl), a
 	ld	hl, #objects + STEP_DURATION
 	dec	(hl)
 	ld	a, (hl)
@@ -692,12 +707,11 @@ _player_move::
 	add	a, #2
 	ldh	(c), a
 	ld	d, #-2
-	; D: how far the others have moved on the screen. All figures are drawn where some may come into view,
-	; where somebody else walks, and at the end; in between the others are only shifted.
+	; D: how far the others have moved on the screen. All figures are drawn at the end of a step, and where
+	; somebody else walks too; in between the others are only shifted. Who comes into view is there since the end
+	; of the last step, two columns off screen.
 3$:	ld	a, b
 	or	a
-	jr	z, draw_all
-	cp	#6
 	jr	z, draw_all
 	ld	a, (_objects_walking)
 	ld	hl, #_draw_needed
@@ -707,9 +721,12 @@ _player_move::
 	and	#0x10		; jumping
 	jr	nz, draw_all
 	ld	a, b
-	cp	#2
-	call	z, shift_and_draw
-	; fall through
+	and	#3
+	cp	#2		; 6 and 2: the foot
+	jr	nz, shift
+	push	de
+	call	player_draw
+	pop	de
 shift:	ldh	a, (hOAMEnd)
 	ld	l, #8		; behind the player's two entries
 	sub	a, l
@@ -735,12 +752,77 @@ shift:	ldh	a, (hOAMEnd)
 	or	#1
 	ldh	(hVblWork), a
 	ret
-shift_and_draw:
-	push	de
-	call	player_draw
-	pop	de
-	ret
 draw_all:
 	ld	a, #1
 	ld	(_draw_needed), a
+	ret
+
+; u8 player_walk_on(void): the ticks of a step up to the one that ends it, where nobody else walks; returns how many
+_player_walk_on::
+	ld	a, (objects + STEP_DURATION)
+	dec	a
+	push	af
+1$:	call	_tick_wait
+	call	_poll_joy
+	call	_player_move
+	ld	a, (_draw_needed)
+	or	a
+	call	nz, _objects_draw
+	ld	a, (objects + STEP_DURATION)
+	dec	a
+	jr	nz, 1$
+	pop	af
+	ret
+
+; void poll_joy(void): what is held, and what was pressed since the last time
+_poll_joy::
+	ldh	a, (hJoypadDown)
+	ld	b, a
+	ldh	a, (hJoyDown)
+	cpl
+	and	b
+	ldh	(hJoyPressed), a
+	ldh	(hJoyLast), a
+	ld	a, b
+	ldh	(hJoyDown), a
+	ret
+
+; u8 place_find(u8 count, u16 address): which row of a map's list, from 1, begins with hCellY, hCellX; 0 for none.
+; A row has hRowSize bytes.
+_place_find::
+	or	a
+	ret	z
+	ld	h, d
+	ld	l, e
+	ld	e, a
+	ldh	(hCount), a
+	ld	a, (wMapScriptsBank)
+	ld	(0x2000), a
+	ldh	a, (hCellX)
+	ld	b, a
+	ldh	a, (hRowSize)
+	ld	c, a
+1$:	ldh	a, (hCellY)
+	cp	(hl)
+	jr	nz, 2$
+	inc	hl
+	ld	a, (hl-)
+	cp	b
+	jr	z, 4$
+2$:	ld	a, l
+	add	a, c
+	ld	l, a
+	jr	nc, 3$
+	inc	h
+3$:	dec	e
+	jr	nz, 1$
+	ld	c, e
+	jr	5$
+4$:	ldh	a, (hCount)
+	sub	a, e
+	inc	a
+	ld	c, a
+5$:	ldh	a, (hROMBank)
+	ld	(0x2000), a
+	ld	a, c
 	ret
