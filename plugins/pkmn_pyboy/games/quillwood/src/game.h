@@ -39,6 +39,10 @@ typedef unsigned long u32;
 #define hCellX (*(volatile u8 *)0xFFC0)
 #define hCellY (*(volatile u8 *)0xFFC1)
 #define hRowSize (*(volatile u8 *)0xFFCE)
+#define hFillHeight (*(volatile u8 *)0xFFCF)
+#define hFillWidth (*(volatile u8 *)0xFFD0)
+#define hFillTile (*(volatile u8 *)0xFFD1)
+#define hFillAttr (*(volatile u8 *)0xFFD2)
 #define hIdle (*(volatile u8 *)0xFFBE)
 #define hPal (*(volatile u16 *)0xFFBC)
 
@@ -138,6 +142,11 @@ void nickname(u8 *to, u8 slot);
 void copy_string(u8 *to, const u8 *from);
 u32 money_get(void);
 void money_put(u32 value);
+
+/* ---- drawing.s: what is drawn in bulk ---------------------------------- */
+void fill_asm(u8 *at);
+void copy_cells_asm(u8 *to, const u8 *from);
+void palettes_half_asm(u8 *to, const u8 *from);
 
 /* ---- screen.c: window pieces, letters, colours ------------------------ */
 void screen_clear(u8 tile, u8 attr);

@@ -147,23 +147,19 @@ void map_neighbours(void) __banked
 /* The view around the player into the screen buffer. */
 void map_draw(void) __banked
 {
-	u8 row, i;
+	u8 row;
 	u8 *tiles = wTilemap, *attrs = wAttrmap;
-	for (row = 0; row < 18; row++) {
-		const u8 *from = strip_tiles;
-		if (row & 1) {
-			from += 32;
-		} else {
-			hCellX = wXCoord + 2;
-			hCellY = wYCoord + 2 + (row >> 1);
-			hStripX = 0;
-			cells_row_asm();
-		}
-		for (i = 20; i; i--) {
-			*tiles++ = *from;
-			*attrs++ = from[64];
-			from++;
-		}
+	for (row = 0; row < 9; row++) {
+		hCellX = wXCoord + 2;
+		hCellY = wYCoord + 2 + row;
+		hStripX = 0;
+		cells_row_asm();
+		copy_cells_asm(tiles, strip_tiles);
+		copy_cells_asm(tiles + 20, strip_tiles + 32);
+		copy_cells_asm(attrs, strip_attrs);
+		copy_cells_asm(attrs + 20, strip_attrs + 32);
+		tiles += 40;
+		attrs += 40;
 	}
 }
 
