@@ -191,6 +191,7 @@ u8 yes_no(void);
 /* ---- walk.s: what must be quick on the way ---------------------------- */
 void tick_wait(void);
 u8 map_collision(u8 x, u8 y);
+void map_around_asm(void);
 u8 object_at(u8 map_x, u8 map_y);
 void cells_row_asm(void);
 void cells_column_asm(void);

@@ -135,12 +135,7 @@ void map_load(void) __banked
 /* What lies around the player. */
 void map_neighbours(void) __banked
 {
-	u8 x = wXCoord, y = wYCoord;
-	player.tile_collision = map_collision(x, y);
-	wTileDown = map_collision(x, y + 1);
-	wTileUp = map_collision(x, y - 1);
-	wTileLeft = map_collision(x - 1, y);
-	wTileRight = map_collision(x + 1, y);
+	map_around_asm();
 	wTilePermissions = (permission(wTileDown) ? 8 : 0) | (permission(wTileUp) ? 4 : 0) | (permission(wTileLeft) ? 2 : 0) | (permission(wTileRight) ? 1 : 0);
 }
 

@@ -57,6 +57,8 @@ void screen_number(u8 row, u8 col, u32 value, u8 digits)
 {
 	u8 *at = cell(row, col) + digits;
 	u16 rest;
+	u8 digit, blank = 1;
+	static const u16 units[5] = {1, 10, 100, 1000, 10000};
 	/* only money needs the long division */
 	while (value > 0xFFFF) {
 		digits--;
@@ -64,14 +66,22 @@ void screen_number(u8 row, u8 col, u32 value, u8 digits)
 		value /= 10;
 	}
 	rest = (u16)value;
-	while (digits--) {
-		*--at = 0xF6 + (u8)(rest % 10);
-		rest /= 10;
-		if (!rest)
-			break;
+	at = cell(row, col);
+	while (digits) {
+		u16 unit;
+		digits--;
+		digit = 0;
+		if (digits < 5) {
+			unit = units[digits];
+			while (rest >= unit) {
+				rest -= unit;
+				digit++;
+			}
+		}
+		if (digit || !digits)
+			blank = 0;
+		*at++ = blank ? CH_SPACE : 0xF6 + digit;
 	}
-	while (digits != 0xFF && digits--)
-		*--at = CH_SPACE;
 }
 
 /* Words of data/text.toml; a line break goes two rows down. */

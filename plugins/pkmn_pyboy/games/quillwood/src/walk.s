@@ -1,7 +1,7 @@
 ; What runs while the player walks, as quick as it can be: an emulator pays for every instruction
 ; that is not HALT. Waiting for a tick, cells of the map, collision, people and their figures.
 	.module walk
-	.globl	_tick_wait, _cells_row_asm, _cells_column_asm, _map_collision, _object_at
+	.globl	_tick_wait, _cells_row_asm, _cells_column_asm, _map_collision, _map_around_asm, _object_at
 	.globl	_objects_draw, _player_move, _player_walk_on, _poll_joy, _place_find
 	.globl	_wait_vblank, _strip_column_asm, _strip_row_asm
 	.globl	_last_tick, _strip_pending, _draw_needed, _emote_over, _objects_walking
@@ -38,7 +38,13 @@ hWalking = 0xCC		; of the figure that is drawn
 hDirection = 0xCD
 hRowSize = 0xCE		; argument of place_find
 
+wTileDown = 0xC2FA
+wTileUp	= 0xC2FB
+wTileLeft = 0xC2FC
+wTileRight = 0xC2FD
 wPlayerStepFlags = 0xD150
+wYCoord	= 0xDCB7
+wXCoord	= 0xDCB8
 wMapScriptsBank	= 0xD1A3
 wMapBorderBlock	= 0xD19D
 wMapWidth	= 0xD19F
@@ -64,6 +70,7 @@ WALKING		= 7
 DIRECTION	= 8
 STEP_DURATION	= 10
 STEP_FRAME	= 12
+TILE_COLLISION	= 14
 MAP_X		= 16
 MAP_Y		= 17
 LAST_MAP_Y	= 19
@@ -168,12 +175,84 @@ _map_collision::
 	add	a, #6
 	ld	c, a
 	call	block_at
+	ld	a, (wTilesetCollisionBank)
+	ld	(0x2000), a
+	call	collision_of
+	ld	b, a
+	ldh	a, (hROMBank)
+	ld	(0x2000), a
+	ld	a, b
+	ret
+
+; void map_around_asm(void): the collision values of the player's tile and of the four around it
+_map_around_asm::
+	ld	a, (wXCoord)
+	add	a, #6
+	ld	b, a
+	ld	a, (wYCoord)
+	add	a, #6
+	ld	c, a
+	call	block_at
+	ld	a, (wTilesetCollisionBank)
+	ld	(0x2000), a
+	push	hl
+	call	collision_of
+	ld	(objects + TILE_COLLISION), a
+	pop	hl
+	push	hl
+	inc	c
+	bit	0, c
+	jr	nz, 2$
+	ld	a, (wMapWidth)
+	add	a, #6
+	ld	e, a
+	ld	d, #0
+	add	hl, de
+2$:	call	collision_of
+	ld	(wTileDown), a
+	dec	c
+	dec	c
+	pop	hl
+	push	hl
+	bit	0, c
+	jr	z, 3$
+	ld	a, (wMapWidth)
+	add	a, #6
+	cpl
+	ld	e, a
+	ld	d, #0xFF
+	inc	de
+	add	hl, de
+3$:	call	collision_of
+	ld	(wTileUp), a
+	inc	c
+	pop	hl
+	push	hl
+	dec	b
+	bit	0, b
+	jr	z, 4$
+	dec	hl
+4$:	call	collision_of
+	ld	(wTileLeft), a
+	pop	hl
+	inc	b
+	inc	b
+	bit	0, b
+	jr	nz, 5$
+	inc	hl
+5$:	call	collision_of
+	ld	(wTileRight), a
+	ldh	a, (hROMBank)
+	ld	(0x2000), a
+	ret
+; The collision value of the tile of parity B, C in the block at HL to A; the tileset's bank is there.
+collision_of:
 	ld	a, (hl)
 	or	a
-	jr	nz, 1$
+	jr	nz, 6$
 	dec	a
 	ret
-1$:	ld	l, a
+6$:	ld	l, a
 	ld	h, #0
 	add	hl, hl
 	add	hl, hl
@@ -181,20 +260,15 @@ _map_collision::
 	and	#1
 	or	l
 	bit	0, c
-	jr	z, 2$
+	jr	z, 7$
 	or	#2
-2$:	ld	l, a
+7$:	ld	l, a
 	ld	a, (wTilesetCollisionAddress)
 	ld	e, a
 	ld	a, (wTilesetCollisionAddress + 1)
 	ld	d, a
 	add	hl, de
-	ld	a, (wTilesetCollisionBank)
-	ld	(0x2000), a
-	ld	b, (hl)
-	ldh	a, (hROMBank)
-	ld	(0x2000), a
-	ld	a, b
+	ld	a, (hl)
 	ret
 
 ; Next tile of the block at HL to the strip buffer at DE: numbers from 96 lie in the second bank of video memory,
@@ -734,14 +808,20 @@ shift:	ldh	a, (hOAMEnd)
 	ret	c
 	rrca
 	rrca
-	ld	b, a		; entries
+	rrca
+	ld	b, a		; figures of two entries
 	ld	h, #>shadow_oam
 	ld	a, e
 	cp	#2
+	ld	e, #0		; the right half is as high as the left one
 	jr	c, 1$
+	ld	e, #8		; and eight pixels further
 	inc	l		; x
 1$:	ld	a, (hl)
 	add	a, d
+	ld	(hl), a
+	set	2, l
+	add	a, e
 	ld	(hl), a
 	ld	a, l
 	add	a, #4
