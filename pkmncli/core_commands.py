@@ -7,6 +7,8 @@ CORE_COMMANDS = {
     "eval": "Play episodes with a trained agent and report how well it does.",
     "replay": "Play a recorded episode again, check it and make a video of it.",
     "bench": "Measure the speed of the parts on this machine.",
+    "llm": "Ask a language model by hand, or list a backend's models.",
+    "doctor": "Check this installation, and which language models answer.",
     "plugins": "Show what plugins are installed and what they bring.",
 }
 """Each command with the line that ``pkmn --help`` shows. Its module in pkmncli.commands has something of its name."""

@@ -34,7 +34,7 @@ def pkmn_register_algorithms(register: Register) -> None:
 
 @hookspec
 def pkmn_register_llm_backends(register: Register) -> None:
-    """Register backends for language models."""
+    """Register backends for language models: ``target(settings, model) -> pkmncli.api.LLMBackend``."""
 
 
 @hookspec

@@ -14,10 +14,10 @@ import pytest
 
 import pkmncli
 from pkmn_pyboy.environment import make_environment
-from pkmn_pyboy.masks import BY_PHASE
+from pkmn_pyboy.mask_rules import MASK_RULES, allowed_actions
 from pkmn_pyboy.observation import STATE_VARIABLES
 from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
-from pkmn_pyboy.state.game_state import PHASE_NAMES
+from pkmn_pyboy.state.game_state import PHASE_NAMES, Party, Phase
 from pkmncli import cli, errors
 from pkmncli.api import Action
 from pkmncli.command_table import build_command
@@ -182,24 +182,32 @@ def test_phases_are_as_the_code_has_them() -> None:
         (name, number) for number, name in enumerate(PHASE_NAMES)
     ]
     short = {"A": Action.A, "B": Action.B, "up": Action.UP, "down": Action.DOWN}
-    for (_, _, text), (phase, actions) in zip(table, sorted(BY_PHASE.items()), strict=True):
+    environment = make_environment()
+    environment.close()
+    menu = environment.state.menu._replace(columns=1, cursor_shown=False, full_screen=False)
+    strict = environment.state._replace(map_group=1, party=Party(), message_box=True, menu=menu)
+    for (_, _, text), phase in zip(table, Phase, strict=True):
         words = set(re.findall(r"\w+", text.split(";")[0]))
+        actions = allowed_actions(strict._replace(phase=phase)) - {Action.NONE}
         if "same" not in words:
             allowed = {short[word] for word in words & short.keys()}
             allowed |= {Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT} if "directions" in words else set()
             assert allowed == actions, phase.name
 
 
+def test_mask_rules_are_as_the_code_has_them() -> None:
+    table = [(named(name)[0], forbids, why) for name, forbids, why in rows(DOCS / "environment.md", "rule")]
+    assert table == [(rule.name, rule.summary, rule.why) for rule in MASK_RULES]
+
+
 def test_rewards_are_as_the_code_has_them() -> None:
-    registry = get_registry()
-    table = {named(part)[0]: float(default) for part, _, default in rows(DOCS / "environment.md", "part")}
-    expected = {}
-    for reward in ("progress", "exploration"):
-        model = registry.get("rewards", reward).load_config()
-        assert model is not None
-        values = model().model_dump()
-        expected |= {f"{reward}.{name}": value for name, value in values.items() if not name.endswith("half_life")}
-    assert table == expected
+    """Every built-in reward has its row with the names of its parts, and the table of its settings."""
+    page = DOCS / "rewards.md"
+    table = {named(reward)[0]: tuple(named(parts)) for reward, _, parts in rows(page, "reward")}
+    registered = [entry for entry in get_registry().registrations("rewards") if entry.distribution == "pkmncli"]
+    assert table == {entry.name: entry.load().PARTS for entry in registered}
+    for name in table:
+        assert f"<!-- begin: settings {name} -->" in page.read_text(encoding="utf-8")
 
 
 def test_info_is_described() -> None:
@@ -246,7 +254,15 @@ def test_files_of_a_run_are_described(workplace: Path) -> None:
 def test_metrics_are_described(workplace: Path) -> None:
     described = {name for cell, _ in rows(DOCS / "training.md", "name") for name in named(cell)}
     measured = duckdb.sql("SELECT DISTINCT name FROM read_parquet('runs/guide/metrics/*.parquet')").fetchall()
-    assert described == {name for (name,) in measured}
+    names = {name for (name,) in measured}
+    rewards = {name for name in names if name.startswith("reward/")}
+    splits = {name for name in names if name.startswith("milestone/")}
+    examples = {"reward/progress.level", "milestone/starter/step", "milestone/starter/frame"}
+    assert described - examples == names - rewards - splits
+    assert "reward/exploration.new_tile" in rewards
+    for name in rewards:
+        reward, part = name.removeprefix("reward/").split(".")
+        assert part in get_registry().get("rewards", reward).load().PARTS
 
 
 def test_exit_codes_are_described() -> None:

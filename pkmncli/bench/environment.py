@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pkmncli.bench.pairs import Measurement, measure_pairs, never, ratio
+from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, ratio
 from pkmncli.config import ResolvedSettings
+from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import environment_spec
 
@@ -20,6 +21,9 @@ PAIRS = 9
 BUDGET_STATE = 0.90
 BUDGET_MULTI_MODAL = 0.85
 BUDGET_FRAME_BY_FRAME = 2.5
+BUDGET_READING_PERCENT = 6.0
+
+READING = "state reader and mask"
 
 
 def bench_environment(
@@ -27,9 +31,10 @@ def bench_environment(
 ) -> list[Measurement]:
     """Speed of ``step`` against the bare emulator doing the same frames, and against stepping them one by one.
 
-    Each side plays the same presses from the same state; the environment says what its bare emulation is.
+    Each side plays the same presses from the same state; the environment says what its bare emulation is. What it
+    does not observe is left out.
     """
-    results = []
+    results: list[Measurement] = []
     for observed, screen, budget in (
         ("state", "packed", BUDGET_STATE),
         ("multi_modal", "packed", BUDGET_MULTI_MODAL),
@@ -37,20 +42,34 @@ def bench_environment(
     ):
         spec = environment_spec(settings, registry)
         own = {**spec.settings, "observation_type": observed, "screen": screen}
-        environment = replace(spec, settings=own).build()
+        try:
+            environment = replace(spec, settings=own).build()
+        except ConfigurationError:
+            if observed == "state":
+                continue
+            raise
         try:
             sides = _sides(environment)
-            step, bare, frame_by_frame = measure_pairs(list(sides.values()), pairs, stop)
+            step, bare, frame_by_frame, *reading = measure_pairs(list(sides.values()), pairs, stop)
         finally:
             environment.close()
         name = observed if observed == "state" else f"{observed}, {screen} screens"
         speed = f"{STEPS_PER_ROUND / sorted(step)[len(step) // 2]:.0f} steps/s"
         results.append(ratio(f"step against bare emulator, {name}", bare, step, budget=budget, detail=speed))
-        if observed == "state":
+        if len(results) == 1:
             results.append(
                 ratio("step against frame by frame", frame_by_frame, step, budget=BUDGET_FRAME_BY_FRAME, detail=speed)
             )
+            if reading:
+                results.append(_reading_share(reading[0], step))
     return results
+
+
+def _reading_share(reading: list[float], step: list[float]) -> Measurement:
+    """What the environment says of its own: reading the state and finding the mask, in percent of a step."""
+    shares = [100 * read / whole for read, whole in zip(reading, step, strict=True)]
+    detail = f"{1e6 * sorted(reading)[len(reading) // 2] / STEPS_PER_ROUND:.1f} microseconds"
+    return quantity(f"{READING}, share of a step", shares, "%", budget=BUDGET_READING_PERCENT, detail=detail)
 
 
 def _sides(environment: Any) -> dict[str, Callable[[], float]]:
@@ -70,8 +89,21 @@ def _sides(environment: Any) -> dict[str, Callable[[], float]]:
         return run
 
     baselines = environment.baselines()
+
+    def read_between() -> float:
+        environment.load_state(start)
+        spent = 0.0
+        for action in presses:
+            baselines["bare emulator"](action)
+            began = time.perf_counter()
+            baselines[READING](action)
+            spent += time.perf_counter() - began
+        return spent
+
+    reading = {READING: read_between} if READING in baselines else {}
     return {
         "step": measured(environment.step),
         "bare emulator": measured(baselines["bare emulator"]),
         "frame by frame": measured(baselines["frame by frame"]),
+        **reading,
     }

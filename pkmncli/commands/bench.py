@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,11 +48,15 @@ _MEASURES: dict[Part, Callable[[ResolvedSettings, Registry, Stop], list[Measurem
 def bench(
     parts: Annotated[list[Part] | None, typer.Argument(help="What to measure. [default: all]")] = None,
     *,
+    env: Annotated[str | None, typer.Option(help="Environment that env and workers measure. [default: pyboy]")] = None,
+    rom: Annotated[
+        Path | None, typer.Option(readable=False, help="Cartridge image for it. [default: the bundled game]")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure the speed of the parts: ratios from repeated pairs in one run, with their budgets."""
     registry = get_registry()
-    settings = resolve_settings({"mode": "rl-only"}, registry=registry, environ={})
+    settings = resolve_settings({"mode": "rl-only", "env": env, "rom_path": rom}, registry=registry, environ={})
     console = Console(highlight=False, stderr=as_json)
     results: dict[str, list[Measurement]] = {}
     with InterruptFlag() as interrupted:

@@ -56,13 +56,20 @@ def eval(
         int | None, typer.Option(min=1, help="Steps after which an episode is cut off. [default: the run's]")
     ] = None,
     goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the run's]")] = None,
+    knowledge: Annotated[
+        str | None, typer.Option(help="What ways are planned with: cartridge or seen. [default: the run's]")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
     """Evaluate a trained agent: greedy episodes from seeded starts, without learning."""
     registry = get_registry()
     found = open_run(run, save_dir)
-    changes: dict[str, Any] = {"max_steps_per_episode": max_steps_per_episode, "goal": goal}
+    changes: dict[str, Any] = {
+        "max_steps_per_episode": max_steps_per_episode,
+        "goal": goal,
+        "knowledge": knowledge,
+    }
     if mode is not EvaluationMode.RANDOM:
         changes["mode"] = mode.value
     settings = ResolvedSettings.from_run(found.folder, registry).changed(changes, may_change=tuple(changes))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.config import NONE, ResolvedSettings, resolve_settings
+from pkmncli.config import NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
@@ -17,6 +17,7 @@ from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.training.assembly import check_parts
 from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.environment_fit import fit_environment
 from pkmncli.training.estimate import duration
 from pkmncli.training.session import Outcome, TrainingSession, quoted
 
@@ -33,6 +34,9 @@ MAY_CHANGE = (
 )
 """Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
 
+_READ_WITH_A_MODEL = ("max_context_length", "initial_strategy")
+"""Settings beside those of ``llm_...`` that only a training with a language model reads."""
+
 OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward"}
 
 
@@ -42,18 +46,38 @@ def train(
     ] = None,
     *,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run exactly where it was saved.")] = False,
-    rom: Annotated[Path | None, typer.Option(help="Cartridge image. [default: the bundled game]")] = None,
+    rom: Annotated[
+        Path | None, typer.Option(readable=False, help="Cartridge image. [default: the bundled game]")
+    ] = None,
     game: Annotated[str | None, typer.Option(help="Game profile. [default: told by the image]")] = None,
+    game_folder: Annotated[Path | None, typer.Option(help="Folder of a game profile of your own.")] = None,
     force_rom: Annotated[
         bool, typer.Option("--force-rom", help="Go on with an image that the profile does not know, at your own risk.")
     ] = False,
     rl: Annotated[str | None, typer.Option(help="Learning algorithm, or none. [default: dqn]")] = None,
     no_rl: Annotated[bool, typer.Option("--no-rl", "--no-dqn", help="No learner: the pilot plays alone.")] = False,
     llm: Annotated[str | None, typer.Option(help="Language model backend, or none. [default: none]")] = None,
+    llm_model: Annotated[str | None, typer.Option(help="Language model. [default: the backend's choice]")] = None,
+    llm_interval: Annotated[int | None, typer.Option(help="Steps between requests for advice. [default: 30]")] = None,
+    llm_wait: Annotated[
+        bool | None, typer.Option("--llm-wait", help="Wait for each answer: slow, but the same every time.")
+    ] = None,
+    llm_optional: Annotated[
+        bool | None, typer.Option("--llm-optional", help="Go on without a model that can't be reached.")
+    ] = None,
+    llm_vision: Annotated[
+        bool | None, typer.Option("--llm-vision", help="Send the screen to a model that sees.")
+    ] = None,
+    llm_cache: Annotated[str | None, typer.Option(help="Replies on disk: off, read, readwrite or only.")] = None,
+    llm_cache_path: Annotated[Path | None, typer.Option(help="File of the replies.")] = None,
+    llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
+    llm_budget_usd: Annotated[float | None, typer.Option(help="Dollars that the model may cost.")] = None,
+    llm_budget_tokens: Annotated[int | None, typer.Option(help="Tokens that the model may use.")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Who decides: adaptive, rl-only or llm-only. [default: adaptive]")
     ] = None,
     pilot: Annotated[str | None, typer.Option(help="Player by rules, or none. [default: rules]")] = None,
+    env: Annotated[str | None, typer.Option(help="Environment: pyboy, gameboy. [default: pyboy]")] = None,
     envs: Annotated[int | None, typer.Option(help="Environments, each in a process of its own. [default: 1]")] = None,
     steps: Annotated[
         int | None, typer.Option("--steps", "--actions", help="Steps over all environments. [default: 60,000]")
@@ -61,12 +85,18 @@ def train(
     episodes: Annotated[int | None, typer.Option(help="Episodes; the first budget used up ends the training.")] = None,
     max_steps_per_episode: Annotated[int | None, typer.Option(help="Steps after which an episode is cut off.")] = None,
     goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the game's last]")] = None,
-    init_state: Annotated[Path | None, typer.Option(help="Saved state in which every episode begins.")] = None,
+    init_state: Annotated[
+        Path | None, typer.Option(readable=False, help="Saved state in which every episode begins.")
+    ] = None,
     reward: Annotated[
         list[str] | None, typer.Option(help="Part of the reward as NAME or NAME=WEIGHT; may be repeated.")
     ] = None,
     observation_type: Annotated[
         str | None, typer.Option(help="multi_modal, screen or state. [default: multi_modal]")
+    ] = None,
+    knowledge: Annotated[
+        str | None,
+        typer.Option(help="What ways are planned with: cartridge, or only what was seen. [default: cartridge]"),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. [default: 0]")] = None,
     device: Annotated[str | None, typer.Option(help="Where the learner computes: auto, cpu, cuda or mps.")] = None,
@@ -92,11 +122,23 @@ def train(
     options = {
         "rom_path": rom,
         "game": game,
+        "game_folder": game_folder,
         "force_rom": force_rom or None,
         "rl": NONE if no_rl else rl,
         "llm": llm,
+        "llm_model": llm_model,
+        "llm_interval": llm_interval,
+        "llm_wait": llm_wait,
+        "llm_optional": llm_optional,
+        "llm_vision": llm_vision,
+        "llm_cache": llm_cache,
+        "llm_cache_path": llm_cache_path,
+        "llm_prompt": llm_prompt,
+        "llm_budget_usd": llm_budget_usd,
+        "llm_budget_tokens": llm_budget_tokens,
         "mode": "llm-only" if no_rl and mode is None else mode,
         "pilot": pilot,
+        "env": env,
         "envs": envs,
         "steps": steps,
         "episodes": episodes,
@@ -105,6 +147,7 @@ def train(
         "init_state": init_state,
         "reward": reward or None,
         "observation_type": observation_type,
+        "knowledge": knowledge,
         "seed": seed,
         "device": device,
         "torch_threads": torch_threads,
@@ -124,8 +167,9 @@ def train(
         settings = resolve_settings(
             options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
         )
+        settings = fit_environment(settings, registry)
         check_parts(settings)
-        _tell_what_has_no_effect(settings)
+        _tell_what_has_no_effect(settings, registry)
         progress = ConsoleProgress(quiet=settings.train.quiet)
         outcome = TrainingSession(settings, registry, sys.argv, progress).start()
     else:
@@ -148,15 +192,18 @@ def _resume(
     return TrainingSession(settings, registry, sys.argv, progress).go_on(run)
 
 
-def _tell_what_has_no_effect(settings: ResolvedSettings) -> None:
+def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> None:
     """Settings that the documents name are taken, but say so where nothing in this training reads them."""
     chosen = [
         name
-        for name in ("llm_model", "llm_interval", "llm_wait", "llm_optional", "max_context_length", "initial_strategy")
+        for name in (*(name for name in TrainSettings.model_fields if name.startswith("llm_")), *_READ_WITH_A_MODEL)
         if settings.origins[name] != DEFAULT
     ]
     if chosen and settings.train.llm == NONE:
         say(f"{', '.join(chosen)}: no effect, since no language model is chosen (--llm)")
+    environment = registry.get("environments", settings.train.env).load_config()
+    if environment is not None and "rewards" not in environment.model_fields and settings.origins["reward"] != DEFAULT:
+        say(f"reward: no effect, since the environment {settings.train.env} has a reward of its own")
     if settings.origins["web_port"] != DEFAULT:
         say("web_port: no effect, since this version has no live page")
 

@@ -59,6 +59,9 @@ class TrainSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     game: str | None = Field(None, description="game profile; by default the one that the ROM is of, else quillwood")
+    game_folder: AbsolutePath | None = Field(
+        None, description="folder of a game profile of your own; goes in the place of game"
+    )
     rom_path: AbsolutePath | None = Field(None, description="cartridge image; by default the bundled game's")
     force_rom: bool = Field(False, description="go on with a cartridge image that the game profile does not know")
     init_state: AbsolutePath | None = Field(None, description="saved emulator state in which every episode begins")
@@ -81,6 +84,25 @@ class TrainSettings(BaseModel):
     llm_interval: int = Field(30, ge=1, description="steps between two requests for advice")
     llm_wait: bool = Field(False, description="wait for each answer instead of playing on")
     llm_optional: bool = Field(False, description="go on without a language model that cannot be reached")
+    llm_timeout_s: float = Field(
+        30.0, gt=0, le=600, allow_inf_nan=False, description="seconds until a request for advice is given up"
+    )
+    llm_max_open: int = Field(
+        4, ge=1, le=64, description="requests for advice under way at once, over all environments"
+    )
+    llm_vision: bool = Field(False, description="send the screen along, to a model that sees")
+    llm_temperature: float = Field(0.0, ge=0, le=2, allow_inf_nan=False, description="how freely the model answers")
+    llm_prompt: AbsolutePath | None = Field(None, description="prompt template of your own, a TOML file")
+    llm_cache: Literal["off", "read", "readwrite", "only"] = Field(
+        "off", description="what replies kept on disk are used for; with only, no model is asked"
+    )
+    llm_cache_path: AbsolutePath | None = Field(
+        None, description="file of the replies; by default one in the user's cache folder"
+    )
+    llm_budget_usd: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="dollars after which the rules go on alone"
+    )
+    llm_budget_tokens: int | None = Field(None, ge=1, description="tokens after which the rules go on alone")
     max_context_length: int = Field(8000, ge=256, description="longest prompt, in tokens")
     initial_strategy: Literal["llm_heavy", "balanced", "rule_heavy"] = Field(
         "llm_heavy", description="share of language model against rules at the start: 80/20, 50/50 or 20/80"
@@ -101,6 +123,10 @@ class TrainSettings(BaseModel):
     torch_threads: int = Field(1, ge=1, le=256, description="threads of torch; results differ between numbers")
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
         "multi_modal", description="what the learner sees: screen and state variables, or one of them"
+    )
+    knowledge: Literal["cartridge", "seen"] = Field(
+        "cartridge",
+        description="what the player by rules plans ways with: all that the cartridge has, or what was seen of it",
     )
     headless: bool = Field(True, description="run without a window")
 

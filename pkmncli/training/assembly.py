@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "duckdb"
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
-_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom")
+_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom", "knowledge")
 
 
 def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:
@@ -43,7 +43,7 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
         "start_state": train.init_state,
         "rewards": _rewards(settings, registry),
         "screen": "rgb" if for_people else "packed",
-        "render_mode": "rgb_array" if for_people else None,
+        "render_mode": "rgb_array" if for_people or train.llm_vision else None,
     }
     values.update({name: value for name, value in offered.items() if name in model.model_fields and value is not None})
     return PartSpec(_target(registration), _config_target(registration), values)
@@ -51,6 +51,12 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
 
 def _game_folder(settings: ResolvedSettings, registry: Registry) -> Path | None:
     train = settings.train
+    if train.game_folder is not None:
+        if train.game is not None:
+            raise ConfigurationError(
+                f"game = {train.game!r} and game_folder = {str(train.game_folder)!r} are two games: name one of them"
+            )
+        return train.game_folder
     if train.game is None:
         return None  # the environment tells the game by its image, or has one of its own
     folder: Path = registry.get("games", train.game).load()
@@ -62,6 +68,8 @@ def _rewards(settings: ResolvedSettings, registry: Registry) -> dict[str, dict[s
     for name, weight in settings.train.reward_weights.items():
         registration = registry.get("rewards", name)
         own = settings.plugin_values(name) if registration.config is not None else {}
+        if "gamma" in own:
+            own["gamma"] = _discount(settings, registry, name, own["gamma"])
         parts[name] = {
             "weight": weight,
             "target": _target(registration),
@@ -69,6 +77,20 @@ def _rewards(settings: ResolvedSettings, registry: Registry) -> dict[str, dict[s
             "settings": own,
         }
     return parts
+
+
+def _discount(settings: ResolvedSettings, registry: Registry, reward: str, own: float | None) -> float | None:
+    """The discount of a reward that is made with one, which has to be the learner's."""
+    name = settings.train.rl
+    if name == NONE or registry.get("algorithms", name).config is None:
+        return own
+    learners: float | None = getattr(settings.plugin(name), "gamma", None)
+    if own is not None and learners is not None and own != learners:
+        raise ConfigurationError(
+            f"setting '{reward}.gamma' = {own:g}: it must be the learner's discount, {name}.gamma = {learners:g}; "
+            "leave it out, and it is"
+        )
+    return learners if own is None else own
 
 
 def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | None:
@@ -136,6 +158,8 @@ def check_parts(settings: ResolvedSettings) -> None:
     train = settings.train
     if train.rl == NONE and train.mode != "llm-only":
         raise ConfigurationError(f"mode {train.mode} needs a learner: leave out --rl none, or use --mode llm-only")
+    if train.llm != NONE and train.mode == "rl-only":
+        raise ConfigurationError("mode rl-only takes no advice: leave out --llm, or use --mode adaptive or llm-only")
     if train.pilot == NONE and train.mode != "rl-only":
         raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
 

@@ -34,7 +34,7 @@ from pkmncli.training.worker_process import WorkerState
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 META = "meta.json"
 LEARNER = "learner.safetensors"
@@ -117,7 +117,7 @@ def _write_into(folder: Path, checkpoint: Checkpoint, segments: Iterable[Segment
         "sealed": sealed,
         "checksums": checksums,
     }
-    (folder / META).write_text(json.dumps(meta), encoding="utf-8")
+    (folder / META).write_text(_meta_text(meta), encoding="utf-8")
 
 
 def _split(state: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -160,6 +160,17 @@ def _link(source: Path, target: Path) -> bool:
     return True
 
 
+def _meta_text(meta: Mapping[str, Any]) -> str:
+    """The text of meta.json, with a checksum of all that it says: every other file has its own in it."""
+    plain = json.loads(json.dumps(meta))
+    return json.dumps({**plain, "checksum": _meta_checksum(plain)})
+
+
+def _meta_checksum(plain: Mapping[str, Any]) -> str:
+    text = json.dumps({name: value for name, value in plain.items() if name != "checksum"}, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
 def _read_meta(folder: Path) -> dict[str, Any]:
     try:
         meta: dict[str, Any] = json.loads((folder / META).read_text(encoding="utf-8"))
@@ -167,9 +178,11 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         raise CheckpointError(f"{folder} is no checkpoint: it has no {META}") from None
     except ValueError as error:
         raise CheckpointError(f"{folder / META} is damaged: {error}") from None
-    version = meta.get("format_version")
+    version = meta.get("format_version") if isinstance(meta, dict) else None
     if version != FORMAT_VERSION:
         raise CheckpointError(f"{folder} has format {version}; this version of pkmn reads format {FORMAT_VERSION}")
+    if meta.pop("checksum", None) != _meta_checksum(meta):
+        raise CheckpointError(f"the checkpoint is damaged: {folder / META} is not what was written")
     return meta
 
 
@@ -246,5 +259,5 @@ def drop_buffer(folder: Path) -> None:
         return
     meta["checksums"] = {name: digest for name, digest in meta["checksums"].items() if not name.startswith(BUFFER)}
     meta["sealed"] = []
-    write_atomic(folder / META, json.dumps(meta))
+    write_atomic(folder / META, _meta_text(meta))
     shutil.rmtree(folder / BUFFER)

@@ -78,8 +78,8 @@ class ConsoleProgress:
         parts.append(f"{statistics.episodes} episodes")
         if statistics.average_reward is not None:
             parts.append(f"reward {statistics.average_reward:.1f}")
-        if statistics.milestone_first_step:
-            parts.append(f"reached {list(statistics.milestone_first_step)[-1]}")
+        if statistics.milestones_reached:
+            parts.append(f"reached {statistics.milestones_reached[-1]}")
         if not short:
             shares = [f"{name} {share:.0%}" for name, share in statistics.source_shares().items() if share]
             parts.append("decided by " + ", ".join(shares))

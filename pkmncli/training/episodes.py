@@ -52,8 +52,14 @@ class RunningEpisode:
         """Share of the steps that ``source`` decided, 0..1."""
         return self.steps_by_source[source] / max(self.steps, 1)
 
-    def summarize(self, environment: int, record: np.void, milestones: Mapping[str, int]) -> EpisodeSummary:
-        """How the episode ended, with its last step's record."""
+    def summarize(
+        self,
+        environment: int,
+        record: np.void,
+        milestones: Mapping[str, int],
+        milestone_frames: Mapping[str, int] | None = None,
+    ) -> EpisodeSummary:
+        """How the episode ended, with its last step's record, and when it reached its milestones."""
         terminated = bool(record["terminated"])
         return EpisodeSummary(
             environment=environment,
@@ -66,6 +72,7 @@ class RunningEpisode:
             llm_share=self.share(Source.LLM),
             milestone_steps=dict(milestones),
             first_step=self.first_step,
+            milestone_frames=dict(milestone_frames or {}),
         )
 
     def proof(self) -> dict[str, bytes]:

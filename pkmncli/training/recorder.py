@@ -13,7 +13,7 @@ from pkmncli.api import EpisodeSummary, Store
 from pkmncli.training.shared_block import RECORD_DTYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,7 +25,7 @@ FLUSH_SECONDS = 5.0
 REMEMBERED_ACTIONS = 6
 _CODE_LIMIT = 10**REMEMBERED_ACTIONS
 
-_LEFT_OUT = ("pilot_confidence",)
+_LEFT_OUT = ("pilot_confidence", "advice_steps_left")
 
 
 class Recorder:
@@ -54,6 +54,7 @@ class Recorder:
         self._environment_column = np.zeros(capacity, np.uint16)
         self._times = np.zeros(capacity, np.float64)
         self._previous = np.zeros(capacity, np.uint32)
+        self._models = np.full(capacity, "", object)
         self._rows = 0
         self._codes = np.zeros(num_envs, np.uint32)
         self._metrics: dict[str, list[Any]] = defaultdict(list)
@@ -61,8 +62,14 @@ class Recorder:
         self.seconds = 0.0
         """Time spent on recording."""
 
-    def add_steps(self, global_step: int, records: NDArray[Any]) -> None:
-        """Takes in one step of every environment; ``global_step`` is the count before it."""
+    def add_steps(self, global_step: int, records: NDArray[Any], models: Sequence[str] | None = None) -> None:
+        """Takes in one step of every environment.
+
+        Args:
+            global_step: the count before it.
+            records: of the step, shape (num_envs,).
+            models: for each environment the language model whose advice was carried out, or an empty text.
+        """
         began = time.perf_counter()
         count = self._num_envs
         if self._rows + count > len(self._records):
@@ -73,6 +80,8 @@ class Recorder:
         self._environment_column[rows] = self._environments
         self._times[rows] = time.time()
         self._previous[rows] = self._codes
+        if models is not None:
+            self._models[rows] = models
         self._rows += count
         self._codes = (self._codes * 10 + records["action"].astype(np.uint32) + 1) % _CODE_LIMIT
         self._codes[records["terminated"] | records["truncated"]] = 0
@@ -128,6 +137,10 @@ class Recorder:
             ):
                 self._metrics[column].append(entry)
 
+    def add_advice(self, row: Mapping[str, Any]) -> None:
+        """Takes in what became of a question to the language model: a row of the table ``advice``, but its time."""
+        self._store.append("advice", {name: [value] for name, value in {"time": time.time(), **row}.items()})
+
     def flush_if_due(self) -> None:
         """Flushes when a few seconds have passed. What is on disk survives whatever happens to the process."""
         if time.monotonic() - self._last_flush >= FLUSH_SECONDS:
@@ -158,7 +171,7 @@ class Recorder:
             if name not in _LEFT_OUT:
                 columns[name] = np.ascontiguousarray(records[name])
         columns["reason"] = _decode(columns["reason"])
-        columns["model"] = np.full(self._rows, "", object)
+        columns["model"] = self._models[: self._rows].copy()
         self._rows = 0
         self._store.append("decisions", columns)
         self._on_batch(columns)

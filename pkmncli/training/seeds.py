@@ -15,6 +15,7 @@ class Purpose(IntEnum):
     LEARNER = 2
     ARBITER = 3
     RANDOM_PLAY = 4
+    ADVICE = 5
 
 
 def derive_seed(run_seed: int, purpose: Purpose, number: int = 0) -> int:

@@ -17,10 +17,11 @@ from typing import Any
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
-from pkmncli.diagnostics import say
+from pkmncli.diagnostics import redact, say
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import build_learner, open_store, worker_spec
 from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
@@ -76,13 +77,14 @@ class TrainingSession:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             pool.reset()  # a start state that does not fit is told before there is a run
+            desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
             run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), _log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
-                return self._train(run, pool, learner, options, None, interrupted)
+                return self._train(run, pool, learner, options, None, desk, interrupted)
 
     def go_on(self, run: Run) -> Outcome:
         """Goes on with a run from its newest checkpoint that is whole."""
@@ -92,7 +94,8 @@ class TrainingSession:
             with self._workers() as pool:
                 options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
                 learner = self._learner(pool, options)
-                return self._train(run, pool, learner, options, checkpoint, interrupted)
+                desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
+                return self._train(run, pool, learner, options, checkpoint, desk, interrupted)
 
     @contextmanager
     def _workers(self) -> Iterator[WorkerPool]:
@@ -112,6 +115,7 @@ class TrainingSession:
         learner: Algorithm,
         options: TrainerOptions,
         checkpoint: Path | None,
+        desk: DeskBuilder | None,
         interrupted: InterruptFlag,
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
@@ -130,6 +134,7 @@ class TrainingSession:
             call_hook=self._registry.call_runtime_hook,
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
+            advice=desk,
         )
         try:
             if checkpoint is None:
@@ -188,6 +193,10 @@ class TrainingSession:
             f"at {cost.steps_per_second:.0f} steps/s.\n"
             f"Writing to {run.folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
         )
+
+    def _tell(self, text: str) -> None:
+        logger.info("%s", redact(text))
+        self._progress.message(redact(text))
 
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)

@@ -29,6 +29,10 @@ class TrainingStatistics:
     recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     milestone_episodes: dict[str, int] = field(default_factory=dict)
     milestone_first_step: dict[str, int] = field(default_factory=dict)
+    milestone_splits: dict[str, tuple[int, int | None]] = field(default_factory=dict)
+    """Step and emulated frame of the episode that reached a milestone soonest; no frame where none is counted."""
+    milestone_order: list[str] = field(default_factory=list)
+    """The game's milestones in their order, where known. They are reached in any order over several episodes."""
 
     def add_episode(self, summary: EpisodeSummary, num_envs: int) -> None:
         """Counts an episode that ended. All ``num_envs`` environments step together, which dates its milestones."""
@@ -42,6 +46,14 @@ class TrainingStatistics:
             reached = summary.first_step + step * num_envs
             self.milestone_episodes[name] = self.milestone_episodes.get(name, 0) + 1
             self.milestone_first_step[name] = min(reached, self.milestone_first_step.get(name, reached))
+            if name not in self.milestone_splits or step < self.milestone_splits[name][0]:
+                self.milestone_splits[name] = (step, summary.milestone_frames.get(name))
+
+    @property
+    def milestones_reached(self) -> list[str]:
+        """The milestones that an episode has reached, in the game's order."""
+        place = {name: index for index, name in enumerate(self.milestone_order)}
+        return sorted(self.milestone_episodes, key=lambda name: place.get(name, len(place)))
 
     @property
     def average_reward(self) -> float | None:
@@ -68,8 +80,14 @@ class TrainingStatistics:
             "steps_per_second": round(self.steps / self.elapsed_s, 1) if self.elapsed_s else None,
             "source_shares": self.source_shares(),
             "milestones": {
-                name: {"episodes": count, "first_step": self.milestone_first_step[name]}
-                for name, count in self.milestone_episodes.items()
+                name: {
+                    "episodes": self.milestone_episodes[name],
+                    "first_step": self.milestone_first_step[name],
+                    **dict(
+                        zip(("best_step", "best_frame"), self.milestone_splits.get(name, (None, None)), strict=True)
+                    ),
+                }
+                for name in self.milestones_reached
             },
             "workers_lost": self.workers_lost,
         }
@@ -85,4 +103,6 @@ class TrainingStatistics:
         """Goes on from :meth:`state_dict`."""
         state = dict(state)
         state["recent_rewards"] = deque(state["recent_rewards"], maxlen=RECENT_EPISODES)
+        splits = state.get("milestone_splits", {})
+        state["milestone_splits"] = {name: (step, frame) for name, (step, frame) in splits.items()}
         return cls(**state)

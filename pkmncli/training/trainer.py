@@ -23,6 +23,7 @@ from pkmncli.training.statistics import TrainingStatistics
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pkmncli.training.advice_desk import AdviceDesk
     from pkmncli.training.workers import StepResult, WorkerPool
 
 logger = logging.getLogger(__name__)
@@ -99,6 +100,7 @@ class Trainer:
         call_hook: calls a runtime hook of all plugins.
         observer: what shows the training.
         start: hash of the saved state in which every episode begins, empty for the game's own start.
+        advice: builds the desk that asks the language model, given what keeps its rows; nothing without a model.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class Trainer:
         call_hook: Callable[..., None],
         observer: Observer,
         start: str = "",
+        advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk] | None = None,
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -125,7 +128,8 @@ class Trainer:
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._recorder = Recorder(store, pool.num_envs, on_batch=self._on_batch, start=start)
-        self.statistics = TrainingStatistics()
+        self._desk = advice(self._recorder.add_advice) if advice is not None else None
+        self.statistics = TrainingStatistics(milestone_order=list(pool.milestone_names))
         self._episodes: list[RunningEpisode] = []
         self._metric_sums: dict[str, float] = defaultdict(float)
         self._metric_counts: dict[str, int] = defaultdict(int)
@@ -143,11 +147,12 @@ class Trainer:
         self._episodes = [self._new_episode(index, 0) for index in range(self._pool.num_envs)]
 
     def resume(self, checkpoint: Checkpoint, segments: Any) -> None:
-        """Goes on exactly where a checkpoint stands."""
+        """Goes on exactly where a checkpoint stands. Advice that took effect after it does so again."""
         self._learner.load_state_dict(checkpoint.learner)
         self._learner.load_segments(segments)
         trainer = checkpoint.trainer
         self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
+        self.statistics.milestone_order = list(self._pool.milestone_names)
         self._arbiter.load_state_dict(trainer["arbiter"])
         self._recorder.load_state_dict(trainer["recorder"])
         self._thread.load_state_dict(trainer["learner_thread"])
@@ -161,6 +166,9 @@ class Trainer:
             }
             self._episodes.append(RunningEpisode.from_state(values, arrays))
         self._pool.load(checkpoint.workers, [bytes(episode.presses) for episode in self._episodes])
+        if self._desk is not None and trainer["advice"] is not None:
+            journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
+            self._desk.load_state_dict(trainer["advice"], journal)
         self._saved_at = checkpoint.step
         self._lost_before = self.statistics.workers_lost
         self._last_status = (self.statistics.steps, time.perf_counter())
@@ -180,7 +188,11 @@ class Trainer:
             self._recorder.flush()
         finally:
             self._thread.close()
+            if self._desk is not None:
+                self._desk.close()
         summary = self.statistics.summary()
+        if self._desk is not None:
+            summary["llm"] = self._desk.summary()
         self._call_hook("pkmn_run_finished", run=self._run, summary=summary)
         return summary
 
@@ -188,13 +200,17 @@ class Trainer:
         clock = time.perf_counter
         began = clock()
         steps_before = self.statistics.steps
+        if self._desk is not None:
+            self._desk.before_step(steps_before)
+        asked = clock()
         actions, confidences, exploring = self._learner.act(self._pool.observations(), explore=True)
         actions, sources = self._arbiter.choose(actions, confidences, exploring, self._pool.pilot_confidences())
         acted = clock()
         result = self._pool.step(actions, sources, confidences)
         stepped = clock()
         self._learner.observe(_transitions(result))
-        self._recorder.add_steps(steps_before, result.records)
+        models = self._desk.after_step(result.records) if self._desk is not None else None
+        self._recorder.add_steps(steps_before, result.records, models)
         self.statistics.steps = steps_before + self._pool.num_envs
         self.statistics.workers_lost = self._lost_before + self._pool.losses
         for index, record in enumerate(result.records):
@@ -204,7 +220,8 @@ class Trainer:
         for _window in range(_crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             self._take_metrics(self._thread.next_window())
         learned = clock()
-        self._seconds["acting"] += acted - began
+        self._seconds["advice"] += asked - began
+        self._seconds["acting"] += acted - asked
         self._seconds["environment"] += stepped - acted
         self._seconds["recording"] += recorded - stepped
         self._seconds["waiting for the learner"] += learned - recorded
@@ -264,7 +281,9 @@ class Trainer:
 
     def _end_episode(self, index: int, record: np.void) -> None:
         episode = self._episodes[index]
-        summary = episode.summarize(index, record, self._pool.milestones_of_ended(index))
+        summary = episode.summarize(
+            index, record, self._pool.milestones_of_ended(index), self._pool.milestone_frames_of_ended(index)
+        )
         self.statistics.add_episode(summary, self._pool.num_envs)
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._recorder.add_metrics(
@@ -274,6 +293,9 @@ class Trainer:
                 "episode/length": summary.steps,
                 "episode/milestones": len(summary.milestone_steps),
                 "episode/llm_share": summary.llm_share,
+                **{f"reward/{part}": total for part, total in self._pool.rewards_of_ended(index).items()},
+                **{f"milestone/{name}/step": step for name, step in summary.milestone_steps.items() if step},
+                **{f"milestone/{name}/frame": frame for name, frame in summary.milestone_frames.items() if frame},
             },
         )
         self._episodes[index] = self._new_episode(index, episode.number + 1)
@@ -312,6 +334,7 @@ class Trainer:
                 "arbiter": self._arbiter.state_dict(),
                 "recorder": self._recorder.state_dict(),
                 "learner_thread": self._thread.state_dict(),
+                "advice": None if self._desk is None else self._desk.state_dict(),
                 "metric_sums": dict(self._metric_sums),
                 "metric_counts": dict(self._metric_counts),
                 "episodes": episodes,

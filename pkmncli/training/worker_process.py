@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import pickle
 import struct
 import sys
 import time
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
 from pkmncli.errors import PkmnError, TrainingError
@@ -96,6 +97,19 @@ class WorkerState:
     pilot: Mapping[str, Any] | None
 
 
+class EpisodeEnd(NamedTuple):
+    """What is known of an episode only when it ends.
+
+    ``milestone_steps`` are the steps at which its milestones were reached, -1 for those that were not;
+    ``reward_totals`` what each part of the reward earned, and ``milestone_frames`` the steps in emulated frames, where
+    the environment says so.
+    """
+
+    milestone_steps: list[int]
+    reward_totals: dict[str, float]
+    milestone_frames: Sequence[int] = ()
+
+
 class Worker:
     """The environment's side of the conversation."""
 
@@ -108,6 +122,7 @@ class Worker:
         self.episode = 0
         self.step_in_episode = 0
         self.advice: Advice | None = None
+        self.advice_steps_left = 0
         self.proposal = Decision(0, "", 0.0)
 
     # Calls, by name ---------------------------------------------------------------------------------------------
@@ -119,7 +134,14 @@ class Worker:
 
     def save(self) -> WorkerState:
         """The worker's state."""
-        pilot = None if self.pilot is None else {"memory": self.pilot.save_state(), "proposal": list(self.proposal)}
+        pilot = None
+        if self.pilot is not None:
+            pilot = {
+                "memory": self.pilot.save_state(),
+                "proposal": list(self.proposal),
+                "advice": None if self.advice is None else asdict(self.advice),
+                "advice_steps_left": self.advice_steps_left,
+            }
         return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot)
 
     def load(self, state: WorkerState, slot: int) -> None:
@@ -129,14 +151,26 @@ class Worker:
         if self.pilot is not None and state.pilot is not None:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])
+            advice = state.pilot["advice"]
+            self.advice = None if advice is None else Advice(**{**advice, "presses": tuple(advice["presses"])})
+            self.advice_steps_left = state.pilot["advice_steps_left"]
         self._publish(slot)
 
-    def replay(self, episode: int, presses: bytes, slot: int) -> None:
-        """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
+    def replay(self, episode: int, presses: bytes, slot: int, advice: Sequence[tuple[int, Advice | None]] = ()) -> None:
+        """Plays an episode again up to where it was, for a worker that takes a lost one's place.
+
+        ``advice`` is what was given in it, each with the number of steps before it.
+        """
         self.reset(episode, slot)
-        for action in presses:
+        given = dict(advice)
+        for step, action in enumerate(presses):
+            if step in given:
+                self.advise(given[step])
             self.environment.advance(action)
+            self._use_up_advice(by_pilot=action == self.proposal.action)
             self._propose()  # at every step, since the pilot remembers what it sees
+        if len(presses) in given:
+            self.advise(given[len(presses)])
         self.step_in_episode = len(presses)
         self._publish(slot)
 
@@ -144,13 +178,25 @@ class Worker:
         """The state in words."""
         return self.environment.context()
 
+    def picture(self) -> bytes:
+        """The screen as a PNG file. Raises TrainingError where the environment draws none."""
+        pixels: Any = self.environment.render()
+        if pixels is None:
+            raise TrainingError("this environment draws no pictures: leave out --llm-vision")
+        from PIL import Image  # noqa: PLC0415 - only a run with a model that sees needs it
+
+        file = io.BytesIO()
+        Image.fromarray(pixels).save(file, "PNG")
+        return file.getvalue()
+
     def milestones(self) -> list[int]:
         """Steps at which the milestones of the running episode were reached, -1 for those that were not."""
         return self.environment.milestone_steps()
 
     def advise(self, advice: Advice | None) -> None:
-        """Takes new advice for the pilot, or withdraws the old."""
+        """Takes new advice for the pilot, or withdraws the old. The step that is proposed already stays as it is."""
         self.advice = advice
+        self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
@@ -164,18 +210,19 @@ class Worker:
 
     # Steps -------------------------------------------------------------------------------------------------------
 
-    def step(self, action: int, slot: int, source: int, confidence: float) -> list[int] | None:
+    def step(self, action: int, slot: int, source: int, confidence: float) -> EpisodeEnd | None:
         """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block.
 
-        Returns the steps at which the milestones of an episode that ended were reached, -1 for those that were not.
+        Returns what is known of an episode only when it ends.
         """
         assert self.block is not None
         environment = self.environment
         reason = b""
-        if action == PILOT_ACTS:
+        by_pilot = action == PILOT_ACTS
+        if by_pilot:
             if self.pilot is None:
                 raise TrainingError("the pilot was to act, but these environments have none")
-            action, reason_text, confidence, advised = self.proposal
+            action, reason_text, confidence, advised, _over = self.proposal
             reason = reason_text.encode()[:REASON_BYTES]
             source = Source.LLM if advised else Source.RULE
         before = environment.facts()
@@ -207,27 +254,43 @@ class Worker:
             environment.memory_hash() if hashed else 0,
             reason,
             0.0,
+            0,
         )
         if not ended:
+            self._use_up_advice(by_pilot=by_pilot)
             self._propose()
             self._publish(slot)
             return None
-        milestones = environment.milestone_steps()
+        totals = getattr(environment, "reward_totals", None)
+        frames = getattr(environment, "milestone_frames", None)
+        end = EpisodeEnd(
+            environment.milestone_steps(),
+            {} if totals is None else dict(totals()),
+            () if frames is None else list(frames()),
+        )
         environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
         self.episode += 1
         self._begin(slot)
-        return milestones
+        return end
 
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)
         seed = derive_seed(self.spec.seed, self.spec.purpose, number)
         self.environment.reset(seed=seed)
         self.step_in_episode = 0
-        self.advice = None
+        self.advise(None)
         if self.pilot is not None:
             self.pilot.reset(seed)
             self._propose()
         self._publish(slot)
+
+    def _use_up_advice(self, *, by_pilot: bool) -> None:
+        if self.advice is None:
+            return
+        self.advice_steps_left -= 1
+        proposal = self.proposal
+        if self.advice_steps_left == 0 or (proposal.advice_over and (by_pilot or not proposal.advised)):
+            self.advise(None)
 
     def _propose(self) -> None:
         if self.pilot is not None:
@@ -236,7 +299,9 @@ class Worker:
     def _publish(self, slot: int) -> None:
         if self.block is not None:
             self.environment.write_observation(self.block.environment(slot, self.index))
-            self.block.records[self.index]["pilot_confidence"] = self.proposal.confidence
+            record = self.block.records[self.index]
+            record["pilot_confidence"] = self.proposal.confidence
+            record["advice_steps_left"] = self.advice_steps_left
 
 
 def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
@@ -285,8 +350,8 @@ def _answer(channel: Channel, worker: Worker) -> None:
         opcode = message[:1]
         if opcode == STEP:
             _opcode, action, slot, source, confidence = STEP_MESSAGE.unpack(message)
-            milestones = worker.step(action, slot, source, confidence)
-            channel.send(DONE if milestones is None else DONE + pickle.dumps(milestones))
+            end = worker.step(action, slot, source, confidence)
+            channel.send(DONE if end is None else DONE + pickle.dumps(end))
         elif opcode == ATTACH:
             layout: tuple[FieldLayout, ...] = pickle.loads(message[1:])
             channel.send(DONE)  # only then the handle comes, which may not be mixed with other messages

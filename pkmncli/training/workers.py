@@ -22,6 +22,7 @@ from pkmncli.training.worker_process import (
     CALL,
     STEP,
     STEP_MESSAGE,
+    EpisodeEnd,
     WorkerSpec,
     WorkerState,
 )
@@ -79,10 +80,11 @@ class WorkerPool:
         self._slots = [0] * spec.num_envs
         self._messages = [b""] * spec.num_envs
         self._lost: dict[int, WorkerLostError] = {}
-        self._ended_milestones: list[list[int]] = [[] for _ in range(spec.num_envs)]
+        self._ended = [EpisodeEnd([], {})] * spec.num_envs
         self.losses = 0
         """Workers that were lost and replaced."""
         self._presses = [bytearray() for _ in range(spec.num_envs)]
+        self._advice: list[list[tuple[int, Advice | None]]] = [[] for _ in range(spec.num_envs)]
         self._episodes = [0] * spec.num_envs
         try:
             for index in range(spec.num_envs):
@@ -132,6 +134,7 @@ class WorkerPool:
         """Begins the first episode of every environment."""
         self._episodes = [0] * self.num_envs
         self._presses = [bytearray() for _ in range(self.num_envs)]
+        self._advice = [[] for _ in range(self.num_envs)]
         self._slots = [0] * self.num_envs
         self.call_all("reset", [(0, 0)] * self.num_envs)
 
@@ -189,8 +192,9 @@ class WorkerPool:
         self._slots[index] ^= 1
         record: np.void = self._block.records[index].copy()
         if record["terminated"] or record["truncated"]:
-            self._ended_milestones[index] = pickle.loads(answer[1:])
+            self._ended[index] = pickle.loads(answer[1:])
             self._presses[index].clear()
+            self._advice[index].clear()
             self._episodes[index] += 1
         else:
             self._presses[index].append(record["action"])
@@ -216,7 +220,8 @@ class WorkerPool:
         self._first_words(link)
         try:
             self._attach(link)
-            link.send(_call_message("replay", self._episodes[index], bytes(self._presses[index]), self._slots[index]))
+            presses, advice = bytes(self._presses[index]), self._advice[index]
+            link.send(_call_message("replay", self._episodes[index], presses, self._slots[index], advice))
             link.receive(self._call_timeout_s)
             link.send(message)
             return link.receive(timeout_s)
@@ -266,11 +271,26 @@ class WorkerPool:
     def advise(self, index: int, advice: Advice | None) -> None:
         """Gives one environment's pilot new advice, or withdraws the old."""
         self.call(index, "advise", advice)
+        self._advice[index].append((len(self._presses[index]), advice))
+
+    def picture(self, index: int) -> bytes:
+        """What one environment's screen shows, as a PNG file."""
+        png: bytes = self.call(index, "picture")
+        return png
 
     def milestones_of_ended(self, index: int) -> dict[str, int]:
         """For the episode of an environment that ended last: the step at which each milestone was reached."""
-        steps = zip(self.milestone_names, self._ended_milestones[index], strict=True)
+        steps = zip(self.milestone_names, self._ended[index].milestone_steps, strict=True)
         return {name: step for name, step in steps if step >= 0}
+
+    def milestone_frames_of_ended(self, index: int) -> dict[str, int]:
+        """The same in emulated frames, where they are known."""
+        frames = zip(self.milestone_names, self._ended[index].milestone_frames, strict=False)
+        return {name: frame for name, frame in frames if frame >= 0}
+
+    def rewards_of_ended(self, index: int) -> dict[str, float]:
+        """For the episode of an environment that ended last: what each part of its reward earned, where it is known."""
+        return self._ended[index].reward_totals
 
     def save(self) -> list[WorkerState]:
         """The state of every worker."""
@@ -282,6 +302,7 @@ class WorkerPool:
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
         self._presses = [bytearray(own) for own in presses]
+        self._advice = [[] for _ in range(self.num_envs)]
 
     def presses(self) -> list[bytes]:
         """What was pressed so far in each running episode, one byte a step."""

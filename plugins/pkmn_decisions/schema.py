@@ -92,6 +92,7 @@ DECISIONS: Final = Table(
         Column("memory_hash", "UBIGINT", "hash of all work RAM after the step; 0 where it was not taken", default=0),
         Column("reason", "VARCHAR", "why, in a few words"),
         Column("pilot_confidence", "FLOAT", "of the pilot's next proposal, 0 to 1", default=0.0),
+        Column("advice_steps_left", "USMALLINT", "steps that the pilot's advice still holds after this one", default=0),
         Column(
             "previous_actions",
             "UINTEGER",
@@ -141,4 +142,28 @@ METRICS: Final = Table(
     ),
 )
 
-TABLES: Final = {table.name: table for table in (DECISIONS, EPISODES, METRICS)}
+ADVICE: Final = Table(
+    "advice",
+    step="global_step",
+    rows_per_file=1024,
+    columns=(
+        Column("global_step", "BIGINT", "first environment step of the whole run for which the answer was there, from 1"),
+        Column("asked_at", "BIGINT", "environment steps of the whole run when it was asked for"),
+        Column("environment", "USMALLINT", "which environment, from 0"),
+        Column("time", "DOUBLE", "when it took effect, seconds since 1970 (UTC)"),
+        Column("event", "VARCHAR", "why it was asked for"),
+        Column("followed", "BOOLEAN", "the pilot was given it; otherwise the rules had their share"),
+        Column("reading", "VARCHAR", "how the reply was read: schema, prose, nothing"),
+        Column("problem", "VARCHAR", "what was wrong, empty if nothing"),
+        Column("advice", "VARCHAR", "JSON object of the advice, empty without any"),
+        Column("model", "VARCHAR", "model that answered, empty where none did"),
+        Column("cached", "BOOLEAN", "the reply came from the cache"),
+        Column("prompt", "VARCHAR", "what was asked"),
+        Column("reply", "VARCHAR", "what was answered; a repair's after the first, parted by a line of dashes"),
+        Column("prompt_tokens", "UINTEGER", "tokens of the prompts"),
+        Column("completion_tokens", "UINTEGER", "tokens of the replies"),
+        Column("latency_s", "FLOAT", "seconds from question to answer"),
+    ),
+)
+
+TABLES: Final = {table.name: table for table in (DECISIONS, EPISODES, METRICS, ADVICE)}

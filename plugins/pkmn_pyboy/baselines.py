@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pkmn_pyboy.buttons import BUTTONS
-
-if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.emulator import Emulator
 
 
-def baselines(environment: PokemonEnvironment) -> dict[str, Callable[[int], None]]:
+class Emulated(Protocol):
+    """An environment on an emulator whose steps are presses of one length."""
+
+    emulator: Emulator
+    hold_frames: int
+    action_frames: int
+
+
+def baselines(environment: Emulated) -> dict[str, Callable[[int], None]]:
     """Functions that take an action's number and emulate its frames on the environment's own emulator.
 
     ``bare emulator`` makes one call for all frames and draws the last; ``frame by frame`` calls for each and draws it.

@@ -2,83 +2,187 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.masks import allowed_actions
-from pkmn_pyboy.state.game_state import Battle, Battler, GameState, Party, Phase
-from pkmncli.api import Action, Context
+from pkmn_pyboy.analysis import GameStateAnalysis
+from pkmn_pyboy.changes import Changes, Snapshot, changes_between
+from pkmn_pyboy.mask_rules import allowed_actions
+from pkmn_pyboy.state.game_state import Battler, GameState, PartyMember
+from pkmn_pyboy.state.status import STAGE_NAMES, Ailment
+from pkmncli.api import Action, Context, MilestoneSplit
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
     from pkmn_pyboy.profile import Names
+    from pkmn_pyboy.state.details import BattleDetails
 
-_FEW_HIT_POINTS = 0.3
+_ALL_REACHED = "All goals are reached."
 
 
-def describe(environment: PokemonEnvironment) -> Context:
-    """What :meth:`PokemonEnvironment.context` gives."""
-    state = environment.state
-    names = environment.profile.names
-    milestone = environment.milestones.current()
-    lines = [
-        f"{names.map_name(state.map_id)}, tile ({state.x}, {state.y}), facing {state.facing.name.lower()}; "
-        f"{state.phase.name.lower().replace('_', ' ')}.",
-        _party(state.party, names),
-        f"Money {state.money}, badges {state.badges}, balls {state.balls}, caught {state.caught}, seen {state.seen}.",
-    ]
-    if state.battle is not None:
-        lines.append(_battle(state.battle, names))
-    words = environment.screen_words()
-    if words:
-        lines.append(f'The screen says: "{words}"')
-    return Context(
-        current_goal=milestone.hint or milestone.name if milestone is not None else "All goals are reached.",
-        context_summary=" ".join(lines),
-        action_suggestions=_suggestions(state),
-        text_map=environment.text_map(),
+def analyse(environment: PokemonEnvironment, since: Snapshot | None) -> GameStateAnalysis:
+    """What the state means, with names, and with what changed ``since`` an earlier moment of the episode."""
+    state, names = environment.state, environment.known_names
+    battle, party = state.battle, state.party
+    lead = party.lead
+    values: dict[str, Any] = {
+        "map_group": state.map_group,
+        "map_number": state.map_number,
+        "x": state.x,
+        "y": state.y,
+        "facing": int(state.facing),
+        "movement": state.movement,
+        "phase": int(state.phase),
+        "party_size": party.count,
+        "lead_level": lead.level if lead is not None else 0,
+        "lead_hp": _share(lead) if lead is not None else 0.0,
+        "party_levels": party.level_sum,
+        "party_hp": party.hp_share,
+        "johto_badges": state.johto_badges.bit_count(),
+        "kanto_badges": state.kanto_badges.bit_count(),
+        "money": state.money,
+        "caught": state.caught,
+        "seen": state.seen,
+        "milestones": state.milestones / (len(environment.profile.milestones) or 1),
+        "balls": state.balls,
+        "idle_steps": environment.steps_since_progress,
+        "map_name": names.map_name(state.map_id),
+        "able": sum(not member.egg and member.hp > 0 for member in party.members),
+        "ailing": sum(member.ailment is not Ailment.HEALTHY for member in party.members),
+        "goal": _goal(environment),
+    }
+    if battle is not None:
+        values["battle"] = battle.kind
+        if battle.opponent is not None:
+            opponent = battle.opponent
+            values |= {
+                "opponent": _species(opponent.species, names),
+                "enemy_level": opponent.level,
+                "enemy_hp": _share(opponent),
+            }
+        if battle.own is not None:
+            values |= {
+                "own": _species(battle.own.species, names),
+                "battler_hp": _share(battle.own),
+                "effectiveness": battle.best_effectiveness,
+            }
+    changes = changes_between(since, take_snapshot(environment)) if since is not None else Changes()
+    return GameStateAnalysis(values, changes=changes)
+
+
+def take_snapshot(environment: PokemonEnvironment) -> Snapshot:
+    """What a later analysis will compare with."""
+    state, names = environment.state, environment.known_names
+    reached = environment.milestone_splits()
+    return Snapshot(
+        step=environment.steps,
+        map_name=names.map_name(state.map_id),
+        levels=state.party.level_sum,
+        hp_share=round(state.party.hp_share, 6),
+        party=tuple("an egg" if member.egg else _species(member.species, names) for member in state.party.members),
+        money=state.money,
+        badges=state.badges,
+        caught=state.caught,
+        items=environment.details().bag.counts(),
+        milestones=tuple(split.name for split in reached),
     )
 
 
-def _party(party: Party, names: Names) -> str:
-    if not party.members:
-        return "No Pokemon yet."
-    parts = []
-    for member in party.members:
-        if member.egg:
-            parts.append("an egg")
-            continue
-        name = names.species.get(member.species, f"species {member.species}")
-        parts.append(f"{name} level {member.level} ({member.hp}/{member.max_hp} HP)")
-    return f"Party: {', '.join(parts)}."
+def describe(environment: PokemonEnvironment, since: Snapshot | None) -> Context:
+    """The context now; ``since`` is the moment of the one before."""
+    state, names, details = environment.state, environment.known_names, environment.details()
+    analysis = analyse(environment, since)
+    sentences = analysis.sentences()
+    if state.party.members:
+        members = zip(state.party.members, details.nicknames, strict=True)
+        sentences.append(f"Party: {', '.join(_member(member, nickname, names) for member, nickname in members)}.")
+    sentences.append(
+        f"Money {state.money}, badges {state.badges}, balls {state.balls}, caught {state.caught}, seen {state.seen}."
+    )
+    carried = details.bag.counts()
+    if carried:
+        sentences.append(f"Carries {', '.join(f'{count} {name}' for name, count in carried.items())}.")
+    if details.battle is not None:
+        sentences += _battle(state, details.battle, names)
+    words = environment.screen_words()
+    if words:
+        sentences.append(f'The screen says: "{words}"')
+    return Context(
+        current_goal=_goal(environment),
+        context_summary=" ".join(sentences),
+        action_suggestions=(_presses(state), *analysis.suggestions),
+        text_map=environment.text_map(),
+        danger=analysis.danger.name.lower(),
+        changes=analysis.changes.words(),
+        milestones=environment.milestone_splits(),
+    )
 
 
-def _battle(battle: Battle, names: Names) -> str:
-    kind = "A trainer battle" if battle.kind == 2 else "A wild battle"
-    if battle.opponent is None:
-        return f"{kind} begins."
-    text = f"{kind} against {_battler(battle.opponent, names)}"
+def splits(environment: PokemonEnvironment) -> tuple[MilestoneSplit, ...]:
+    """The milestones reached in this episode, in the order in which they were."""
+    tracker = environment.milestones
+    reached = [
+        MilestoneSplit(milestone.key, step, frame)
+        for milestone, step, frame in zip(tracker.milestones, tracker.steps, tracker.frames, strict=True)
+        if step >= 0
+    ]
+    return tuple(sorted(reached, key=lambda split: split.step))
+
+
+def _goal(environment: PokemonEnvironment) -> str:
+    milestone = environment.milestones.current(environment.goal)
+    return milestone.hint or milestone.name if milestone is not None else _ALL_REACHED
+
+
+def _presses(state: GameState) -> str:
+    allowed = allowed_actions(state)
+    return f"presses that do something now: {', '.join(action.name.lower() for action in Action if action in allowed)}"
+
+
+def _member(member: PartyMember, nickname: str, names: Names) -> str:
+    if member.egg:
+        return "an egg"
+    name = _species(member.species, names)
+    called = f"{nickname} ({name})" if nickname and nickname.upper() != name.upper() else name
+    text = f"{called} level {member.level} ({member.hp}/{member.max_hp} HP"
+    if member.ailment is not Ailment.HEALTHY:
+        text += f", {member.ailment.name.lower()}"
+    return f"{text})"
+
+
+def _battle(state: GameState, details: BattleDetails, names: Names) -> list[str]:
+    battle = state.battle
+    sentences: list[str] = []
+    if battle is None:
+        return sentences
+    if details.trainer:
+        left = sum(member.hp > 0 for member in details.opponents.members)
+        sentences.append(f"The trainer is a {details.trainer} with {left} Pokemon that can fight.")
     if battle.own is not None:
         moves = [
             f"{names.moves.get(move, f'move {move}')} ({points} PP)"
             for move, points in zip(battle.own.moves, battle.own.pp, strict=True)
             if move
         ]
-        text += f"; {_battler(battle.own, names)} fights with {', '.join(moves)}"
-    return f"{text}."
+        sentences.append(f"{_species(battle.own.species, names)} has the moves {', '.join(moves)}.")
+        sentences += _condition("Own side", battle.own, (*details.own_conditions, *details.own_screens))
+    if battle.opponent is not None:
+        opposing = (*details.opponent_conditions, *details.opponent_screens)
+        sentences += _condition("Opponent", battle.opponent, opposing)
+    if details.weather:
+        sentences.append(f"Weather: {details.weather}.")
+    return sentences
 
 
-def _battler(battler: Battler, names: Names) -> str:
-    name = names.species.get(battler.species, f"species {battler.species}")
-    return f"{name} level {battler.level} ({battler.hp}/{battler.max_hp} HP)"
+def _condition(side: str, battler: Battler, conditions: tuple[str, ...]) -> list[str]:
+    said = [battler.ailment.name.lower()] if battler.ailment is not Ailment.HEALTHY else []
+    said += conditions
+    said += [f"{name} {stage:+}" for name, stage in zip(STAGE_NAMES, battler.stages, strict=False) if stage]
+    return [f"{side}: {', '.join(said)}."] if said else []
 
 
-def _suggestions(state: GameState) -> tuple[str, ...]:
-    allowed = [action.name.lower() for action in Action if action in allowed_actions(state)]
-    suggestions = [f"presses that do something now: {', '.join(allowed)}"]
-    if state.phase in (Phase.DIALOGUE, Phase.CHOICE):
-        suggestions.append("read on with a, refuse or leave with b")
-    elif state.phase is Phase.BATTLE_MENU:
-        suggestions.append("fight, or run from a wild Pokemon that is too strong")
-    elif state.phase is Phase.FREE and state.party.members and state.party.hp_share < _FEW_HIT_POINTS:
-        suggestions.append("heal before going on")
-    return tuple(suggestions)
+def _species(number: int, names: Names) -> str:
+    return names.species.get(number, f"species {number}")
+
+
+def _share(one: PartyMember | Battler) -> float:
+    return one.hp / one.max_hp if one.max_hp else 0.0

@@ -11,6 +11,7 @@ import io
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,22 +136,20 @@ class Emulator:
         return bytes(memory[bank, address:stop])
 
     def bind(self, spans: Sequence[tuple[int, int, int]]) -> Callable[[], bytes]:
-        """A function that reads the same (bank, address, size) spans over and over, in as few calls as can be."""
-        if any((address + size) & 0xFFF == 0 for _, address, size in spans):
-            return lambda: b"".join([self.read(*span) for span in spans])
+        """A function that reads the same (bank, address, size) spans over and over and gives their bytes in one piece.
+
+        It asks for each byte by itself: looked up all at once, that takes half of what slices take.
+        """
+        keys: list[Any] = [
+            place if bank < 0 or not self.colour else (bank, place)
+            for bank, address, size in spans
+            for place in range(address, address + size)
+        ]
         memory = self.memory
-        keys: list[Any] = []
-        for bank, address, size in spans:
-            part = slice(address, address + size)
-            keys.append(part if bank < 0 or not self.colour else (bank, part))
-
-        def read() -> bytes:
-            found: list[int] = []
-            for key in keys:
-                found += memory[key]
-            return bytes(found)
-
-        return read
+        if len(keys) < 2:
+            return lambda: bytes([memory[key] for key in keys])
+        look_up = itemgetter(*keys)
+        return lambda: bytes(look_up(memory))
 
     def read_rom(self, bank: int, address: int, size: int) -> bytes:
         """``size`` bytes of the cartridge image; addresses from 4000 lie in ``bank``."""

@@ -12,22 +12,29 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from pkmn_pyboy.analysis import GameStateAnalysis
 from pkmn_pyboy.baselines import baselines
 from pkmn_pyboy.buttons import BUTTONS
-from pkmn_pyboy.context import describe
+from pkmn_pyboy.changes import Snapshot
+from pkmn_pyboy.context import analyse, describe, splits, take_snapshot
 from pkmn_pyboy.emulator import SCREEN_SHAPE, Emulator
+from pkmn_pyboy.mask_rules import rules_without
 from pkmn_pyboy.masks import ACTION_COUNT, MaskTable
 from pkmn_pyboy.milestones import MilestoneTracker
 from pkmn_pyboy.observation import copy_rgb, observation_space, pack_screen, write_state_variables
 from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmn_pyboy.seen_tiles import SeenTiles
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.starts import base_start, vary_start
+from pkmn_pyboy.state.details import Details
+from pkmn_pyboy.state.details_reader import DetailsReader
 from pkmn_pyboy.state.game_state import PHASE_NAMES, Facing, GameState, Phase
+from pkmn_pyboy.state.name_tables import names_with_image
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.text_map import draw_text_map
-from pkmncli.api import Action, Context, Facts
+from pkmn_pyboy.text_map import TextMap
+from pkmncli.api import Action, Context, Facts, MilestoneSplit
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
 _NONE = int(Action.NONE)
@@ -75,11 +82,14 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         frames_per_step = self.action_frames * settings.action_repeat
         self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / frames_per_step}
         self.max_steps_per_episode = settings.max_steps_per_episode or self.profile.episode_steps
-        self._goal = self._goal_index()
+        self.goal = self._goal_index()
+        """Place of the milestone that ends an episode, -1 for none."""
         self.rewards = RewardSum(settings.rewards)
         self.phase_names = PHASE_NAMES
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
-        self.names: dict[str, Any] = {"game": self.profile.title, **self.profile.names.as_mapping()}
+        self.known_names = names_with_image(self.profile, self.rom.data)
+        """The profile's names, and those in the image for what it does not name."""
+        self.names: dict[str, Any] = {"game": self.profile.title, **self.known_names.as_mapping()}
         self.action_space = spaces.Discrete(ACTION_COUNT)
         self.observation_space = observation_space(settings.observation_type, packed=settings.screen == "packed")
         self._layout: list[tuple[str, tuple[int, ...], Any]] = [
@@ -94,7 +104,13 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.emulator = Emulator(self.rom, headless=settings.headless, speed=settings.emulation_speed)
         self.reader = StateReader(self.profile, self.rom.data)
         self.milestones = MilestoneTracker(self.profile.milestones)
-        self._masks = MaskTable()
+        self.seen = SeenTiles()
+        """The tiles seen in this episode."""
+        self._details_reader = DetailsReader(self.profile, self.known_names, self.rom.data)
+        self._details: Details | None = None
+        self._text_map = TextMap(self.emulator, self.profile, self.known_names)
+        self._described: Snapshot | None = None
+        self._masks = MaskTable(rules_without(settings.without_mask_rules))
         self.state: GameState = self.reader.read(self.emulator)
         self.mask: NDArray[np.int8] = self._masks.mask(self.state)
         """(9,) int8, 1 = allowed now. Shared: not to be changed."""
@@ -111,6 +127,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self._maps: set[int] = set()
         self._facts: Facts | None = None
         self._running = False
+        self.rewards.bind(self)
 
     # Gymnasium ----------------------------------------------------------------------------------------------
 
@@ -144,6 +161,9 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.reader.read(self.emulator)
         self.milestones.begin(self.emulator, self.reader.current_map())
         self._read_state()
+        self.seen.reset()
+        self.seen.note(self.state)
+        self._described = None
         self._progress_step = 0
         self._progress_mark = self._progress_of(self.state)
         self._maps = {self.state.map_id}
@@ -187,12 +207,15 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.steps += 1
         self._read_state()
         state = self.state
+        self.seen.note(state)
         reward = self.rewards.score(previous, wanted, state)
         if self._progress_of(state) != self._progress_mark or state.map_id not in self._maps:
             self._progress_mark = self._progress_of(state)
             self._maps.add(state.map_id)
             self._progress_step = self.steps
-        terminated = self._goal >= 0 and self.milestones.steps[self._goal] >= 0
+        terminated = self.goal >= 0 and self.milestones.steps[self.goal] >= 0
+        if terminated:
+            reward += self.rewards.finish(state)
         return reward, terminated, self.steps >= self.max_steps_per_episode
 
     def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:
@@ -200,7 +223,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         out["action_mask"][:] = self.mask
         if self._has_variables:
             write_state_variables(
-                out["state_variables"], self.state, len(self.profile.milestones), self.steps - self._progress_step
+                out["state_variables"], self.state, len(self.profile.milestones), self.steps_since_progress
             )
         if self._has_screen:
             screen = self.emulator.screen
@@ -232,9 +255,38 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         """For each milestone the step of this episode at which it was reached, 0 at its start, -1 if not yet."""
         return list(self.milestones.steps)
 
+    def milestone_frames(self) -> list[int]:
+        """The same in emulated frames of the episode."""
+        return list(self.milestones.frames)
+
+    def milestone_splits(self) -> tuple[MilestoneSplit, ...]:
+        """The milestones reached in this episode, with the step and the emulated frame of each, in their order."""
+        return splits(self)
+
+    @property
+    def steps_since_progress(self) -> int:
+        """Steps since a milestone, level, badge, catch or map was new."""
+        return self.steps - self._progress_step
+
+    def details(self) -> Details:
+        """What is not needed at every step: bag, Pokedex, story flags, clock, names and more of a battle."""
+        if self._details is None:
+            self._details = self._details_reader.read(self.emulator, self.state)
+        return self._details
+
+    def analysis(self) -> GameStateAnalysis:
+        """What the state means: danger, health, suggestions, and what changed since the latest :meth:`context`."""
+        return analyse(self, self._described)
+
+    def reward_totals(self) -> dict[str, float]:
+        """What each part of the reward has earned in this episode, weighted, as ``reward.part``."""
+        return dict(self.rewards.totals)
+
     def context(self) -> Context:
-        """The state in words."""
-        return describe(self)
+        """The state in words. What changed is told from one call to the next."""
+        context = describe(self, self._described)
+        self._described = take_snapshot(self)
+        return context
 
     def screen_words(self) -> str:
         """The text on the screen, while a window with words is open; empty otherwise."""
@@ -245,7 +297,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         """The tiles around the player in letters, while the player can see them; empty otherwise."""
         if self.state.phase not in (Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE, Phase.CUTSCENE):
             return ""
-        return draw_text_map(self.emulator, self.profile, self.state)
+        return self._text_map.draw(self.state, self.seen, self.settings.text_map_columns, self.settings.text_map_rows)
 
     def save_state(self) -> bytes:
         """Everything: emulator, episode, rewards, random state. Going on from it changes nothing."""
@@ -259,9 +311,12 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             "progress_mark": list(self._progress_mark),
             "maps": sorted(self._maps),
             "milestones": self.milestones.save_state(),
+            "seen": self.seen.save_state(),
+            "described": self._described.as_dict() if self._described is not None else None,
             "reader": self.reader.save_state(),
             "random": self.np_random.bit_generator.state,
             "rewards": self.rewards.save_state(),
+            "reward_totals": self.rewards.totals,
         }
         return write_saved_state(self.emulator.save_state(), session, game=self.profile.name, rom_sha1=self.rom.sha1)
 
@@ -287,8 +342,12 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         return self.observation(), self._info()
 
     def baselines(self) -> dict[str, Callable[[int], None]]:
-        """The emulation alone, to measure :meth:`step` against."""
-        return baselines(self)
+        """The emulation alone, to measure :meth:`step` against, and the reading alone, as each step does it once."""
+
+        def read(action: int) -> None:
+            self._masks.mask(self.reader.read(self.emulator))
+
+        return {**baselines(self), "state reader and mask": read}
 
     # Inner parts --------------------------------------------------------------------------------------------
 
@@ -321,12 +380,16 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self._progress_mark = (int(a), int(b), int(c), int(d))
         self._maps = {int(map_id) for map_id in session["maps"]}
         self.milestones.load_state(session["milestones"])
+        self.seen.load_state(session["seen"])
+        described = session["described"]
+        self._described = Snapshot.from_dict(described) if described is not None else None
         self.reader.load_state(session["reader"])
         self.np_random.bit_generator.state = session["random"]
         self.rewards.load_state(session["rewards"])
+        self.rewards.totals = {str(part): float(total) for part, total in session["reward_totals"].items()}
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
-        self._facts = None
+        self._facts = self._details = None
 
     def _is_floor(self, direction: Facing) -> bool:
         """Whether the game says that the next tile in a direction is plain floor, where nothing happens."""
@@ -356,11 +419,11 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
 
     def _read_state(self) -> None:
         state = self.reader.read(self.emulator, self.milestones.count)
-        if self.milestones.update(self.emulator, self.reader.current_map(), self.steps):
+        if self.milestones.update(self.emulator, self.reader.current_map(), self.steps, self.frames):
             state = self.reader.read(self.emulator, self.milestones.count)
         self.state = state
         self.mask = self._masks.mask(state)
-        self._facts = None
+        self._facts = self._details = None
 
     @staticmethod
     def _progress_of(state: GameState) -> tuple[int, int, int, int]:

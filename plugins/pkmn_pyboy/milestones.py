@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap
+from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap, Span
 
 _SWITCHED_WORK_RAM = 0xD000
 _NEEDS = {
@@ -16,6 +16,8 @@ _NEEDS = {
     "bit": "a field or an address, and bit",
     "equals": "a field or an address, and value",
     "at_least": "a field or an address, and value",
+    "machine": "place",
+    "party_species": "id",
 }
 
 
@@ -49,13 +51,15 @@ class Evidence:
         bit: int | None = None,
         value: int | None = None,
         id: int | None = None,
+        place: int | None = None,
     ) -> Evidence:
         """Makes a condition from what a profile says.
 
         Args:
             memory: where fields are.
-            kind: ``map`` (group, number), ``event`` (index of a story flag), ``key_item`` (id), or of a field or an
-                address: ``bit`` (bit), ``equals`` or ``at_least`` (value).
+            kind: ``map`` (group, number), ``event`` (index of a story flag), ``key_item`` (id), ``machine`` (place of
+                what teaches a move, from 0), ``party_species`` (id), or of a field or an address: ``bit`` (bit),
+                ``equals`` or ``at_least`` (value).
 
         Raises:
             ValueError: something is missing or out of range.
@@ -70,15 +74,23 @@ class Evidence:
         if kind == "key_item" and id is not None:
             items = memory["wKeyItems"]
             return cls("listed", items.bank, items.address, items.size, id)
+        if kind == "machine" and place is not None:
+            machines = memory["wTMsHMs"]
+            if place >= machines.size:
+                raise ValueError(f"machine {place} is beyond the last one, {machines.size - 1}")
+            return cls("at_least", machines.bank, machines.address + place, 1, 1)
+        if kind == "party_species" and id is not None:
+            species = memory["wPartySpecies"]
+            return cls("listed", species.bank, species.address, species.size, id, lasting=False)
         if (field is None) == (address is None):
             raise ValueError(f"{kind} needs {_NEEDS.get(kind, 'a known kind')}")
-        place = memory[field] if field is not None else _at(address or 0)
+        where = memory[field] if field is not None else _at(address or 0)
         if kind == "bit" and bit is not None:
-            if bit >> 3 >= place.size:
-                raise ValueError(f"bit {bit} is beyond {place.name}")
-            return cls("bit", place.bank, place.address + (bit >> 3), 1, 1, mask=1 << (bit & 7))
+            if bit >> 3 >= where.size:
+                raise ValueError(f"bit {bit} is beyond {where.name}")
+            return cls("bit", where.bank, where.address + (bit >> 3), 1, 1, mask=1 << (bit & 7))
         if kind in ("equals", "at_least") and value is not None:
-            return cls(kind, place.bank, place.address, place.size, value, lasting=kind == "at_least")
+            return cls(kind, where.bank, where.address, where.size, value, lasting=kind == "at_least")
         raise ValueError(f"{kind} needs {_NEEDS.get(kind, 'a known kind')}")
 
     def holds(self, memory: Memory, map_id: int) -> bool:
@@ -101,17 +113,45 @@ def _at(address: int) -> MemoryField:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place to walk to: a map, and where known a tile on it and the direction to face there."""
+    """A place to walk to: a map, and where known a tile on it and the direction to face and press A there.
+
+    ``person`` is the number on the map of someone to speak to, wherever he stands by then. ``scene`` stands for any
+    tile that starts the map's scene of that number, -1 for none.
+    """
 
     map_id: int
     x: int | None = None
     y: int | None = None
     facing: str | None = None
+    person: int = 0
+    scene: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What the player must have or be, beside milestones that lie behind him, before a goal can be reached."""
+
+    items: tuple[int, ...] = ()
+    badges: tuple[int, ...] = ()
+    """0 to 7 of the first region, 8 to 15 of the second."""
+    field_moves: tuple[str, ...] = ()
+    species: tuple[int, ...] = ()
+    """At least one of them in the party."""
+    min_level: int = 0
+    """Of the strongest party member."""
+    foes: tuple[tuple[int, int], ...] = ()
+    """Trainers, by class and number, that will be fought for it."""
+    party_room: int = 0
+    """Places in the party that must be free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """A goal on the way through a game. ``needs`` are the keys of those that must be reached before."""
+    """A goal on the way through a game. ``needs`` are the keys of those that must be reached before.
+
+    ``errands`` are the keys of what has to be done for it beside, in order; an errand is a goal that isn't counted.
+    ``gives`` are the items that reaching it brings.
+    """
 
     key: str
     name: str
@@ -120,6 +160,9 @@ class Milestone:
     hint: str = ""
     target: Target | None = None
     needs: tuple[str, ...] = ()
+    errands: tuple[str, ...] = ()
+    gives: tuple[int, ...] = ()
+    requires: Requirements = Requirements()
 
     @property
     def lasting(self) -> bool:
@@ -144,8 +187,14 @@ class MilestoneTracker:
         self._needs = [tuple(place[key] for key in milestone.needs) for milestone in self.milestones]
         self.steps = [-1] * len(self.milestones)
         """For each milestone the step at which it was reached, 0 at the start of the episode, -1 if not yet."""
+        self.frames = [-1] * len(self.milestones)
+        """The same in emulated frames of the episode."""
         self.count = 0
+        self._wanted: dict[int, frozenset[int]] = {}
         self._ready: list[int] = []
+        self._memory: Memory | None = None
+        self._watch: Callable[[], bytes] | None = None
+        self._unproven: tuple[bytes, int] | None = None
 
     def begin(self, memory: Memory, map_id: int) -> None:
         """Starts an episode: what is already behind the player counts as reached at step 0.
@@ -154,6 +203,7 @@ class MilestoneTracker:
         although their own evidence may have passed.
         """
         self.steps = [-1] * len(self.milestones)
+        self.frames = [-1] * len(self.milestones)
         for index in range(len(self.milestones) - 1, -1, -1):
             milestone = self.milestones[index]
             if self.steps[index] < 0 and milestone.lasting and milestone.holds(memory, map_id):
@@ -161,28 +211,55 @@ class MilestoneTracker:
         self._find_ready()
         self.update(memory, map_id, 0)
 
-    def update(self, memory: Memory, map_id: int, step: int) -> bool:
-        """Looks for new evidence after a step. Returns whether a milestone was reached."""
+    def update(self, memory: Memory, map_id: int, step: int, frame: int = 0) -> bool:
+        """Looks for new evidence after a step, which ended at ``frame``. Returns whether a milestone was reached."""
+        if memory is not self._memory:
+            self._memory = memory
+            self._watch = None
+        if self._watch is None:
+            self._watch = memory.bind(self._watched())
+        evidence = (self._watch(), map_id)
+        if evidence == self._unproven:
+            return False
         found = False
         while True:
             reached = [index for index in self._ready if self.milestones[index].holds(memory, map_id)]
             if not reached:
+                # Nothing can have come true until some byte of it changes; which bytes, may just have changed.
+                self._unproven = None if found else evidence
                 return found
             found = True
             for index in reached:
-                self.steps[index] = step
+                self.steps[index], self.frames[index] = step, frame
             self._find_ready()
 
-    def current(self) -> Milestone | None:
-        """The next required milestone; None when all are reached."""
-        for milestone, step in zip(self.milestones, self.steps, strict=True):
-            if step < 0 and not milestone.optional:
+    def current(self, goal: int = -1) -> Milestone | None:
+        """The next required milestone; None when all are reached.
+
+        Args:
+            goal: place of the milestone that is aimed at, -1 for the last one: what it needs counts as required.
+        """
+        wanted = self._wanted.get(goal)
+        if wanted is None:
+            wanted = self._wanted[goal] = self._with_needs(goal)
+        for index, milestone in enumerate(self.milestones):
+            if self.steps[index] < 0 and (not milestone.optional or index in wanted):
                 return milestone
         return None
 
+    def _with_needs(self, goal: int) -> frozenset[int]:
+        found: set[int] = set()
+        queue = [goal] if goal >= 0 else []
+        while queue:
+            index = queue.pop()
+            if index not in found:
+                found.add(index)
+                queue.extend(self._needs[index])
+        return frozenset(found)
+
     def save_state(self) -> dict[str, Any]:
         """What :meth:`load_state` needs, as plain values."""
-        return {"steps": list(self.steps)}
+        return {"steps": list(self.steps), "frames": list(self.frames)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Goes on from a saved state. Raises ValueError if it is of other milestones."""
@@ -190,15 +267,22 @@ class MilestoneTracker:
         if len(steps) != len(self.milestones):
             raise ValueError(f"it has {len(steps)} milestones, not {len(self.milestones)}")
         self.steps = steps
+        self.frames = [int(frame) for frame in state["frames"]]
         self._find_ready()
 
     def _reach_with_needs(self, index: int) -> None:
-        self.steps[index] = 0
+        self.steps[index] = self.frames[index] = 0
         for needed in self._needs[index]:
             if self.steps[needed] < 0:
                 self._reach_with_needs(needed)
 
+    def _watched(self) -> list[Span]:
+        """The bytes that may prove a milestone that is ready."""
+        items = (item for index in self._ready for item in self.milestones[index].evidence if item.size)
+        return [(item.bank, item.address, item.size) for item in items]
+
     def _find_ready(self) -> None:
+        self._watch = self._unproven = None
         steps = self.steps
         self.count = sum(step >= 0 for step in steps)
         self._ready = [

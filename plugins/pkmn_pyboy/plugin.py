@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmncli.api import Register
 from pkmncli.hookspecs import hookimpl
 
 
 @hookimpl
 def pkmn_register_environments(register: Register) -> None:
-    """The emulated Game Boy Color."""
+    """Games on an emulated Game Boy Color."""
     register(
         "pyboy",
         "pkmn_pyboy.environment:PokemonEnvironment",
         config="pkmn_pyboy.settings:EnvironmentSettings",
         help="Pokemon games on an emulated Game Boy Color",
+    )
+    register(
+        "gameboy",
+        "pkmn_pyboy.gameboy.environment:GameBoyEnvironment",
+        config="pkmn_pyboy.gameboy.settings:GameBoySettings",
+        help="any Game Boy image, by its screen alone",
     )
 
 
@@ -27,18 +34,8 @@ def pkmn_register_games(register: Register) -> None:
 @hookimpl
 def pkmn_register_rewards(register: Register) -> None:
     """The parts of a reward that come with the environment."""
-    register(
-        "progress",
-        "pkmn_pyboy.rewards.progress:ProgressReward",
-        config="pkmn_pyboy.rewards.progress:ProgressSettings",
-        help="first Pokemon, levels, milestones and badges",
-    )
-    register(
-        "exploration",
-        "pkmn_pyboy.rewards.exploration:ExplorationReward",
-        config="pkmn_pyboy.rewards.exploration:ExplorationSettings",
-        help="tiles and maps seen for the first time in an episode",
-    )
+    for name, reward in BUILT_IN_REWARDS.items():
+        register(name, reward.target, config=reward.config, help=reward.help)
 
 
 @hookimpl
@@ -54,5 +51,6 @@ def pkmn_register_pilots(register: Register) -> None:
 
 @hookimpl
 def pkmn_register_commands(register: Register) -> None:
-    """A person plays."""
+    """A person plays, or looks at the maps."""
     register("play", "pkmn_pyboy.play.command:play", help="Play the game yourself and save states to train from.")
+    register("world", "pkmn_pyboy.world.command:world", help="Show the game's maps, and the way between two places.")

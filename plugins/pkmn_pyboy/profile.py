@@ -1,8 +1,8 @@
-"""Game profiles: a folder of four data files that teaches the environment a game, without a line of code.
+"""Game profiles: a folder of data files that teaches the environment a game, without a line of code.
 
 ``game.toml`` (images, timing, the way from power-on to control, what hashes cover), ``memory.toml`` (fields),
-``names.toml`` (for display) and ``milestones.toml``. A profile may name another one under ``game.memory``: what it
-does not have itself is then that one's.
+``names.toml`` (for display), ``milestones.toml`` and ``world.toml`` (who is who on the maps). A profile may name
+another one under ``game.memory``: what it does not have itself is then that one's.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from pkmn_pyboy.milestones import Milestone
+from pkmn_pyboy.milestones import Evidence, Milestone
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmn_pyboy.state.text import Charmap
+from pkmn_pyboy.world.script_marks import WorldRules
 from pkmncli.errors import ConfigurationError
 
 
@@ -80,6 +81,38 @@ class CollisionRules:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldMove:
+    """A move that opens the way outside of battle.
+
+    ``machine`` is the place of what teaches it, from 0: its count in wTMsHMs, its move in the image's TMHMMoves, and
+    its bit in bytes 24 to 31 of a species' base data. ``tiles`` are the collision values that it opens, ``movement``
+    that of the things that it pushes. ``badge`` holds when the player may use it, ``in_use`` while it works.
+    """
+
+    name: str
+    move: int
+    item: int
+    machine: int
+    badge: Evidence
+    tiles: frozenset[int] = frozenset()
+    movement: int | None = None
+    in_use: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemUses:
+    """What things are good for, by their numbers."""
+
+    heal: Mapping[int, int] = field(default_factory=dict)
+    """Hit points that each gives back."""
+    cure: Mapping[int, int] = field(default_factory=dict)
+    """Bits of the status that each takes away."""
+    revive: frozenset[int] = frozenset()
+    ball: Mapping[int, float] = field(default_factory=dict)
+    """Balls, with the factor on the chance to catch."""
+
+
+@dataclass(frozen=True, slots=True)
 class GameProfile:
     """A game, as data."""
 
@@ -105,7 +138,16 @@ class GameProfile:
     collision: CollisionRules
     charmap: Charmap
     names: Names
+    item_uses: ItemUses
+    menu_words: Mapping[str, str]
+    """What the START menu calls things: ``party``, ``pack``, ``move`` (a member to another place), ``use``."""
     milestones: tuple[Milestone, ...]
+    errands: Mapping[str, Milestone] = field(default_factory=dict)
+    """What has to be done for milestones beside them, by key."""
+    field_moves: Mapping[str, FieldMove] = field(default_factory=dict)
+    """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
+    world: WorldRules = field(default_factory=WorldRules)
+    """How people on maps and their scripts are read."""
 
     def milestone_index(self, key: str) -> int:
         """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""

@@ -1,10 +1,12 @@
-"""What may stand in the four files of a game profile. Unknown keys are errors, so that a typo never goes unnoticed."""
+"""What may stand in the files of a game profile. Unknown keys are errors, so that a typo never goes unnoticed."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from pkmn_pyboy.world.script_marks import compile_pattern
 
 ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 
@@ -82,6 +84,47 @@ class HashFile(_File):
     fine: list[str] = ["wMapGroup", "wMapNumber", "wXCoord", "wYCoord"]
 
 
+FieldMoveName = Literal["cut", "fly", "surf", "strength", "flash", "whirlpool", "waterfall"]
+
+
+class FlagFile(_File):
+    """Something that is so when a bit of a field is set, or when the field has a value."""
+
+    field: str
+    bit: int | None = Field(default=None, ge=0)
+    value: int | None = None
+
+
+class FieldMoveFile(_File):
+    """A move that opens the way outside of battle. ``machine`` counts from 0: place in wTMsHMs and in TMHMMoves."""
+
+    move: int = Field(ge=1, le=255)
+    item: int = Field(ge=1, le=255)
+    machine: int = Field(ge=0, le=63)
+    badge: FlagFile
+    tiles: list[int] = []
+    movement: int | None = None
+    in_use: FlagFile | None = None
+
+
+class ItemUsesFile(_File):
+    """What things are good for: pairs of an item's number and hit points, bits of a status, or a ball's factor."""
+
+    heal: list[tuple[int, int]] = []
+    cure: list[tuple[int, int]] = []
+    revive: list[int] = []
+    ball: list[tuple[int, float]] = []
+
+
+class MenuWordsFile(_File):
+    """What the START menu calls the party, the pack, moving a member to another place, and using a thing."""
+
+    party: str
+    pack: str
+    move: str
+    use: str = ""
+
+
 class GameFile(_File):
     """game.toml"""
 
@@ -91,6 +134,9 @@ class GameFile(_File):
     timing: TimingFile = TimingFile()
     start: StartFile = StartFile()
     hash: HashFile | None = None
+    field_moves: dict[FieldMoveName, FieldMoveFile] | None = None
+    items: ItemUsesFile = ItemUsesFile()
+    menu: MenuWordsFile | None = None
     lacks: list[str] = []
 
     @field_validator("rom", mode="before")
@@ -200,10 +246,56 @@ class NamesFile(_File):
     kanto_badges: list[str] = []
 
 
+DirectionName = Literal["down", "up", "left", "right"]
+
+
+class PeopleFile(_File):
+    """How the movement byte of people on maps is read."""
+
+    walks: list[int] = []
+    facing: dict[str, DirectionName] = {}
+    rock: list[int] = []
+
+    @field_validator("facing")
+    @classmethod
+    def _numbers(cls, value: dict[str, str]) -> dict[str, str]:
+        for key in value:
+            int(key, 0)
+        return value
+
+
+class SignsFile(_File):
+    """Kinds of signs."""
+
+    hidden_item: int = -1
+
+
+class ScriptFile(_File):
+    """What a map script that begins so is for; ``kind`` limits it to people of that kind."""
+
+    role: Literal["trainer", "item", "healer", "clerk"]
+    begins: str
+    kind: int = -1
+
+    @field_validator("begins")
+    @classmethod
+    def _pattern(cls, value: str) -> str:
+        compile_pattern(value)
+        return value
+
+
+class WorldFile(_File):
+    """world.toml"""
+
+    people: PeopleFile = PeopleFile()
+    signs: SignsFile = SignsFile()
+    script: list[ScriptFile] = []
+
+
 class EvidenceFile(_File):
     """One condition in memory. Values stand in a named field, or at an address of work RAM."""
 
-    kind: Literal["map", "event", "bit", "equals", "at_least", "key_item"]
+    kind: Literal["map", "event", "bit", "equals", "at_least", "key_item", "machine", "party_species"]
     group: int | None = None
     number: int | None = None
     index: int | None = Field(default=None, ge=0)
@@ -212,31 +304,49 @@ class EvidenceFile(_File):
     bit: int | None = Field(default=None, ge=0)
     value: int | None = None
     id: int | None = None
+    place: int | None = Field(default=None, ge=0)
 
 
 class TargetFile(_File):
-    """A place to walk to."""
+    """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number."""
 
     map: tuple[int, int]
     x: int | None = None
     y: int | None = None
     facing: Literal["down", "up", "left", "right"] | None = None
+    person: int | None = Field(default=None, ge=1, le=15)
+    scene: int | None = Field(default=None, ge=0, le=255)
 
 
-class MilestoneFile(_File):
-    """One goal on the way."""
+class GoalFile(_File):
+    """What milestones and errands have in common."""
 
     key: str = Field(pattern="^[a-z0-9_]+$")
     name: str
-    order: int | None = None
     evidence_all: list[EvidenceFile] = Field(min_length=1)
-    optional: bool = False
     hint: str = ""
     target: TargetFile | None = None
     needs: list[str] | None = None
+    errands: list[str] = []
+    gives_items: list[int] = []
+    needs_items: list[int] = []
+    needs_badges: list[Annotated[int, Field(ge=0, le=15)]] = []
+    needs_field_moves: list[FieldMoveName] = []
+    needs_species: list[int] = []
+    min_level: int = Field(default=0, ge=0, le=100)
+    foes: list[tuple[int, int]] = []
+    party_room: int = Field(default=0, ge=0, le=6)
+
+
+class MilestoneFile(GoalFile):
+    """One goal on the way."""
+
+    order: int | None = None
+    optional: bool = False
 
 
 class MilestonesFile(_File):
     """milestones.toml"""
 
     milestone: list[MilestoneFile] = []
+    errand: list[GoalFile] = []

@@ -8,9 +8,11 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from pkmn_pyboy.milestones import Evidence, Milestone, Target
-from pkmn_pyboy.profile import CollisionRules, GameProfile, Names, StartStep
+from pkmn_pyboy.milestone_loader import build_milestones
+from pkmn_pyboy.milestones import Evidence
+from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, StartStep
 from pkmn_pyboy.profile_files import (
+    FlagFile,
     GameFile,
     HashFile,
     MemoryFile,
@@ -18,13 +20,16 @@ from pkmn_pyboy.profile_files import (
     NamesFile,
     StartStepFile,
     TablesFile,
+    WorldFile,
 )
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
 from pkmn_pyboy.state.text import Charmap
+from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmncli.errors import EnvironmentSetupError
 
 GAMES_FOLDER = Path(__file__).parent / "games"
+DIRECTIONS = ("down", "up", "left", "right")
 
 
 def load_profile(folder: Path) -> GameProfile:
@@ -46,11 +51,13 @@ def load_profile(folder: Path) -> GameProfile:
     memory = _memory_map(memory_files, folder / "tables.toml")
     names_path = chain("names.toml")
     milestones_path = folder / "milestones.toml"
-    hashes = next(
-        (file.hash for file in (_parse(path, GameFile) for path in chain("game.toml")) if file.hash is not None),
-        HashFile(),
-    )
+    games = [_parse(path, GameFile) for path in chain("game.toml")]
+    hashes = next((file.hash for file in games if file.hash is not None), HashFile())
     _check_fields(folder, memory, hashes)
+    names = _names([_parse(path, NamesFile) for path in names_path])
+    field_moves = _field_moves(folder / "game.toml", games, memory)
+    goals = _parse(milestones_path, MilestonesFile) if milestones_path.exists() else MilestonesFile()
+    milestones, errands = build_milestones(milestones_path, goals, memory, names, field_moves)
     return GameProfile(
         folder=folder,
         name=folder.name,
@@ -75,8 +82,15 @@ def load_profile(folder: Path) -> GameProfile:
         memory=memory,
         collision=_collision([file for _, file in memory_files]),
         charmap=_charmap([file for _, file in memory_files]),
-        names=_names([_parse(path, NamesFile) for path in names_path]),
-        milestones=_milestones(milestones_path, memory) if milestones_path.exists() else (),
+        names=names,
+        item_uses=ItemUses(
+            dict(game.items.heal), dict(game.items.cure), frozenset(game.items.revive), dict(game.items.ball)
+        ),
+        menu_words={key: word for key, word in game.menu.model_dump().items() if word} if game.menu is not None else {},
+        milestones=milestones,
+        errands=errands,
+        field_moves=field_moves,
+        world=_world_rules([_parse(path, WorldFile) for path in chain("world.toml")]),
     )
 
 
@@ -186,41 +200,48 @@ def _names(files: list[NamesFile]) -> Names:
     )
 
 
+def _field_moves(path: Path, games: list[GameFile], memory: MemoryMap) -> dict[str, FieldMove]:
+    """Those of the first file of the chain that names any: move and item numbers are a game's own."""
+    entries = next((file.field_moves for file in games if file.field_moves is not None), {})
+
+    def evidence(flag: FlagFile, where: str) -> Evidence:
+        kind = "bit" if flag.bit is not None else "equals"
+        try:
+            return Evidence.build(memory, kind, field=flag.field, bit=flag.bit, value=flag.value)
+        except (EnvironmentSetupError, ValueError) as error:
+            _fail(path, where, str(error))
+
+    return {
+        name: FieldMove(
+            name,
+            entry.move,
+            entry.item,
+            entry.machine,
+            evidence(entry.badge, f"field_moves.{name}.badge"),
+            frozenset(entry.tiles),
+            entry.movement,
+            evidence(entry.in_use, f"field_moves.{name}.in_use") if entry.in_use is not None else None,
+        )
+        for name, entry in entries.items()
+    }
+
+
+def _world_rules(files: list[WorldFile]) -> WorldRules:
+    if not files:
+        return WorldRules()
+    file = files[0]
+    return WorldRules(
+        frozenset(file.people.walks),
+        {int(movement, 0): DIRECTIONS.index(name) for movement, name in file.people.facing.items()},
+        dict.fromkeys(file.people.rock, "rock"),
+        tuple(ScriptMark(mark.role, compile_pattern(mark.begins), mark.kind) for mark in file.script),
+        file.signs.hidden_item,
+    )
+
+
 def _start_step(step: StartStepFile) -> StartStep:
     presses = (step.press,) if isinstance(step.press, str) else tuple(step.press or ())
     return StartStep(presses, step.hold, step.wait, step.times, step.until is not None, step.map)
-
-
-def _milestones(path: Path, memory: MemoryMap) -> tuple[Milestone, ...]:
-    milestones: list[Milestone] = []
-    seen: set[str] = set()
-    last_required: tuple[str, ...] = ()
-    entries = _parse(path, MilestonesFile).milestone
-    for index, entry in enumerate(entries):
-        where = f"milestone.{index}"
-        if entry.key in seen:
-            _fail(path, f"{where}.key", f"{entry.key} is there twice")
-        if entry.order is not None and entry.order != index + 1:
-            _fail(path, f"{where}.order", f"{entry.key} stands in place {index + 1}, not {entry.order}")
-        needs = last_required if entry.needs is None else tuple(entry.needs)
-        for key in needs:
-            if key not in seen:
-                _fail(path, f"{where}.needs", f"{key} is no milestone before {entry.key}")
-        seen.add(entry.key)
-        evidence = []
-        for number, item in enumerate(entry.evidence_all):
-            try:
-                evidence.append(Evidence.build(memory, **item.model_dump(exclude_none=True)))
-            except (EnvironmentSetupError, ValueError) as error:
-                _fail(path, f"{where}.evidence_all.{number}", str(error))
-        target = None
-        if entry.target is not None:
-            group, map_number = entry.target.map
-            target = Target(group * 256 + map_number, entry.target.x, entry.target.y, entry.target.facing)
-        milestones.append(Milestone(entry.key, entry.name, tuple(evidence), entry.optional, entry.hint, target, needs))
-        if not entry.optional:
-            last_required = (entry.key,)
-    return tuple(milestones)
 
 
 def _check_fields(folder: Path, memory: MemoryMap, hashes: HashFile) -> None:

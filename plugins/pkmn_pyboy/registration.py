@@ -1,4 +1,4 @@
-"""The games as Gymnasium knows them: ``pkmn/Quillwood-v0`` and ``pkmn/Crystal-v0``.
+"""The games as Gymnasium knows them: ``pkmn/Quillwood-v0``, ``pkmn/Crystal-v0`` and, for any, ``pkmn/GameBoy-v0``.
 
 Importing this module registers them. Gymnasium imports it by itself in
 ``gymnasium.make("pkmn_pyboy.registration:pkmn/Quillwood-v0")``; after ``import pkmn_pyboy.registration`` the short
@@ -13,10 +13,12 @@ from gymnasium.envs.registration import register, registry
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.gameboy.environment import GameBoyEnvironment
 
 ENVIRONMENTS = {
     "pkmn/Quillwood-v0": "pkmn_pyboy.registration:make_quillwood",
     "pkmn/Crystal-v0": "pkmn_pyboy.registration:make_crystal",
+    "pkmn/GameBoy-v0": "pkmn_pyboy.registration:make_game_boy",
 }
 
 
@@ -35,6 +37,13 @@ def make_quillwood(**settings: Any) -> PokemonEnvironment:
 def make_crystal(**settings: Any) -> PokemonEnvironment:
     """Pokemon Crystal; needs ``rom_path``. Keyword arguments are fields of EnvironmentSettings."""
     return _make("crystal", settings)
+
+
+def make_game_boy(**settings: Any) -> GameBoyEnvironment:
+    """Any Game Boy image; needs ``rom_path``. Keyword arguments are fields of GameBoySettings."""
+    from pkmn_pyboy.gameboy.environment import make_game_boy as make  # noqa: PLC0415
+
+    return make(**settings)
 
 
 def _make(game: str, settings: dict[str, Any]) -> PokemonEnvironment:

@@ -18,17 +18,21 @@ _ARCHIVES = {
     b"\x1f\x8b": "gzip file",
 }
 _MAX_BYTES = 8 * 1024 * 1024
+_SMALLEST_BYTES = 0x8000
+_LARGEST_SIZE_CODE = 8
+_BY_SCREEN = "--env gameboy plays any Game Boy image by its screen alone"
 
 
 @dataclass(frozen=True, slots=True)
 class RomHeader:
-    """What the header of a cartridge image says about it."""
+    """What the header of a cartridge image says about it. ``declared_bytes`` is None for a size that there is not."""
 
     title: str
     code: str
     version: int
     colour: bool
     cartridge_type: int
+    declared_bytes: int | None
     checksum: int
     checksum_expected: int
 
@@ -57,6 +61,15 @@ class RomIdentity:
     title: str = ""
     code: str = ""
     version: int | None = None
+
+    def looks_like(self, header: RomHeader) -> bool:
+        """Whether a header says the same as this image's."""
+        return (
+            bool(self.title)
+            and header.title == self.title
+            and self.code in ("", header.code)
+            and self.version in (None, header.version)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,7 @@ def parse_header(data: bytes) -> RomHeader:
         version=data[0x14C],
         colour=colour,
         cartridge_type=data[0x147],
+        declared_bytes=_SMALLEST_BYTES << data[0x148] if data[0x148] <= _LARGEST_SIZE_CODE else None,
         checksum=data[0x14D],
         checksum_expected=expected,
     )
@@ -121,6 +135,10 @@ def load_rom(path: Path) -> RomImage:
         raise RomError(
             f"{path} is damaged or no Game Boy image: its header's checksum is {header.checksum:02X}, "
             f"not {header.checksum_expected:02X}; copy it from the cartridge again"
+        )
+    if header.declared_bytes is not None and size < header.declared_bytes:
+        raise RomError(
+            f"{path} is cut off: it has {size:,} bytes, its header says {header.declared_bytes:,}; copy it again"
         )
     return RomImage(path, data, hashlib.sha1(data, usedforsecurity=False).hexdigest(), header)
 
@@ -168,16 +186,18 @@ def check_identity(
     for lookalike in lookalikes:
         if lookalike.matches(rom.header):
             raise RomError(
-                f"{what} is {lookalike.name}, which keeps its memory elsewhere: {game} needs {_names(known)}"
+                f"{what} is {lookalike.name}, which keeps its memory elsewhere: {game} needs {_names(known)}; "
+                f"{_BY_SCREEN}, and --force-rom --game NAME goes on at your own risk"
             )
     for identity in known:
-        if identity.title == rom.header.title and identity.version in (None, rom.header.version):
+        if identity.looks_like(rom.header):
             raise RomError(
                 f"{what} looks like {_edition(game, identity.name)} but its bytes differ (a hack, or a bad copy); "
                 "use an unchanged image, or --force-rom --game NAME to go on anyway"
             )
     raise RomError(
-        f"{what} is no image that {game} knows ({_names(known)}); name the right one, or use --force-rom --game NAME"
+        f"{what} is no image that {game} knows ({_names(known)}); name the right one, or use --force-rom --game NAME; "
+        f"{_BY_SCREEN}"
     )
 
 

@@ -27,7 +27,7 @@ def select_game(settings: EnvironmentSettings) -> tuple[GameProfile, RomImage]:
     folder = settings.game_folder
     if folder is None and settings.game is None and settings.rom_path is not None:
         rom = load_rom(settings.rom_path)
-        return _profile_of(rom), rom
+        return _profile_of(rom, force=settings.force_rom), rom
     profile = load_profile(folder if folder is not None else _built_in(settings.game or DEFAULT_GAME))
     path = settings.rom_path or profile.bundled_rom
     if path is None:
@@ -54,11 +54,16 @@ def _built_in(name: str) -> Path:
     raise EnvironmentSetupError(f"No game {name!r} is built in; {hint} For another one name its folder (game_folder)")
 
 
-def _profile_of(rom: RomImage) -> GameProfile:
+def _profile_of(rom: RomImage, *, force: bool) -> GameProfile:
     profiles = [load_profile(GAMES_FOLDER / name) for name in built_in_games()]
     for profile in profiles:
         if any(identity.sha1 == rom.sha1 for identity in profile.roms):
             return profile
+    if force:
+        raise RomError(
+            f"{rom.path} ({rom.header.title or 'no title'}) is no known game, so --force-rom needs to be told "
+            f"which one to take it for: --game {' or --game '.join(built_in_games())}"
+        )
     # Not known byte for byte: the profile whose images look most like it says what is wrong.
     for profile in profiles:
         looks = any(identity.title and identity.title == rom.header.title for identity in profile.roms)
@@ -66,6 +71,6 @@ def _profile_of(rom: RomImage) -> GameProfile:
             check_identity(rom, profile.title, profile.roms, profile.lookalikes, force=False)
     known = ", ".join(identity.name for profile in profiles for identity in profile.roms)
     raise RomError(
-        f"{rom.path} ({rom.header.title or 'no title'}, SHA-1 {rom.sha1[:12]}) is no known game ({known}); "
-        "name its profile with --game, and --force-rom to go on with an image that it doesn't list"
+        f"{rom.path} ({rom.header.title or 'no title'}, SHA-1 {rom.sha1[:12]}) is no known game ({known}): "
+        "--env gameboy plays it by its screen alone; --game and --force-rom together take it for one of them"
     )

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from pkmn_pyboy.mask_rules import ALL_RULES, RULE_NAMES, rules_without
 from pkmncli.api import PROVIDED
 
 
@@ -69,6 +70,11 @@ class EnvironmentSettings(BaseModel):
         description="Milestone that ends an episode; without one the game's last.",
         json_schema_extra=PROVIDED,
     )
+    knowledge: Literal["cartridge", "seen"] = Field(
+        default="cartridge",
+        description="What the pilot plans ways with: all maps of the cartridge image, or those that it has seen.",
+        json_schema_extra=PROVIDED,
+    )
     rewards: dict[str, RewardPart] = Field(
         default_factory=lambda: {"progress": RewardPart(), "exploration": RewardPart()},
         description="Parts of the reward by name. A number is short for its weight.",
@@ -85,6 +91,14 @@ class EnvironmentSettings(BaseModel):
         lt=1.0,
         description="Chance that a step repeats the action before it, where that is allowed.",
     )
+    without_mask_rules: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            f"Rules that the action mask leaves out: {', '.join(RULE_NAMES)}; {ALL_RULES} leaves everything allowed."
+        ),
+    )
+    text_map_columns: int = Field(default=15, ge=3, le=99, description="Most columns of tiles in a text map.")
+    text_map_rows: int = Field(default=11, ge=3, le=99, description="Most rows of tiles in a text map.")
     seed_noops: tuple[int, int] = Field(
         default=(0, 600),
         description="Least and most idle frames, drawn from the seed, between the start and the first step.",
@@ -109,6 +123,12 @@ class EnvironmentSettings(BaseModel):
                 name: {"weight": part} if isinstance(part, int | float) and not isinstance(part, bool) else part
                 for name, part in value.items()
             }
+        return value
+
+    @field_validator("without_mask_rules")
+    @classmethod
+    def _known_mask_rules(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        rules_without(value)
         return value
 
     @model_validator(mode="after")

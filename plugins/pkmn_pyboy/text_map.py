@@ -1,66 +1,153 @@
-"""A picture of the surroundings in letters: which tiles can be walked on, where people stand, where the player is."""
+"""The surroundings in letters, with coordinates, for whoever reads rather than sees: a language model or a person.
+
+Only tiles that were on the screen in this episode are shown; a legend explains the letters that were used, and lists
+say where the ways out lead and who stands where.
+"""
 
 from __future__ import annotations
 
 from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.navigation.exits import UNKNOWN_MAP, Exit, ExitReader
+from pkmn_pyboy.navigation.grid import WALL, WATER, GridReader, MapGrid, TileRules
+from pkmn_pyboy.navigation.people import ITEM, TRAINER, PeopleReader, Person
+from pkmn_pyboy.profile import GameProfile, Names
+from pkmn_pyboy.seen_tiles import SeenTiles
 from pkmn_pyboy.state.game_state import GameState
 
-COLUMNS, ROWS = 11, 9
-LEGEND = "@ you, . free, # wall, ~ water, v ^ < > a way out or down, P someone"
+YOU, UNSEEN, FREE, WALL_LETTER, WATER_LETTER, GRASS, DOOR, SIGN = "@", "?", ".", "#", "~", '"', "D", "S"
+_PEOPLE = {ITEM: "I", TRAINER: "T"}
+_SPEAKER = "P"
+_LEDGES = "v^<>"
+_NAMED_TILES = {"cut_tree": "C", "whirlpool": "W", "waterfall": "F", "counter": "c", "ice": "i", "pit": "O"}
+"""Letters of tiles by the names that a profile gives them."""
 
-_BORDER_BLOCKS = 3
-_OBJECT_BYTES, _OBJECTS, _OBJECT_X, _OBJECT_Y, _OBJECT_SHIFT = 40, 13, 0x10, 0x11, 4
-_WAYS = {0x70: "v", 0x76: "<", 0x78: "^", 0x7E: ">", 0x71: "^", 0x7A: "^", 0x7B: "^", 0xA0: ">", 0xA1: "<", 0xA3: "v"}
-_NEEDED = ("wOverworldMapBlocks", "wMapWidth", "wMapHeight", "wTilesetCollisionBank", "wTilesetCollisionAddress")
-
-
-def draw_text_map(emulator: Emulator, profile: GameProfile, state: GameState) -> str:
-    """The tiles around the player, one letter each; empty where the profile does not say how to read them."""
-    memory = profile.memory
-    if any(name not in memory for name in _NEEDED):
-        return ""
-    width, height = memory.read(emulator, "wMapWidth"), memory.read(emulator, "wMapHeight")
-    stride = width + 2 * _BORDER_BLOCKS
-    blocks_field = memory["wOverworldMapBlocks"]
-    blocks = emulator.read(
-        blocks_field.bank, blocks_field.address, min(blocks_field.size, stride * (height + 2 * _BORDER_BLOCKS))
-    )
-    collision_bank = memory.read(emulator, "wTilesetCollisionBank")
-    collision_address = memory.read(emulator, "wTilesetCollisionAddress")
-    people = _people(emulator, profile)
-    rows = []
-    for y in range(state.y - ROWS // 2, state.y + ROWS // 2 + 1):
-        row = ""
-        for x in range(state.x - COLUMNS // 2, state.x + COLUMNS // 2 + 1):
-            if (x, y) == (state.x, state.y):
-                row += "@"
-            elif (x, y) in people:
-                row += "P"
-            else:
-                place = (y // 2 + _BORDER_BLOCKS) * stride + x // 2 + _BORDER_BLOCKS
-                block = blocks[place] if 0 <= place < len(blocks) else 0
-                data = emulator.read_rom(collision_bank, collision_address + block * 4 + (y & 1) * 2 + (x & 1), 1)
-                row += _letter(profile, data[0] if block and data else 0xFF)
-        rows.append(row)
-    return "\n".join([*rows, LEGEND])
+_MEANINGS = {
+    FREE: "free",
+    WALL_LETTER: "wall",
+    GRASS: "tall grass",
+    WATER_LETTER: "water",
+    "v": "ledge, jump down",
+    "^": "ledge, jump up",
+    "<": "ledge, jump left",
+    ">": "ledge, jump right",
+    "C": "tree that can be cut",
+    "W": "whirlpool",
+    "F": "waterfall",
+    "c": "counter, talk across it",
+    "i": "ice",
+    "O": "hole",
+    DOOR: "door or stairs",
+    SIGN: "sign or thing to read",
+    _SPEAKER: "person",
+    "T": "trainer",
+    "I": "item to pick up",
+    UNSEEN: "not seen yet",
+}
 
 
-def _letter(profile: GameProfile, collision: int) -> str:
-    if collision in profile.collision.wall:
-        return "#"
-    if collision in profile.collision.water:
-        return "~"
-    return _WAYS.get(collision, ".")
+class TextMap:
+    """Draws maps.
+
+    Args:
+        emulator: runs the game.
+        profile: says where the game keeps its map.
+        names: what maps are called.
+    """
+
+    def __init__(self, emulator: Emulator, profile: GameProfile, names: Names) -> None:
+        self._grids = GridReader(emulator, profile)
+        self._exits = ExitReader(emulator, profile, self._grids.rules)
+        self._people = PeopleReader(emulator, profile)
+        self._names = names
+        self._named = {
+            profile.collision.names[name]: letter
+            for name, letter in _NAMED_TILES.items()
+            if name in profile.collision.names
+        }
+
+    def draw(self, state: GameState, seen: SeenTiles, columns: int, rows: int) -> str:
+        """The map around the player, ``columns`` x ``rows`` tiles of it at most.
+
+        Empty where the profile does not say how to read maps, and while the player is between two of them.
+        """
+        if not self._grids.readable:
+            return ""
+        grid = self._grids.read(state.map_id)
+        if not grid.inside(state.x, state.y):
+            return ""
+        in_sight = seen.on_map(state.map_id, grid.width, grid.height)
+        across = _window(state.x, columns, grid.width)
+        down = _window(state.y, rows, grid.height)
+        exits = [way for way in self._exits.read(grid) if any(grid.tile_of(cell) in in_sight for cell in way.ends)]
+        people = [person for person in self._people.all() if (person.x, person.y) in in_sight]
+        letters = self._letters(state, grid, exits, people)
+        lines = [
+            f"{self._names.map_name(state.map_id)}, {grid.width} x {grid.height} tiles; x to the right, y down, from 0",
+            "y\\x " + "".join(f"{x:3}" for x in across),
+        ]
+        used: set[str] = set()
+        for y in down:
+            row = [
+                letters.get((x, y)) or _tile(grid, self._grids.rules, self._named, x, y)
+                if (x, y) in in_sight or (x, y) == (state.x, state.y)
+                else UNSEEN
+                for x in across
+            ]
+            used.update(row)
+            lines.append(f"{y:3} " + "".join(f"  {letter}" for letter in row))
+        legend = [f"{YOU} you, facing {state.facing.name.lower()}"]
+        legend += [f"{letter} {meaning}" for letter, meaning in _MEANINGS.items() if letter in used]
+        lines.append("; ".join(legend))
+        if exits:
+            lines.append("Ways out: " + "; ".join(self._way(grid, way) for way in exits))
+        if people:
+            lines.append("People and things: " + ", ".join(_person(person) for person in people))
+        return "\n".join(lines)
+
+    def _letters(
+        self, state: GameState, grid: MapGrid, exits: list[Exit], people: list[Person]
+    ) -> dict[tuple[int, int], str]:
+        """What stands on tiles, the more important over the less."""
+        letters = dict.fromkeys(self._exits.signs(), SIGN)
+        for way in exits:
+            if not way.key.startswith("edge"):
+                letters |= {grid.tile_of(cell): DOOR for cell in way.ends}
+        letters |= {(person.x, person.y): _PEOPLE.get(person.kind, _SPEAKER) for person in people}
+        letters[state.x, state.y] = YOU
+        return letters
+
+    def _way(self, grid: MapGrid, way: Exit) -> str:
+        tiles = sorted(grid.tile_of(cell) for cell in way.ends)
+        to = "back where you came from"
+        if way.destination != UNKNOWN_MAP:
+            to = f"to {self._names.map_name(way.destination)}"
+        if not way.key.startswith("edge"):
+            return f"{DOOR} {_places(tiles)} {to}"
+        first, last = tiles[0], tiles[-1]
+        return f"{way.key.removeprefix('edge ')} edge, ({first[0]}, {first[1]}) to ({last[0]}, {last[1]}), {to}"
 
 
-def _people(emulator: Emulator, profile: GameProfile) -> set[tuple[int, int]]:
-    if "wObjectStructs" not in profile.memory:
-        return set()
-    field = profile.memory["wObjectStructs"]
-    data = emulator.read(field.bank, field.address, field.size)
-    people = set()
-    for start in range(_OBJECT_BYTES, min(len(data), _OBJECTS * _OBJECT_BYTES), _OBJECT_BYTES):
-        if data[start]:
-            people.add((data[start + _OBJECT_X] - _OBJECT_SHIFT, data[start + _OBJECT_Y] - _OBJECT_SHIFT))
-    return people
+def _window(centre: int, size: int, length: int) -> range:
+    start = max(0, min(centre - size // 2, length - size))
+    return range(start, min(start + size, length))
+
+
+def _tile(grid: MapGrid, rules: TileRules, named: dict[int, str], x: int, y: int) -> str:
+    value = grid.tiles[grid.cell(x, y)]
+    letter = named.get(value)
+    if letter is not None:
+        return letter
+    if rules.jumps[value]:
+        return _LEDGES[(rules.jumps[value] & -rules.jumps[value]).bit_length() - 1]
+    if value in rules.grass:
+        return GRASS
+    kind = rules.kind[value]
+    return WALL_LETTER if kind == WALL else WATER_LETTER if kind == WATER else FREE
+
+
+def _places(tiles: list[tuple[int, int]]) -> str:
+    return " ".join(f"({x}, {y})" for x, y in tiles)
+
+
+def _person(person: Person) -> str:
+    return f"{_PEOPLE.get(person.kind, _SPEAKER)} ({person.x}, {person.y})"

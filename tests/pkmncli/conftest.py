@@ -132,15 +132,23 @@ def course() -> Callable[[Path], dict[str, Any]]:
 
     def read(folder: Path) -> dict[str, Any]:
         store = open_store(get_registry(), folder)
-        decisions, episodes, metrics = (store.read(table) for table in ("decisions", "episodes", "metrics"))
+        decisions, episodes, metrics, advice = (
+            store.read(table) for table in ("decisions", "episodes", "metrics", "advice")
+        )
         store.close()
         newest = Run(folder).checkpoints.resolve()
         meta = json.loads((newest / "meta.json").read_text())
         meta["trainer"]["statistics"].pop("elapsed_s")
         summary = Run(folder).read_summary()
+        for advised in (meta["trainer"].get("advice"), summary.get("llm")):
+            if advised is not None:
+                for name in ("latencies_s", "latency_p50_s", "latency_p95_s"):
+                    advised.pop(name, None)
+                    advised.get("usage", {}).pop(name, None)
         return {
             "decisions": [{name: row[name] for name in row if name != "time"} for row in decisions],
             "episodes": episodes,
+            "advice": [{name: row[name] for name in row if name not in {"time", "latency_s"}} for row in advice],
             "metrics": [
                 (row["global_step"], row["name"], row["value"])
                 for row in metrics

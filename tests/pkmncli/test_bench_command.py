@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from pkmncli.bench import environment as environment_bench
 from pkmncli.bench import startup
 from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, ratio
+from pkmncli.config import resolve_settings
+from pkmncli.plugins import get_registry
 
 KEYS = {"name", "value", "low", "high", "unit", "budget", "at_least", "met", "detail"}
 
@@ -70,6 +73,18 @@ def test_figures_as_a_table(pkmn: Callable[..., Any], monkeypatch: pytest.Monkey
     words = " ".join(result.out.split())
     assert words.startswith("startup what median range budget ")
     assert "at most 9" in words and "at most 2" in words
+
+
+def test_an_environment_shows_what_reading_its_state_takes_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it says how: the row is there once, in percent, with a ceiling."""
+    monkeypatch.setattr(environment_bench, "STEPS_PER_ROUND", 4)
+    registry = get_registry()
+    settings = resolve_settings({"mode": "rl-only"}, registry=registry, environ={})
+    figures = environment_bench.bench_environment(settings, registry, pairs=1)
+    (row,) = [figure for figure in figures if figure.unit == "%"]
+    assert row.name == "state reader and mask, share of a step"
+    assert (row.budget, row.at_least) == (6.0, False)
+    assert 0 < row.value < 100
 
 
 def test_an_unknown_part_is_told(pkmn: Callable[..., Any]) -> None:

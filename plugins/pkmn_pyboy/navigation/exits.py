@@ -59,6 +59,10 @@ class ExitReader:
         """Tiles of things that can be read."""
         return [(row[1], row[0]) for row in self._event_list("wCurMapBGEvent", 5)]
 
+    def triggers(self) -> list[tuple[int, int, int]]:
+        """Scene, column and row of each tile that starts a scene, as listed."""
+        return [(row[0], row[2], row[1]) for row in self._event_list("wCurMapCoordEvent", 8)]
+
     def _event_list(self, prefix: str, size: int) -> list[bytes]:
         memory, emulator = self._memory, self._emulator
         if f"{prefix}Count" not in memory or "wMapScriptsBank" not in memory:

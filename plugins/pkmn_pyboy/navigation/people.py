@@ -19,12 +19,16 @@ _EFFECT = 0xFF
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone, or something to take: ``number`` on its map (from 1), tile, kind (0 speaks, ITEM or TRAINER)."""
+    """Someone, or something to take: ``number`` on its map (from 1), tile, kind (0 speaks, ITEM or TRAINER).
+
+    ``movement`` is the game's own number for how it moves; boulders have one of their own.
+    """
 
     number: int
     x: int
     y: int
     kind: int
+    movement: int = 0
 
 
 class PeopleReader:
@@ -68,5 +72,5 @@ class PeopleReader:
             if not entry[1] or (masks and masks[number] == _HIDDEN):
                 continue
             x, y = nearby.get(number, (entry[3] - _SHIFT, entry[2] - _SHIFT))
-            people.append(Person(number, x, y, entry[8] & 0x0F))
+            people.append(Person(number, x, y, entry[8] & 0x0F, entry[4]))
         return people

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from pkmn_pyboy.navigation.grid import LAND, OPPOSITE, WALL, WATER, MapGrid, TileRules
 
-STEP_COST, JUMP_COST = 1, 2
+STEP_COST, JUMP_COST, USE_COST = 1, 2, 8
+"""What a step, a jump and a field move count."""
+
+_DOWN = 0
+
+
+class Openings:
+    """What field moves make of tiles: which can be entered by one, and which field moves there are at hand.
+
+    Args:
+        gates: by collision value the field move that it takes, such as a tree's; water itself is told by its kind.
+        usable: field moves that can be used now.
+    """
+
+    def __init__(self, gates: Mapping[int, str] | None = None, usable: frozenset[str] = frozenset()) -> None:
+        self.gates = dict(gates or {})
+        self.usable = usable
 
 
 class Moves:
@@ -16,14 +32,17 @@ class Moves:
     Args:
         grid: the map.
         rules: what its tiles mean.
-        swims: whether water carries the player.
+        swims: whether the player is on the water.
+        openings: what field moves open.
     """
 
-    def __init__(self, grid: MapGrid, rules: TileRules, *, swims: bool = False) -> None:
+    def __init__(
+        self, grid: MapGrid, rules: TileRules, *, swims: bool = False, openings: Openings | None = None
+    ) -> None:
         self.grid = grid
         self.rules = rules
         self.swims = swims
-        self._passable = (LAND, WATER) if swims else (LAND,)
+        self.openings = openings or Openings()
         self._known: dict[int, tuple[tuple[int, int, int], ...]] = {}
 
     def __getitem__(self, cell: int) -> tuple[tuple[int, int, int], ...]:
@@ -33,6 +52,11 @@ class Moves:
             moves = self._known[cell] = tuple(self._from(cell))
         return moves
 
+    def needs_use(self, cell: int, direction: int) -> bool:
+        """Whether a step from a cell begins with a field move on the tile ahead."""
+        tile = self.grid.tiles[cell + self.grid.deltas[direction]]
+        return self._use_cost(cell, tile, direction) == USE_COST
+
     def _from(self, cell: int) -> Iterable[tuple[int, int, int]]:
         tiles, rules = self.grid.tiles, self.rules
         here = tiles[cell]
@@ -40,20 +64,39 @@ class Moves:
             target, cost = cell + delta, STEP_COST
             if rules.jumps[here] >> direction & 1 and rules.kind[tiles[target]] == WALL:
                 target, cost = target + delta, JUMP_COST
-            if rules.sides[here] >> direction & 1 or not self._enters(target, direction):
+            if rules.sides[here] >> direction & 1 or not self._enters(cell, target, direction):
                 continue
-            while tiles[target] == rules.ice and self._enters(target + delta, direction):
+            while tiles[target] == rules.ice and self._enters(target, target + delta, direction):
                 target += delta
-            yield target, direction, cost
+            yield target, direction, cost + self._use_cost(cell, tiles[target], direction)
 
-    def _enters(self, cell: int, direction: int) -> bool:
+    def _enters(self, origin: int, cell: int, direction: int) -> bool:
         stride, tiles, rules = self.grid.stride, self.grid.tiles, self.rules
         return (
             stride < cell < len(tiles) - stride
             and 0 < cell % stride < stride - 1
-            and rules.kind[tiles[cell]] in self._passable
+            and self._opens(origin, tiles[cell], direction)
             and not rules.sides[tiles[cell]] >> OPPOSITE[direction] & 1
         )
+
+    def _opens(self, origin: int, tile: int, direction: int) -> bool:
+        kind, openings = self.rules.kind[tile], self.openings
+        gate = openings.gates.get(tile)
+        if gate is not None and not (gate == "waterfall" and direction == _DOWN):
+            return gate in openings.usable
+        if kind == WATER:
+            return self.swims or "surf" in openings.usable or self._on_water(origin)
+        return kind == LAND
+
+    def _use_cost(self, origin: int, tile: int, direction: int) -> int:
+        """What entering a tile costs beyond the step."""
+        gate = self.openings.gates.get(tile)
+        if gate is not None and not (gate == "waterfall" and direction == _DOWN):
+            return USE_COST
+        return USE_COST if self.rules.kind[tile] == WATER and not self._on_water(origin) else 0
+
+    def _on_water(self, cell: int) -> bool:
+        return self.rules.kind[self.grid.tiles[cell]] == WATER
 
 
 class Search:
@@ -67,6 +110,7 @@ class Search:
         blocked: cells where someone stands.
         warps: cells that take the player away when stepped on: reached, never passed.
         grass_cost: what a tile of grass costs beyond one.
+        pushable: those of the blocked cells that give way when walked against, if the cell behind is free.
     """
 
     def __init__(
@@ -77,12 +121,14 @@ class Search:
         blocked: Collection[int] = (),
         warps: Collection[int] = (),
         grass_cost: int = 0,
+        pushable: Collection[int] = (),
     ) -> None:
         self.start = start
         self._moves = moves
         self._blocked = blocked
         self._warps = warps
         self._grass_cost = grass_cost
+        self._pushable = pushable
         self._cost = {start: 0}
         self._came_from: dict[int, tuple[int, int]] = {}
         self._done: set[int] = set()
@@ -118,6 +164,7 @@ class Search:
 
     def _settle(self) -> Iterable[int]:
         """Goes on, cell by cell."""
+        pushable = self._pushable
         moves, blocked, costs, done, heap = self._moves, self._blocked, self._cost, self._done, self._heap
         tiles, grass, grass_cost = moves.grid.tiles, moves.rules.grass, self._grass_cost
         while heap:
@@ -127,9 +174,13 @@ class Search:
             done.add(cell)
             if cell not in self._warps or cell == self.start:
                 for target, direction, cost in moves[cell]:
-                    if target in done or target in blocked:
+                    if target in done:
                         continue
                     total = spent + cost
+                    if target in blocked:
+                        if target not in pushable or not self._gives_way(target, direction):
+                            continue
+                        total += USE_COST
                     if grass_cost and tiles[target] in grass:
                         total += grass_cost
                     if total < costs.get(target, 1 << 30):
@@ -137,3 +188,13 @@ class Search:
                         self._came_from[target] = (cell, direction)
                         heapq.heappush(heap, (total, target))
             yield cell
+
+    def _gives_way(self, cell: int, direction: int) -> bool:
+        """Whether what stands on a cell can be pushed on."""
+        grid, rules = self._moves.grid, self._moves.rules
+        behind = cell + grid.deltas[direction]
+        return (
+            grid.inside(*grid.tile_of(behind))
+            and rules.kind[grid.tiles[behind]] == LAND
+            and behind not in self._blocked
+        )

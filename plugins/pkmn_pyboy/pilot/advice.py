@@ -1,26 +1,36 @@
-"""Carrying out advice: presses in their order, and the skills `press` and `go_to`."""
+"""Carrying out advice: presses in their order, and the skills go_to, talk_to, fight, heal, catch, flee and press."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot.memory import TILE, Goal, PilotMemory
-from pkmn_pyboy.state.game_state import GameState, Phase
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmncli.api import Action, Advice, Decision
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
-_BY_NAME = {action.name.lower(): int(action) for action in Action}
-_REASON_CHARACTERS = 50
+GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE = "go_to", "talk_to", "fight", "heal", "catch", "flee"
+SKILLS = (GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE)
+"""What it can be asked to do beside presses."""
+
+BATTLE_SKILLS = frozenset({FIGHT, CATCH, FLEE})
 ADVICE_PREFIX = "advice: "
 """How the reason of a step that carries out advice begins."""
+
+_BY_NAME = {action.name.lower(): int(action) for action in Action}
+_REASON_CHARACTERS = 50
 _NOT_NOW = frozenset({Phase.TRANSITION, Phase.MOVING})
+_HEALED = 0.99
 
 
 class AdviceFollower:
     """Follows one piece of advice at a time, and leaves the rest to the rules.
+
+    A skill becomes a *wish* in the memory: (skill, map id or -1, column or -1, row or -1, confidence, species caught
+    when it began). The parts that choose goals and battle plans look at it; here it is told when it is over.
 
     Args:
         environment: the game.
@@ -36,7 +46,7 @@ class AdviceFollower:
 
     def act(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> Decision | None:
         """The press that the advice wants now; nothing where the rules are to decide."""
-        self._take_in(advice, memory)
+        self._take_in(advice, state, memory)
         if advice is None:
             return None
         presses = _presses(advice)
@@ -45,40 +55,101 @@ class AdviceFollower:
             if self._environment.mask[action]:
                 memory.advice_pending = True
                 words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
-                return Decision(action, f"{ADVICE_PREFIX}{words}", advice.confidence)
+                last = memory.advice_done == len(presses) - 1
+                return Decision(action, f"{ADVICE_PREFIX}{words}", advice.confidence, advice_over=last)
             if state.phase in _NOT_NOW:
                 return None
             memory.advice_done += 1
         return None
 
-    def _take_in(self, advice: Advice | None, memory: PilotMemory) -> None:
+    def is_over(self, advice: Advice | None, memory: PilotMemory) -> bool:
+        """Whether the advice has nothing more to give."""
+        if advice is None:
+            return False
+        return not memory.wish and memory.advice_done >= len(_presses(advice))
+
+    def _take_in(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> None:
         if memory.advice_pending and self._environment.pressed == memory.proposed:
             memory.advice_done += 1
         memory.advice_pending = False
         if advice is None:
+            if memory.advice_key:
+                self._end_wish(memory)
             memory.advice_key = ""
             memory.advice_done = 0
         elif advice is not self._advice:
             key = f"{advice.goal}|{advice.presses}|{advice.skill}|{sorted(advice.arguments.items())}"
             if self._advice is not None or key != memory.advice_key:
                 memory.advice_done = 0
+                self._end_wish(memory)
+                memory.wish = self._wish(advice, state)
+                memory.wish_battle = False
+                if memory.wish:
+                    memory.drop_goal(tried=False)
             memory.advice_key = key
         self._advice = advice
+        if memory.wish:
+            memory.wish_battle = memory.wish_battle or state.phase in BATTLE_PHASES
+            if self._fulfilled(state, memory):
+                self._end_wish(memory)
 
-    def errand(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> Goal | None:
-        """The goal that the advice sets, once; nothing where it sets none."""
-        if advice is None or advice.skill != "go_to" or memory.advice_done or state.phase is not Phase.FREE:
-            return None
-        x, y = advice.arguments.get("x"), advice.arguments.get("y")
-        if not isinstance(x, int) or not isinstance(y, int):
-            return None
-        memory.advice_done = 1
-        return Goal(TILE, "advice", state.map_id, f"{ADVICE_PREFIX}go to {x},{y}", advice.confidence, x, y)
+    @staticmethod
+    def _end_wish(memory: PilotMemory) -> None:
+        memory.wish = []
+        if memory.goal is not None and memory.goal.key.startswith(ADVICE_PREFIX):
+            memory.drop_goal(tried=False)
+
+    def _wish(self, advice: Advice, state: GameState) -> list[Any]:
+        if advice.skill not in SKILLS:
+            return []
+        map_id, x, y = self._place(advice.arguments)
+        if advice.skill == GO_TO and map_id < 0 and (x < 0 or y < 0):
+            return []
+        if advice.skill in (GO_TO, TALK_TO) and map_id < 0:
+            map_id = state.map_id
+        return [advice.skill, map_id, x, y, advice.confidence, state.caught + state.party.count]
+
+    def _place(self, arguments: Mapping[str, Any]) -> tuple[int, int, int]:
+        """Map id, column and row that are named, -1 for what isn't."""
+        numbers = [
+            value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else -1
+            for value in (arguments.get("x"), arguments.get("y"))
+        ]
+        return self._map_id(arguments.get("map")), numbers[0], numbers[1]
+
+    def _map_id(self, named: Any) -> int:
+        maps = self._environment.profile.names.maps
+        if isinstance(named, int) and not isinstance(named, bool):
+            return named if named in maps else -1
+        if not isinstance(named, str):
+            return -1
+        wanted = " ".join(named.lower().split())
+        for map_id, name in maps.items():
+            if wanted in (name.lower(), f"{map_id >> 8}.{map_id & 0xFF}"):
+                return map_id
+        return -1
+
+    @staticmethod
+    def _fulfilled(state: GameState, memory: PilotMemory) -> bool:
+        skill, map_id, x, y, _, caught = memory.wish
+        if memory.wish_failed:
+            memory.wish_failed = False
+            return True
+        if skill == GO_TO:
+            return state.map_id == map_id and (x < 0 or (state.x, state.y) == (x, y))
+        if skill == TALK_TO:
+            return any(key.startswith(f"{ADVICE_PREFIX}{TALK_TO}") for key in memory.tries)
+        if skill == HEAL:
+            return state.party.hp_share >= _HEALED
+        over = memory.wish_battle and state.phase is Phase.FREE
+        if skill == CATCH:
+            return over or state.caught + state.party.count > caught
+        return over or (skill == FLEE and state.phase is Phase.FREE)
 
 
 def _presses(advice: Advice) -> list[int]:
     """The presses that the advice names, whichever way it names them; unknown ones are left out."""
-    if advice.skill == "go_to":
+    if advice.skill in SKILLS:
         return []
     named: Any = advice.presses
     if not named and advice.skill == "press":

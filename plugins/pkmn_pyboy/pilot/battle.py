@@ -1,13 +1,21 @@
-"""Battles: the best move that has points left, or running from a wild Pokemon when weak."""
+"""Battles: carries out, press by press, what the tactics chose: a move, a switch, a thing from the bag, running."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pkmn_pyboy.pilot import screen_lists, tactics
+from pkmn_pyboy.pilot.advice import CATCH, FIGHT, FLEE
+from pkmn_pyboy.pilot.bag import BALLS, ITEMS, Bag
+from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.memory import PACE, PilotMemory
+from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
+from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Plan, Situation, Tactician
 from pkmn_pyboy.state.game_state import Battle, GameState
-from pkmn_pyboy.state.type_chart import TypeChart
+from pkmn_pyboy.state.reader import PARTY_PLACES
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
@@ -16,9 +24,14 @@ if TYPE_CHECKING:
 SURE = 0.9
 LIKELY = 0.7
 
-_WILD = 1
 _MOST_FLIGHTS = 4
-_SAME_TYPE = 1.5
+_CELLS = {MOVE: (1, 1), SWITCH: (1, 2), ITEM: (2, 1), BALL: (2, 1), RUN: (2, 2)}
+"""Row and column of each kind of plan in the menu of fight, Pokemon, pack and run."""
+_MOST_PAGE_STEPS = 48
+_SAME_TRIES = 3
+_POCKETS = 4
+_YES_NO_ROWS = 2
+_SCROLL_TURN = 14
 
 
 class Fighter:
@@ -26,41 +39,57 @@ class Fighter:
 
     Args:
         environment: the game.
-        settings: when to run.
+        settings: when to run, what to use.
+        tables: moves, types and species; read from the image without it.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings) -> None:
+    def __init__(
+        self, environment: PokemonEnvironment, settings: PilotSettings, tables: BattleTables | None = None
+    ) -> None:
+        self._environment = environment
         self._settings = settings
-        self._chart = TypeChart.from_rom(environment.rom.data, environment.profile.memory.rom_tables)
+        places = environment.profile.memory
+        self._tables = tables or BattleTables(environment.rom.data, places.rom_tables)
+        self._names = NameTables(environment.rom.data, places.rom_tables)
+        self._tactician = Tactician(self._tables, settings, environment.profile.item_uses)
+
+    # The menu of four, and the list of moves ------------------------------------------------------------------
 
     def choose_action(self, state: GameState, memory: PilotMemory) -> Decision:
         """The menu of fight, Pokemon, pack and run."""
+        plan = self._plan(state, memory)
+        row, column = _CELLS[plan.kind]
         menu = state.menu
-        if self._should_run(state, memory):
-            row, column, what = 2, 2, "run: weak"
-        else:
-            row, column, what = 1, 1, "fight"
         if menu.cursor_row != row:
-            return Decision(Action.DOWN if row == 2 else Action.UP, what, SURE)
+            return Decision(Action.DOWN if row == 2 else Action.UP, plan.why, SURE)
         if menu.cursor_column != column:
-            return Decision(Action.RIGHT if column == 2 else Action.LEFT, what, SURE)
-        if row == 2:
+            return Decision(Action.RIGHT if column == 2 else Action.LEFT, plan.why, SURE)
+        if plan.kind == RUN:
             memory.flights += 1
-        return Decision(Action.A, what, SURE)
+        memory.page_steps = 0
+        self._count_tries(plan, state, memory)
+        return Decision(Action.A, plan.why, SURE)
 
     def choose_move(self, state: GameState, memory: PilotMemory) -> Decision:
-        """The list of moves: the strongest on the opponent that has points left."""
+        """The list of moves: the one planned, another one where it changed nothing twice."""
         battle = state.battle
         order = self.ranked_moves(battle) if battle is not None else []
         if not order:
             return Decision(Action.A, "the first move", LIKELY)
-        wanted = order[memory.move_stalls // 2 % len(order)] + 1
+        plan = Plan(*memory.battle_plan) if memory.battle_plan else None
+        if plan is not None and plan.kind == MOVE and plan.number in order:
+            order.remove(plan.number)
+            order.insert(0, plan.number)
+        place = order[memory.move_stalls // 2 % len(order)]
+        wanted = place + 1
         row = state.menu.cursor_row
         if row != wanted:
             return Decision(Action.DOWN if row < wanted else Action.UP, f"move {wanted}", SURE)
         mark = self._mark(battle)
         memory.move_stalls = memory.move_stalls + 1 if mark == memory.move_mark else 0
         memory.move_mark = mark
+        self._count_use(battle, place, memory)
+        memory.battle_plan = []
         return Decision(Action.A, f"move {wanted}", SURE)
 
     def ranked_moves(self, battle: Battle | None) -> list[int]:
@@ -68,26 +97,156 @@ class Fighter:
         own = battle.own if battle is not None else None
         if battle is None or own is None:
             return []
-        usable = [place for place, move in enumerate(own.moves) if move and own.pp[place]]
-        chart = self._chart
-        if chart is None:
-            return usable
-        types = battle.opponent.types if battle.opponent is not None else ()
+        if battle.opponent is None:
+            return [place for place, move in enumerate(own.moves) if move and own.pp[place]]
+        return self._tactician.ranked(self._tables.battler(own), self._tables.battler(battle.opponent))
 
-        def damage(place: int) -> float:
-            move = own.moves[place]
-            power, kind = chart.moves.get(move, (0, 0))
-            return power * chart.factor(move, types) * (_SAME_TYPE if kind in own.types else 1.0)
+    # Pages inside of a battle ----------------------------------------------------------------------------------
 
-        return sorted(usable, key=lambda place: (-damage(place), place))
+    def use_page(self, state: GameState, memory: PilotMemory) -> Decision | None:
+        """The party's list or the bag, opened in a battle; None where the screen is neither."""
+        if not state.menu.cursor_shown and (state.message_box or not memory.battle_plan):
+            return None
+        screen = ScreenList.read(self._environment)
+        plan = Plan(*memory.battle_plan) if memory.battle_plan else None
+        names = screen_lists.nicknames(self._environment)
+        if screen.party_row(names) is not None:
+            memory.page_steps += 1
+            return self._member(screen, names, plan, state, memory)
+        if plan is None or plan.kind not in (ITEM, BALL) or not self._is_bag(screen, state):
+            return None
+        memory.page_steps += 1
+        if memory.page_steps > _MOST_PAGE_STEPS:
+            self._give_up(plan, memory)
+            return Decision(Action.B, "leave the bag", LIKELY)
+        return self._from_bag(screen, plan, memory)
 
-    def _should_run(self, state: GameState, memory: PilotMemory) -> bool:
+    def _member(
+        self, screen: ScreenList, names: Sequence[bytes], plan: Plan | None, state: GameState, memory: PilotMemory
+    ) -> Decision | None:
+        place = plan.target if plan is not None and plan.kind == ITEM else plan.number if plan is not None else -1
         battle = state.battle
-        if battle is None or battle.kind != _WILD or battle.own is None or memory.flights >= _MOST_FLIGHTS:
+        fallen = battle is not None and battle.own is not None and battle.own.hp == 0
+        if plan is None or plan.kind not in (ITEM, SWITCH) or fallen:
+            foe = battle.opponent if battle is not None else None
+            against = self._tables.battler(foe) if foe is not None and foe.hp else None
+            best = self._tactician.best_member(state.party, against, self._place(state))
+            if best is None:
+                return None
+            place = best
+        if memory.page_steps > _MOST_PAGE_STEPS:
+            # Some rule of the game refuses this member: the next one.
+            place = (place + memory.page_steps // 8) % max(len(names), 1)
+        press = screen.press_for_member(names, place)
+        if press is None:
+            return None
+        if press is Action.A and plan is not None and plan.kind == SWITCH and memory.page_steps < _MOST_PAGE_STEPS:
+            memory.switches += int(screen.column < screen_lists.COLUMNS // 2)
+        return Decision(press, f"party place {place + 1}", SURE)
+
+    def _is_bag(self, screen: ScreenList, state: GameState) -> bool:
+        """Whether a list of things is open, rather than a question."""
+        if not state.message_box or state.menu.rows != _YES_NO_ROWS:
+            return True
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        return any(screen.rows_of(self._names.items.get(item, b"")) for item in (*bag.items, *bag.balls))
+
+    def _from_bag(self, screen: ScreenList, plan: Plan, memory: PilotMemory) -> Decision:
+        name = self._names.items.get(plan.number, b"")
+        if screen.left_behind(name):
+            return Decision(Action.A, plan.why, SURE)
+        pocket = BALLS if plan.kind == BALL else ITEMS
+        press = screen.press_for(name)
+        if press is not None:
+            return Decision(press, plan.why, SURE)
+        places = self._environment.profile.memory
+        shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
+        if shown != pocket and memory.page_steps % 2:
+            way = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+            return Decision(way, "the other pocket", SURE)
+        if shown != pocket:
+            return Decision(Action.NONE, "the other pocket", SURE)
+        down = memory.page_steps // _SCROLL_TURN % 2 == 0
+        return Decision(Action.DOWN if down else Action.UP, f"{plan.why}: look for it", LIKELY)
+
+    # Plans ---------------------------------------------------------------------------------------------------
+
+    def _plan(self, state: GameState, memory: PilotMemory) -> Plan:
+        battle = state.battle
+        if memory.battle_plan and memory.phase_steps > 0:
+            return Plan(*memory.battle_plan)
+        if battle is None:
+            return Plan(MOVE, why="fight")
+        goal = memory.goal
+        training = goal is not None and goal.kind == PACE
+        emulator, places = self._environment.emulator, self._environment.profile.memory
+        situation = Situation(
+            battle,
+            state.party,
+            self._place(state),
+            Bag.read(emulator, places),
+            memory.switches,
+            {int(number): count for number, count in memory.moves_used.items()},
+            memory.battle_failed,
+            wanted=self._wanted(battle, state, memory),
+            may_run=memory.flights < _MOST_FLIGHTS and not (training and not memory.healers),
+            training=training,
+        )
+        plan = self._tactician.plan(situation)
+        wish = memory.wish[0] if memory.wish else ""
+        if wish == FLEE and battle.kind == tactics.WILD and situation.may_run:
+            plan = Plan(RUN, why="run")
+        elif wish == FIGHT and plan.kind == RUN:
+            order = self.ranked_moves(battle)
+            plan = Plan(MOVE, order[0] if order else 0, why="fight")
+        memory.battle_plan = list(plan)
+        return plan
+
+    def _wanted(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
+        """Whether the opponent is to be caught: asked for by name, or new where everything new is."""
+        foe = battle.opponent
+        if foe is None or battle.kind != tactics.WILD or state.party.count >= PARTY_PLACES:
             return False
-        if memory.goal is not None and memory.goal.kind == PACE and not memory.healers:
+        if memory.wish and memory.wish[0] == CATCH:
+            return True
+        if memory.catch_wish and (memory.catch_wish[0] in (0, foe.species)):
+            return True
+        if self._settings.catch == "none" or any(one.species == foe.species for one in state.party.members):
             return False
-        return battle.own.hp < self._settings.run_below * battle.own.max_hp
+        return self._settings.catch == "new" and state.party.count < self._settings.party_wanted
+
+    def _place(self, state: GameState) -> int:
+        places = self._environment.profile.memory
+        if "wCurBattleMon" in places:
+            place = int(places.read(self._environment.emulator, "wCurBattleMon"))
+            if place < state.party.count:
+                return place
+        return 0
+
+    def _count_tries(self, plan: Plan, state: GameState, memory: PilotMemory) -> None:
+        """A plan that comes back to the menu with nothing changed, again and again, can't be carried out."""
+        if plan.kind == MOVE:
+            return
+        battle = state.battle
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        mark = [*self._mark(battle), self._place(state), sum(bag.items.values()), sum(bag.balls.values())]
+        same = mark == memory.plan_mark
+        memory.plan_tries = memory.plan_tries + 1 if same else 0
+        memory.plan_mark = mark
+        if memory.plan_tries >= _SAME_TRIES and plan.kind != RUN:
+            self._give_up(plan, memory)
+
+    @staticmethod
+    def _give_up(plan: Plan, memory: PilotMemory) -> None:
+        memory.battle_failed.append(plan.kind)
+        memory.battle_plan = []
+        memory.plan_tries = memory.page_steps = 0
+
+    @staticmethod
+    def _count_use(battle: Battle | None, place: int, memory: PilotMemory) -> None:
+        own = battle.own if battle is not None else None
+        if own is not None and place < MOVE_PLACES:
+            memory.count(memory.moves_used, str(own.moves[place]))
 
     @staticmethod
     def _mark(battle: Battle | None) -> list[int]:

@@ -8,8 +8,9 @@ from typing import Any
 
 _WORD = (1 << 64) - 1
 
-TILE, EXIT, TALK, PACE = "tile", "exit", "talk", "pace"
-"""Kinds of goals: stand on a tile, leave by an exit, speak to someone or read something, walk about in the grass."""
+TILE, EXIT, TALK, PACE, MENU = "tile", "exit", "talk", "pace", "menu"
+"""Kinds of goals: stand on a tile, leave by an exit, speak to someone or read something, walk about in the grass, open
+the menu for a job."""
 
 
 @dataclass(slots=True)
@@ -84,6 +85,16 @@ class PilotMemory:
     """Whether all of the party fainted in the latest battle."""
     train_to: int = 0
     """Level that the lead should reach before it goes on, raised by every battle lost."""
+    losses: int = 0
+    """Battles lost since the latest milestone: the foes are taken to be that much stronger than they look."""
+    route: list[list[int]] = field(default_factory=list)
+    """Exits on the way to where it wants to go: map, column, row, press (-1 for none), next map."""
+    route_key: list[int] = field(default_factory=list)
+    """What the route is for: map, column, row, and how many field moves there were."""
+    avoid: list[list[int]] = field(default_factory=list)
+    """Exits that were taken or tried in vain: map, column, row."""
+    using: bool = False
+    """Whether the latest press asked for a field move to be used."""
     question: int = 0
     """Checksum of the latest question, and how often it was answered."""
     answers: dict[str, int] = field(default_factory=dict)
@@ -94,6 +105,36 @@ class PilotMemory:
     move_stalls: int = 0
     flights: int = 0
     """Tries to run from this battle."""
+    battle_plan: list[Any] = field(default_factory=list)
+    """What is to be done in this turn: kind, number, target, why."""
+    page_steps: int = 0
+    """Steps on the pages that the plan opened."""
+    plan_mark: list[int] = field(default_factory=list)
+    """Points, hit points and things when a plan other than a move was begun, and how often since nothing changed."""
+    plan_tries: int = 0
+    battle_failed: list[str] = field(default_factory=list)
+    """Kinds of plans that this battle does not allow."""
+    switches: int = 0
+    """Switches made by choice in this battle."""
+    moves_used: dict[str, int] = field(default_factory=dict)
+    """How often each move was used in this battle, by number."""
+    catch_wish: list[int] = field(default_factory=list)
+    """The species that is to be caught, 0 for any; empty for none."""
+    forget: list[int] = field(default_factory=list)
+    """Party place and move's place that make room for a new move."""
+    teach: list[int] = field(default_factory=list)
+    """Party place, move and machine that are being taught; empty while nobody is taught."""
+    task: list[Any] = field(default_factory=list)
+    """The job in the START menu: kind, number, party place, and what is compared to see that it is done."""
+    task_steps: int = 0
+    task_marked: bool = False
+    """Whether the member that is to be first was picked up."""
+    wish: list[Any] = field(default_factory=list)
+    """The skill that advice asks for: skill, map, column, row, confidence, species caught when it began."""
+    wish_battle: bool = False
+    """Whether there was a battle since."""
+    wish_failed: bool = False
+    """Whether nothing can be done for it."""
     advice_key: str = ""
     advice_done: int = 0
     """Presses of the advice that were made."""
@@ -111,6 +152,12 @@ class PilotMemory:
     def count(self, table: dict[str, int], key: str) -> None:
         """Adds one to a table's entry."""
         table[key] = table.get(key, 0) + 1
+
+    def leave_battle(self) -> None:
+        """Forgets what belongs to one battle."""
+        self.flights = self.page_steps = self.plan_tries = self.switches = 0
+        if self.battle_plan or self.moves_used or self.battle_failed:
+            self.battle_plan, self.plan_mark, self.battle_failed, self.moves_used = [], [], [], {}
 
     def drop_goal(self, *, tried: bool) -> None:
         """Gives the goal up, or is done with it; ``tried`` counts it."""

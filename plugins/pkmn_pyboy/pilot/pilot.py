@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import dialogue
-from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, AdviceFollower
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, AdviceFollower
 from pkmn_pyboy.pilot.battle import Fighter
+from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.goals import GoalChooser
-from pkmn_pyboy.pilot.memory import Goal, PilotMemory
+from pkmn_pyboy.pilot.learning import MoveLearner
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.menu_tasks import MenuTasks
+from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
+from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.steps import Costs
 from pkmncli.api import Action, Advice, Decision
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
 _WORDS = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
 _HEALED, _HURT = 0.99, 0.95
 _OPENS_WORDS = frozenset({Action.A, Action.START})
+_MENUS = frozenset({Phase.MENU, Phase.CHOICE})
 _FALLBACK = (Action.A, Action.B)
 
 
@@ -37,9 +45,14 @@ class RulesPilot:
         self.settings = settings = settings or PilotSettings()
         self._environment = environment
         self._maps = World.from_rom(environment.rom.data, environment.profile)
-        self._chooser = GoalChooser(environment, settings)
+        self._tasks = MenuTasks(environment)
+        self._chooser = GoalChooser(
+            environment, settings, Roads(environment, _route_planner(environment, settings)), self._tasks
+        )
         self._traveller = Traveller(environment, settings, self._chooser)
-        self._fighter = Fighter(environment, settings)
+        tables = BattleTables(environment.rom.data, environment.profile.memory.rom_tables)
+        self._fighter = Fighter(environment, settings, tables)
+        self._learner = MoveLearner(environment, settings, tables)
         self._advice = AdviceFollower(environment)
         self.memory = PilotMemory()
         """What it remembers of this episode."""
@@ -58,14 +71,17 @@ class RulesPilot:
         self._notice(state)
         decision = self._advice.act(advice, state, memory)
         if decision is None:
-            decision = self._by_rules(state, self._advice.errand(advice, state, memory))
+            decision = self._by_rules(state)
+            if memory.wish and memory.wish[0] in BATTLE_SKILLS and state.phase in BATTLE_PHASES:
+                decision = Decision(decision.action, f"{ADVICE_PREFIX}{decision.reason}", memory.wish[4])
         advised = decision.reason.startswith(ADVICE_PREFIX)
+        over = decision.advice_over or self._advice.is_over(advice, memory)
         action = decision.action
         if not environment.mask[action]:
             action = next((action for action in _FALLBACK if environment.mask[action]), Action.NONE)
             advised = False
         memory.proposed = int(action)
-        return Decision(memory.proposed, decision.reason, decision.confidence, advised)
+        return Decision(memory.proposed, decision.reason, decision.confidence, advised, over)
 
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""
@@ -86,7 +102,7 @@ class RulesPilot:
             memory.interrupted = "battle"
             memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
         else:
-            memory.flights = 0
+            memory.leave_battle()
             if phase in _WORDS and not memory.interrupted:
                 pressed = self._environment.pressed
                 others = pressed in _OPENS_WORDS and pressed != memory.proposed
@@ -100,16 +116,30 @@ class RulesPilot:
         lead = state.party.lead
         if memory.lost and phase is Phase.FREE and lead is not None:
             memory.lost = False
+            memory.losses += 1
             memory.train_to = lead.level + self.settings.train_levels
 
-    def _by_rules(self, state: GameState, errand: Goal | None) -> Decision:
+    def _by_rules(self, state: GameState) -> Decision:
         environment, memory = self._environment, self.memory
         phase = state.phase
         if phase is Phase.FREE:
-            return self._traveller.act(state, memory, errand)
+            return self._traveller.act(state, memory)
         if phase is Phase.DIALOGUE:
             return dialogue.read_on(memory)
-        if phase is Phase.CHOICE or dialogue.asks_in_battle(state):
+        if phase is Phase.BATTLE:
+            page = self._fighter.use_page(state, memory)
+            if page is not None:
+                return page
+        asked = phase is Phase.CHOICE or dialogue.asks_in_battle(state)
+        if asked or (phase is Phase.MENU and memory.forget):
+            learning = self._learner.act(state, memory)
+            if learning is not None:
+                return learning
+        if phase in _MENUS and memory.task:
+            job = self._tasks.act(state, memory)
+            if job is not None:
+                return job
+        if asked:
             return dialogue.answer(environment, memory, self.settings)
         if phase is Phase.MENU:
             return dialogue.leave_menu(environment, state, memory)
@@ -124,3 +154,11 @@ class RulesPilot:
         if phase is Phase.TRANSITION and state.map_group == 0:
             return Decision((Action.START, Action.A)[memory.phase_steps % 2], "begin the game", dialogue.LIKELY)
         return Decision(Action.NONE, "wait for control", dialogue.SURE)
+
+
+def _route_planner(environment: PokemonEnvironment, settings: PilotSettings) -> RoutePlanner | None:
+    """Plans over the cartridge's maps; None where the profile doesn't say where the image has them."""
+    world = CartridgeWorld(environment.rom.data, environment.profile)
+    if not world.map_ids():
+        return None
+    return RoutePlanner(world, Costs(grass=settings.grass_cost))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -20,6 +22,19 @@ class PilotSettings(BaseModel):
     run_below: float = Field(
         default=0.25, ge=0.0, le=1.0, description="Share of hit points below which it runs from wild Pokemon."
     )
+    use_items: bool = Field(
+        default=True, description="Whether it uses things that heal and cure, in battles against trainers and outside."
+    )
+    catch: Literal["none", "asked", "new"] = Field(
+        default="asked",
+        description="What it catches: nothing of its own accord, what a milestone or advice asks for, or any species "
+        "that it has not, up to `party_wanted` members.",
+    )
+    party_wanted: int = Field(default=3, ge=1, le=6, description="Party members beyond which it catches no new ones.")
+    forget_words: tuple[str, ...] = Field(
+        default=("delete an older", "make room"),
+        description="Questions with one of these words ask whether a move should be given up for a new one.",
+    )
     heal_below: float = Field(
         default=0.4, ge=0.0, le=1.0, description="The party's share of hit points below which it goes to heal."
     )
@@ -29,9 +44,24 @@ class PilotSettings(BaseModel):
     heal_map_distance: int = Field(
         default=4, ge=0, le=50, description="Most maps between here and a healer that it still goes to."
     )
+    heal_item_distance: int = Field(
+        default=2,
+        ge=0,
+        le=50,
+        description="Maps to the nearest healer from which on it uses things from the bag first.",
+    )
     healer_maps: tuple[str, ...] = Field(
         default=("pokemon center", "rest house"),
         description="Maps with one of these words in their name have a healer behind a counter.",
+    )
+    care: float = Field(
+        default=1.1,
+        ge=0.5,
+        le=3.0,
+        description="Factor on the damage that the next trainers are expected to do, when it decides whether to train.",
+    )
+    pick_up_within: int = Field(
+        default=8, ge=0, le=100, description="Tiles that it walks out of its way for a thing that lies about."
     )
     train_levels: int = Field(
         default=2, ge=0, le=20, description="Levels that the lead should gain after a lost battle before it goes on."

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.navigation.exits import Exit, ExitReader
 from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid, TileRules
 from pkmn_pyboy.navigation.people import PeopleReader, Person
-from pkmn_pyboy.navigation.search import Moves, Search
+from pkmn_pyboy.navigation.search import Moves, Openings, Search
 from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.roads import usable_moves
 from pkmn_pyboy.state.game_state import GameState
 
 if TYPE_CHECKING:
@@ -28,6 +29,18 @@ class Surroundings:
     people: list[Person]
     signs: list[tuple[int, int]]
     search: Search
+    moves: Moves
+    triggers: list[tuple[int, int, int]]
+    """Scene, column and row of each tile that starts a scene."""
+    boulders: frozenset[int] = frozenset()
+    """Cells of boulders."""
+    pushes: bool = False
+    """Whether boulders give way when walked against."""
+
+    def needs_use(self, cell: int, direction: int) -> bool:
+        """Whether a step begins with a field move on what lies ahead."""
+        ahead = cell + self.grid.deltas[direction]
+        return self.moves.needs_use(cell, direction) or (ahead in self.boulders and not self.pushes)
 
     def walkable(self, x: int, y: int) -> bool:
         """Whether a tile of the map is no wall."""
@@ -78,6 +91,9 @@ class Lookout:
         self._exits = ExitReader(emulator, profile, self._grids.rules)
         self._people = PeopleReader(emulator, profile)
         self._moves: Moves | None = None
+        field_moves = profile.field_moves
+        self._gates = {tile: name for name, move in field_moves.items() if name != "surf" for tile in move.tiles}
+        self._strength = field_moves.get("strength")
         self.readable = self._grids.readable
         """Whether the profile says enough to see anything."""
 
@@ -95,19 +111,53 @@ class Lookout:
         blocked.discard(start)
         exits = self._exits.read(grid)
         warps = {cell for way in exits for cell, press in way.ends.items() if press < 0}
+        usable = usable_moves(self._environment) if self._environment.profile.field_moves else frozenset()
+        moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING)
+        boulders = frozenset(
+            grid.cell(person.x, person.y)
+            for person in people
+            if self.is_boulder(person) and grid.inside(person.x, person.y)
+        )
         search = Search(
-            self._moves_on(grid, swims=state.movement in _SWIMMING),
+            moves,
             start,
             blocked=blocked,
             warps=warps,
             grass_cost=grass_cost,
+            pushable=boulders if "strength" in usable else (),
         )
-        return Surroundings(grid, rules, exits, people, self._exits.signs(), search)
+        return Surroundings(
+            grid,
+            rules,
+            exits,
+            people,
+            self._exits.signs(),
+            search,
+            moves,
+            self._exits.triggers(),
+            boulders,
+            self._pushes(state),
+        )
 
-    def _moves_on(self, grid: MapGrid, *, swims: bool) -> Moves:
+    def is_boulder(self, person: Person) -> bool:
+        """Whether something gives way to Strength."""
+        return self._strength is not None and person.movement == self._strength.movement
+
+    def boulder_at(self, x: int, y: int) -> bool:
+        """Whether a boulder stands on a tile."""
+        return any(self.is_boulder(person) and (person.x, person.y) == (x, y) for person in self._people.all())
+
+    def _pushes(self, state: GameState) -> bool:
+        move = self._strength
+        return (
+            move is not None and move.in_use is not None and move.in_use.holds(self._environment.emulator, state.map_id)
+        )
+
+    def _moves_on(self, grid: MapGrid, usable: frozenset[str], *, swims: bool) -> Moves:
         moves = self._moves
-        if moves is None or moves.grid is not grid or moves.swims != swims:
-            moves = self._moves = Moves(grid, self._grids.rules, swims=swims)
+        if moves is None or moves.grid is not grid or moves.swims != swims or moves.openings.usable != usable:
+            openings = Openings(self._gates, usable)
+            moves = self._moves = Moves(grid, self._grids.rules, swims=swims, openings=openings)
         return moves
 
     def nearby(self) -> dict[int, tuple[int, int]]:

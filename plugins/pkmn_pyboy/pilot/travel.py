@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.goals import GoalChooser
-from pkmn_pyboy.pilot.memory import EXIT, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, MENU, PACE, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import GameState
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WANDERING = 0.2
 WAITING = 0.3
 
-_A = int(Action.A)
+_A, _START = int(Action.A), int(Action.START)
 _DIRECTION_OF = {int(press): direction for direction, press in enumerate(PRESSES)}
 _BLOCK_STEPS = 40
 _BUMPS = 2
@@ -42,12 +42,9 @@ class Traveller:
         self._chooser = chooser
         self._lookout = Lookout(environment)
 
-    def act(self, state: GameState, memory: PilotMemory, errand: Goal | None = None) -> Decision:
-        """What to press with control; an errand takes the place of the goal there was."""
+    def act(self, state: GameState, memory: PilotMemory) -> Decision:
+        """What to press with control."""
         self._take_in(state, memory)
-        if errand is not None:
-            memory.drop_goal(tried=False)
-            memory.goal = errand
         if memory.still >= self._settings.stuck_steps:
             memory.drop_goal(tried=True)
             memory.still = 0
@@ -71,9 +68,11 @@ class Traveller:
         moved = memory.place != [state.x, state.y] or memory.map_id != state.map_id
         if memory.map_id != state.map_id:
             self._arrive(state, memory)
+        elif memory.interrupted and memory.using:
+            memory.path = []
         elif memory.interrupted:
             goal = memory.goal
-            if goal is not None and goal.kind == PACE:
+            if goal is not None and (goal.kind == PACE or memory.interrupted == "battle"):
                 memory.drop_goal(tried=False)
             elif goal is not None and memory.interrupted == "words":
                 memory.drop_goal(tried=True)
@@ -86,6 +85,8 @@ class Traveller:
             memory.still = 0
         else:
             memory.still += 1
+        if memory.interrupted:
+            memory.using = False
         memory.interrupted = ""
         self._notice_progress(memory)
 
@@ -157,6 +158,7 @@ class Traveller:
         if not mark or mark[:2] != [reached, maps]:
             if mark and mark[0] != reached:
                 memory.drop_goal(tried=False)
+                memory.losses, memory.avoid = 0, []
             memory.progress = [reached, maps, environment.steps]
             memory.tries.clear()
         elif environment.steps - mark[2] > self._settings.forget_tries_steps:
@@ -195,6 +197,8 @@ class Traveller:
         grid = around.grid
         if goal.kind == PACE:
             return self._pace(memory, around)
+        if goal.kind == MENU:
+            return [[state.x, state.y, _START]]
         ends: dict[int, int] = {}
         if goal.kind == TILE:
             ends = {grid.cell(goal.x, goal.y): goal.facing}
@@ -202,12 +206,15 @@ class Traveller:
             ends = around.talk_ends(goal.x, goal.y)
         else:
             ends = next((way.ends for way in around.exits if way.key == goal.exit), {})
+            cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
+            if cell in ends and around.search.reaches(cell):
+                ends = {cell: ends[cell]}
         nearest = around.search.nearest(ends)
         if nearest is None:
             return []
         cell = nearest[0]
         steps = around.search.path(cell)
-        path = [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in steps]
+        path = self._presses(steps, state, around)
         facing = steps[-1][1] if steps else int(state.facing)
         x, y = grid.tile_of(cell)
         final = ends[cell]
@@ -221,6 +228,21 @@ class Traveller:
             if facing != final:
                 path.append([x, y, int(PRESSES[final])])
             path.append([x, y, _A])
+        return path
+
+    @staticmethod
+    def _presses(steps: list[tuple[int, int]], state: GameState, around: Surroundings) -> list[list[int]]:
+        """The presses for a way: before what takes a field move, face it and press A."""
+        path: list[list[int]] = []
+        facing = int(state.facing)
+        for cell, direction in steps:
+            x, y = around.grid.tile_of(cell)
+            if around.needs_use(cell, direction):
+                if facing != direction:
+                    path.append([x, y, int(PRESSES[direction])])
+                path.append([x, y, _A])
+            path.append([x, y, int(PRESSES[direction])])
+            facing = direction
         return path
 
     @staticmethod
@@ -256,8 +278,9 @@ class Traveller:
         turns = len(memory.path) > 1 and memory.path[1][:2] == [x, y]
         if direction is not None and not turns:
             ahead = (x + STEPS[direction][0], y + STEPS[direction][1])
-            if ahead in people.values():
+            if ahead in people.values() and not self._lookout.boulder_at(*ahead):
                 return self._wait_for(memory, goal)
+        memory.using = press == _A and len(memory.path) > 1
         return Decision(press, goal.why, goal.confidence)
 
     def _wait_for(self, memory: PilotMemory, goal: Goal) -> Decision | None:

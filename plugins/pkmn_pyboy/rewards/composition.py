@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmn_pyboy.settings import RewardPart
 from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Reward
 from pkmncli.errors import ConfigurationError
 
-BUILT_IN_REWARDS: Mapping[str, tuple[str, str]] = {
-    "progress": ("pkmn_pyboy.rewards.progress:ProgressReward", "pkmn_pyboy.rewards.progress:ProgressSettings"),
-    "exploration": (
-        "pkmn_pyboy.rewards.exploration:ExplorationReward",
-        "pkmn_pyboy.rewards.exploration:ExplorationSettings",
-    ),
-}
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
 
 
 class RewardSum:
@@ -34,15 +30,24 @@ class RewardSum:
         self._rewards = _build(parts)
         self.parts: dict[str, float] = {}
         """What the latest step earned, weighted, as ``reward.part``."""
+        self.totals: dict[str, float] = {}
+        """What the episode has earned so far, likewise."""
 
     @property
     def names(self) -> set[str]:
         """Names of the rewards."""
         return {name for name, _, _ in self._rewards}
 
+    def bind(self, environment: PokemonEnvironment) -> None:
+        """Shows the environment to the rewards that have a method ``bind(environment)``, once, when it is complete."""
+        for _, _, reward in self._rewards:
+            bind = getattr(reward, "bind", None)
+            if bind is not None:
+                bind(environment)
+
     def reset(self, state: GameState) -> None:
         """Begins an episode."""
-        self.parts = {}
+        self.parts, self.totals = {}, {}
         for _, _, reward in self._rewards:
             reward.reset(state)
 
@@ -52,9 +57,26 @@ class RewardSum:
         parts: dict[str, float] = {}
         for name, weight, reward in self._rewards:
             for part, value in reward.score(previous, action, state).items():
-                parts[f"{name}.{part}"] = weight * value
-                total += weight * value
+                key, weighted = f"{name}.{part}", weight * value
+                parts[key] = weighted
+                self.totals[key] = self.totals.get(key, 0.0) + weighted
+                total += weighted
         self.parts = parts
+        return total
+
+    def finish(self, state: GameState) -> float:
+        """What is added to the latest step, which reached the goal and so ended the episode in ``state``.
+
+        Only rewards that have a method ``finish(state)`` of their own, such as a potential, have something to add.
+        """
+        total = 0.0
+        for name, weight, reward in self._rewards:
+            finish = getattr(reward, "finish", None)
+            for part, value in finish(state).items() if finish is not None else ():
+                key, weighted = f"{name}.{part}", weight * value
+                self.parts[key] = self.parts.get(key, 0.0) + weighted
+                self.totals[key] = self.totals.get(key, 0.0) + weighted
+                total += weighted
         return total
 
     def save_state(self) -> dict[str, Any]:
@@ -77,7 +99,7 @@ def _build(parts: Mapping[str, RewardPart]) -> list[tuple[str, float, Reward]]:
             if name not in BUILT_IN_REWARDS:
                 known = ", ".join(BUILT_IN_REWARDS)
                 raise ConfigurationError(f"rewards: {name!r} has no target and is none of {known}; give its target")
-            target, config = BUILT_IN_REWARDS[name]
+            target, config, _ = BUILT_IN_REWARDS[name]
         factory = _resolve(target, f"rewards.{name}.target")
         settings: Any = dict(part.settings)
         if config is not None:

@@ -28,6 +28,8 @@ class ExplorationSettings(BaseModel):
 class ExplorationReward:
     """Pays for first visits. What was seen is forgotten when an episode begins."""
 
+    PARTS = ("new_tile", "new_map")
+
     def __init__(self, settings: ExplorationSettings | None = None) -> None:
         self.settings = settings or ExplorationSettings()
         self._tiles: set[int] = set()

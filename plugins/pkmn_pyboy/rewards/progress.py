@@ -1,4 +1,4 @@
-"""Reward for getting on in the game: the first Pokemon, levels, milestones, badges."""
+"""Reward for getting on in the game: Pokemon, levels, milestones, badges."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pkmn_pyboy.rewards.party_changes import HighestLevels, able
 from pkmn_pyboy.state.game_state import GameState
 
 
@@ -16,27 +17,41 @@ class ProgressSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     first_pokemon: float = Field(
-        default=100.0, description="For the first Pokemon of an episode that began without one."
+        default=100.0, allow_inf_nan=False, description="For the first Pokemon of an episode that began without one."
     )
-    milestone: float = Field(default=25.0, description="For each milestone reached.")
-    level: float = Field(default=5.0, description="For each level gained, summed over the party.")
-    badge: float = Field(default=500.0, description="For each badge.")
+    pokemon: float = Field(
+        default=25.0,
+        allow_inf_nan=False,
+        description="For each later Pokemon: more in the party, or more species caught, than ever in the episode.",
+    )
+    milestone: float = Field(default=25.0, allow_inf_nan=False, description="For each milestone reached.")
+    level: float = Field(
+        default=50.0,
+        allow_inf_nan=False,
+        description="For a level gained, shared over the party: divided by how many Pokemon are in it.",
+    )
+    badge: float = Field(default=500.0, allow_inf_nan=False, description="For each badge.")
 
 
 class ProgressReward:
-    """Pays once for each thing: what is lost and won again, or put away and fetched, pays nothing."""
+    """Pays once for each thing: what is lost and won again, or put away and fetched, pays nothing.
+
+    Levels count where they are gained. Who is caught, fetched or swapped in brings levels along; those pay nothing.
+    """
+
+    PARTS = ("first_pokemon", "pokemon", "level", "milestone", "badge")
 
     def __init__(self, settings: ProgressSettings | None = None) -> None:
         self.settings = settings or ProgressSettings()
-        self._had_pokemon = False
-        self._levels = 0
+        self._pokemon = 0
+        self._levels = HighestLevels()
         self._badges = 0
         self._milestones = 0
 
     def reset(self, state: GameState) -> None:
         """What is there at the start of an episode is not paid for."""
-        self._had_pokemon = state.party.count > 0
-        self._levels = state.party.level_sum
+        self._pokemon = _pokemon(state)
+        self._levels.reset(state.party)
         self._badges = state.badges
         self._milestones = state.milestones
 
@@ -47,19 +62,24 @@ class ProgressReward:
             and state.milestones == self._milestones
             and state.johto_badges == previous.johto_badges
             and state.kanto_badges == previous.kanto_badges
+            and state.caught == previous.caught
         ):
             return {}
         parts: dict[str, float] = {}
         settings = self.settings
-        levels = state.party.level_sum
-        if not self._had_pokemon and state.party.count > 0:
-            # The level that it comes with belongs to it.
-            self._had_pokemon = True
-            self._levels = max(self._levels, levels)
-            parts["first_pokemon"] = settings.first_pokemon
-        if levels > self._levels:
-            parts["level"] = settings.level * (levels - self._levels)
-            self._levels = levels
+        pokemon = _pokemon(state)
+        if pokemon > self._pokemon:
+            later = pokemon - self._pokemon
+            if self._pokemon == 0:
+                later -= 1
+                parts["first_pokemon"] = settings.first_pokemon
+            if later:
+                parts["pokemon"] = settings.pokemon * later
+            self._pokemon = pokemon
+        if state.party is not previous.party:
+            gained = self._levels.gained(previous.party, state.party)
+            if gained:
+                parts["level"] = settings.level * gained / able(state.party)
         if state.milestones > self._milestones:
             parts["milestone"] = settings.milestone * (state.milestones - self._milestones)
             self._milestones = state.milestones
@@ -72,15 +92,20 @@ class ProgressReward:
     def save_state(self) -> dict[str, Any]:
         """What was paid for so far."""
         return {
-            "had_pokemon": self._had_pokemon,
-            "levels": self._levels,
+            "pokemon": self._pokemon,
+            "levels": self._levels.save_state(),
             "badges": self._badges,
             "milestones": self._milestones,
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Goes on from a saved state."""
-        self._had_pokemon = bool(state["had_pokemon"])
-        self._levels = int(state["levels"])
+        self._pokemon = int(state["pokemon"])
+        self._levels.load_state(state["levels"])
         self._badges = int(state["badges"])
         self._milestones = int(state["milestones"])
+
+
+def _pokemon(state: GameState) -> int:
+    """How many there are: in the party or, where more were caught than fit in, species caught."""
+    return max(state.party.count, state.caught)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from pkmn_pyboy.state.status import Ailment, ailment_of, sleep_turns
+
 
 class Phase(IntEnum):
     """What kind of situation the game is in, and so what a press would do."""
@@ -49,9 +51,26 @@ class Facing(IntEnum):
     RIGHT = 3
 
 
+class Movement(IntEnum):
+    """Ways of getting about, by the game's own numbers."""
+
+    FOOT = 0
+    BICYCLE = 1
+    SKATES = 2
+    SURFING = 4
+    SURFING_PIKACHU = 8
+
+
+_MOVEMENTS = frozenset(Movement)
+
+
 @dataclass(frozen=True, slots=True)
 class PartyMember:
-    """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy."""
+    """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy.
+
+    ``stats`` are attack, defence, speed, special attack and special defence; ``pp_ups`` says for each move how often
+    its most points were raised; ``happiness`` of an egg are the rounds left until it hatches.
+    """
 
     species: int
     level: int
@@ -63,6 +82,19 @@ class PartyMember:
     moves: tuple[int, ...]
     pp: tuple[int, ...]
     egg: bool
+    stats: tuple[int, ...] = ()
+    pp_ups: tuple[int, ...] = ()
+    happiness: int = 0
+
+    @property
+    def ailment(self) -> Ailment:
+        """What lasting harm it has."""
+        return ailment_of(self.status)
+
+    @property
+    def sleep_turns(self) -> int:
+        """Turns that it will still sleep."""
+        return sleep_turns(self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +122,10 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Battler:
-    """A Pokemon that is out in a battle."""
+    """A Pokemon that is out in a battle. ``stats`` are those of its party record as stages and status changed them.
+
+    ``stages``, of attack, defence, speed, special attack, special defence, accuracy and evasion, go from -6 to 6.
+    """
 
     species: int
     level: int
@@ -100,6 +135,14 @@ class Battler:
     types: tuple[int, int]
     moves: tuple[int, ...]
     pp: tuple[int, ...]
+    stats: tuple[int, ...] = ()
+    item: int = 0
+    stages: tuple[int, ...] = ()
+
+    @property
+    def ailment(self) -> Ailment:
+        """What lasting harm it has."""
+        return ailment_of(self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +206,11 @@ class GameState(NamedTuple):
     def map_id(self) -> int:
         """Group * 256 + number."""
         return self.map_group * 256 + self.map_number
+
+    @property
+    def way_of_moving(self) -> Movement:
+        """How the player gets about; on foot where the number means nothing."""
+        return Movement(self.movement) if self.movement in _MOVEMENTS else Movement.FOOT
 
     @property
     def badges(self) -> int:

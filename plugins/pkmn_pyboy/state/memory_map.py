@@ -13,8 +13,6 @@ from pkmncli.errors import EnvironmentSetupError
 NO_BANK = -1
 """Bank of an address that is the same whatever is switched in: high RAM, or games without banked work RAM."""
 
-_MERGE_GAP = 20
-"""Bytes that cost less to read along than another slice would."""
 _ENCODING = re.compile(r"^(?P<kind>[a-z_]+[0-9]*(?:be|le)?)(?:\[(?P<count>[0-9]+)\])?$")
 _INTEGERS = {"u8": 1, "u16be": 2, "u16le": 2, "u24be": 3, "u32be": 4}
 
@@ -119,7 +117,7 @@ def item_pairs(data: bytes) -> tuple[tuple[int, int], ...]:
 
 
 class ReadPlan:
-    """Reads many fields in few short slices: neighbours are read together, with small gaps between them.
+    """Reads the bytes of many fields at once, and no others; those of fields that overlap only once.
 
     :meth:`read` gives all bytes in one piece; :attr:`offset` says where in it a field begins. Fields that the
     profile does not have read as zero, except for the ``defaults`` given.
@@ -158,7 +156,7 @@ class ReadPlan:
     def _extends(span: Span, place: MemoryField) -> bool:
         bank, start, size = span
         same_page = start >> 12 == (place.address + place.size - 1) >> 12
-        return bank == place.bank and same_page and place.address <= start + size + _MERGE_GAP
+        return bank == place.bank and same_page and place.address <= start + size
 
     def read(self, memory: Memory) -> bytes:
         """All fields' bytes, in one piece."""

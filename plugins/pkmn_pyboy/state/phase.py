@@ -39,6 +39,8 @@ class Signals(NamedTuple):
     menu_first_column: int
     cursor_shown: bool
     message_box: bool
+    trainer_class: int = 0
+    """Of a trainer who fights, from the moment that the battle is prepared."""
 
 
 def has_control(signals: Signals) -> bool:
@@ -73,9 +75,11 @@ def phase_of(signals: Signals) -> Phase:
 def _window_phase(signals: Signals) -> Phase:
     if signals.message_box and (signals.state_flags & _WINDOW_OPEN or signals.map_group == 0):
         return Phase.DIALOGUE
-    if signals.windows or signals.cursor_shown or signals.sprite_updates == 0:
+    if signals.windows or signals.cursor_shown:
         return Phase.MENU
-    return Phase.CUTSCENE
+    # A trainer's battle turns the sprites off, as a full-screen page does, some frames before it says that it began.
+    full_screen = signals.sprite_updates == 0 and not signals.trainer_class
+    return Phase.MENU if full_screen else Phase.CUTSCENE
 
 
 def _battle_phase(signals: Signals) -> Phase:

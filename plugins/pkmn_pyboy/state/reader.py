@@ -1,4 +1,4 @@
-"""Reads the game's state once a step: a few short slices of memory, decoded only where they changed.
+"""Reads the game's state once a step: all bytes that it needs in one go, decoded only where they changed.
 
 Values are used only while they mean something: the place not while a map is set up or its edge is crossed, the
 opponent not outside its battle nor before it is out, the own battler not before it is out, menus only where a cursor
@@ -8,7 +8,7 @@ stands.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.state.game_state import (
@@ -21,20 +21,23 @@ from pkmn_pyboy.state.game_state import (
 )
 from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
 from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, phase_of
-from pkmn_pyboy.state.records import BATTLER_BYTES, MEMBER_BYTES, parse_battler, parse_party
+from pkmn_pyboy.state.records import BATTLER_BYTES, MEMBER_BYTES, STAGE_BYTES, parse_battler, parse_party
 from pkmn_pyboy.state.type_chart import TypeChart
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile import GameProfile
 
 PARTY_PLACES = 6
+TRAINER_BATTLE = 2
+"""Kind of a battle that is not wild."""
 MONEY_MOST = 999_999
 SPECIES_COUNT = 251
 
 _NOT_OUT_YET = 0xFF
 _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
 _TILEMAP_BYTES = 360
-_BOX_TOP_ROW, _BOX_BOTTOM_ROW, _ROW = 12 * 20, 17 * 20, 20
+_BOX = {"box_corner_1": 12 * 20, "box_corner_2": 12 * 20 + 19, "box_corner_3": 17 * 20, "box_corner_4": 17 * 20 + 19}
+"""Places of the message box's corners among the tiles of the screen."""
 _FACINGS = tuple(Facing)
 _NO_PARTY = Party()
 _WINDOW_PHASES = frozenset(
@@ -50,12 +53,13 @@ _FIELDS: Mapping[str, int] = {
     "wInputType": 1, "wStateFlags": 1, "wSpriteUpdatesEnabled": 1, "wTextboxFlags": 1,
     "wWindowStackSize": 1, "w2DMenuNumRows": 1, "w2DMenuNumCols": 1, "w2DMenuCursorInitY": 1,
     "w2DMenuCursorInitX": 1, "wMenuCursorY": 1, "wMenuCursorX": 1, "wCursorCurrentTile": 2,
-    "wPartyCount": 1, "wPartySpecies": 6, "wBattleMode": 1,
+    "wPartyCount": 1, "wPartySpecies": 6, "wBattleMode": 1, "wOtherTrainerClass": 1,
     "wMoney": 3, "wJohtoBadges": 1, "wKantoBadges": 1, "wPokedexCaught": 32, "wPokedexSeen": 32,
     "wNumBalls": 1, "wBalls": 25,
 }  # fmt: skip
 _BATTLE_FIELDS: Mapping[str, int] = {
-    "wBattleType": 1, "wOtherTrainerClass": 1, "wEnemyMon": BATTLER_BYTES, "wBattleMon": BATTLER_BYTES, "wCurOTMon": 1,
+    "wBattleType": 1, "wEnemyMon": BATTLER_BYTES, "wBattleMon": BATTLER_BYTES, "wCurOTMon": 1,
+    "wPlayerStatLevels": STAGE_BYTES, "wEnemyStatLevels": STAGE_BYTES,
 }  # fmt: skip
 _PARTY_RECORDS = tuple(f"wPartyMon{place}" for place in range(1, PARTY_PLACES + 1))
 
@@ -71,15 +75,12 @@ class StateReader:
     def __init__(self, profile: GameProfile, rom: bytes = b"") -> None:
         fields = profile.memory.fields
         self._tilemap = fields.get("wTilemap")
-        rows: tuple[MemoryField, ...] = ()
+        corners: list[MemoryField] = []
         if self._tilemap is not None:
             bank, address = self._tilemap.bank, self._tilemap.address
-            rows = (
-                MemoryField("box_top", address + _BOX_TOP_ROW, bank, _ROW),
-                MemoryField("box_bottom", address + _BOX_BOTTOM_ROW, bank, _ROW),
-            )
+            corners = [MemoryField(name, address + place, bank, 1) for name, place in _BOX.items()]
         self._plan = _plan(
-            fields, _FIELDS, {"wMapStatus": MAP_RUNNING, "wSpriteUpdatesEnabled": 1}, rows, profile.coarse_fields
+            fields, _FIELDS, {"wMapStatus": MAP_RUNNING, "wSpriteUpdatesEnabled": 1}, corners, profile.coarse_fields
         )
         self._at = self._plan.offset
         self._battle_plan = _plan(fields, _BATTLE_FIELDS)
@@ -103,11 +104,14 @@ class StateReader:
         self._fine_hash: int | None = None
         self._party_bytes = b""
         self._party = Party()
+        self._party_memory: Memory | None = None
+        self._party_readers: dict[int, Callable[[], bytes]] = {}
         self._dex_bytes = b""
         self._dex = (0, 0)
         self._bag_bytes = b""
         self._balls = 0
-        self._effectiveness: tuple[Any, float] = (None, 0.0)
+        self._battle_key: tuple[bytes, int, int] = (b"", 0, 0)
+        self._battle = Battle(0, 0, 0, None, None, 0.0)
 
     def read(self, memory: Memory, milestones: int = 0) -> GameState:
         """The state now. ``milestones`` is how many were reached, for the state to carry."""
@@ -135,7 +139,7 @@ class StateReader:
             raw[at["wPlayerState"]],
             phase,
             self._read_party(raw, memory),
-            self._read_battle(memory, signals.battle_mode) if signals.battle_mode else None,
+            self._read_battle(memory, signals) if signals.battle_mode else None,
             menu,
             raw[at["wJohtoBadges"]],
             raw[at["wKantoBadges"]],
@@ -154,7 +158,7 @@ class StateReader:
 
     def _signals(self, raw: bytes, memory: Memory) -> tuple[Signals, Menu]:
         at = self._at
-        top, bottom = at["box_top"], at["box_bottom"]
+        corners = tuple([raw[at[name]] for name in _BOX])
         script_running = raw[at["wScriptRunning"]]
         battle_mode = raw[at["wBattleMode"]]
         map_group = raw[at["wMapGroup"]]
@@ -186,7 +190,8 @@ class StateReader:
             first_row,
             first_column,
             cursor_shown,
-            (raw[top], raw[top + _ROW - 1], raw[bottom], raw[bottom + _ROW - 1]) == BOX_CORNERS,
+            corners == BOX_CORNERS,
+            raw[at["wOtherTrainerClass"]],
         )
         menu = Menu(
             windows,
@@ -209,8 +214,14 @@ class StateReader:
             self._party = _NO_PARTY
             return _NO_PARTY
         species = self._at["wPartySpecies"]
-        start = self._party_start
-        data = raw[species : species + count] + memory.read(start.bank, start.address, count * MEMBER_BYTES)
+        if memory is not self._party_memory:
+            self._party_memory = memory
+            self._party_readers.clear()
+        read = self._party_readers.get(count)
+        if read is None:
+            span = (self._party_start.bank, self._party_start.address, count * MEMBER_BYTES)
+            read = self._party_readers[count] = memory.bind([span])
+        data = raw[species : species + count] + read()
         if data != self._party_bytes:
             self._party_bytes = data
             self._party = parse_party(data[:count], data[count:])
@@ -236,25 +247,32 @@ class StateReader:
             self._balls = sum(data[1::2])
         return self._balls
 
-    def _read_battle(self, memory: Memory, kind: int) -> Battle:
+    def _read_battle(self, memory: Memory, signals: Signals) -> Battle:
         raw = self._battle_raw = self._battle_plan.read(memory)
+        key = (raw, signals.battle_mode, signals.trainer_class)
+        if key != self._battle_key:
+            self._battle_key = key
+            self._battle = self._parse_battle(raw, signals.battle_mode, signals.trainer_class)
+        return self._battle
+
+    def _parse_battle(self, raw: bytes, kind: int, trainer_class: int) -> Battle:
         at = self._battle_at
         enemy, own = at["wEnemyMon"], at["wBattleMon"]
+        own_stages, enemy_stages = at["wPlayerStatLevels"], at["wEnemyStatLevels"]
         opponent = None
         # In a trainer battle the record still holds the last opponent until one is sent out.
-        if raw[enemy] and not (kind == 2 and raw[at["wCurOTMon"]] == _NOT_OUT_YET):
-            opponent = parse_battler(raw[enemy : enemy + BATTLER_BYTES])
+        if raw[enemy] and not (kind == TRAINER_BATTLE and raw[at["wCurOTMon"]] == _NOT_OUT_YET):
+            opponent = parse_battler(raw[enemy : enemy + BATTLER_BYTES], raw[enemy_stages : enemy_stages + STAGE_BYTES])
             # Nobody has fainted before the own one is out: the record is still being written, hit points last.
             if opponent.hp == 0 and not raw[own]:
                 opponent = None
-        mine = parse_battler(raw[own : own + BATTLER_BYTES]) if raw[own] else None
+        mine = None
+        if raw[own]:
+            mine = parse_battler(raw[own : own + BATTLER_BYTES], raw[own_stages : own_stages + STAGE_BYTES])
         best = 0.0
         if opponent is not None and mine is not None and self._chart is not None:
-            key = (mine.moves, tuple(map(bool, mine.pp)), opponent.types)
-            if key != self._effectiveness[0]:
-                self._effectiveness = (key, self._chart.best(mine.moves, mine.pp, opponent.types))
-            best = self._effectiveness[1]
-        return Battle(kind, raw[at["wBattleType"]], raw[at["wOtherTrainerClass"]], opponent, mine, best)
+            best = self._chart.best(mine.moves, mine.pp, opponent.types)
+        return Battle(kind, raw[at["wBattleType"]], trainer_class, opponent, mine, best)
 
     def screen_tiles(self) -> bytes:
         """The 20 x 18 tiles of the screen, after the latest :meth:`read`; empty unless a window was open."""
@@ -297,14 +315,14 @@ def _plan(
     fields: Mapping[str, MemoryField],
     sizes: Mapping[str, int],
     defaults: Mapping[str, int] | None = None,
-    rows: Sequence[MemoryField] = (),
+    corners: Sequence[MemoryField] = (),
     more: Sequence[str] = (),
 ) -> ReadPlan:
     known = [fields[name] for name in (*sizes, *more) if name in fields]
     absent = {name: size for name, size in sizes.items() if name not in fields}
-    if not rows:
-        absent |= {"box_top": _ROW, "box_bottom": _ROW}
-    return ReadPlan([*known, *rows], absent, defaults)
+    if not corners:
+        absent |= dict.fromkeys(_BOX, 1)
+    return ReadPlan([*known, *corners], absent, defaults)
 
 
 def _slices(names: Sequence[str], fields: Mapping[str, MemoryField], offset: Mapping[str, int]) -> tuple[slice, ...]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pkmn_pyboy.state.game_state import Battler, Party, PartyMember
+from pkmn_pyboy.state.status import stages_of
 
 MEMBER_BYTES = 48
 BATTLER_BYTES = 32
+STAGE_BYTES = 7
 EGG = 0xFD
 """What the list of species says of an egg; its record holds the species inside."""
+
+_POINTS = 0x3F
+"""Bits of a move's points; the two above count how often its most was raised."""
 
 
 def parse_party(species: bytes, records: bytes) -> Party:
@@ -25,8 +30,11 @@ def parse_party(species: bytes, records: bytes) -> Party:
             item=data[1],
             experience=int.from_bytes(data[8:11], "big"),
             moves=tuple(data[2:6]),
-            pp=tuple(points & 0x3F for points in data[0x17:0x1B]),
+            pp=tuple(points & _POINTS for points in data[0x17:0x1B]),
             egg=listed == EGG,
+            pp_ups=tuple(points >> 6 for points in data[0x17:0x1B]),
+            stats=_words(data[0x26:0x30]),
+            happiness=data[0x1B],
         )
         members.append(member)
         if not member.egg:
@@ -36,8 +44,8 @@ def parse_party(species: bytes, records: bytes) -> Party:
     return Party(tuple(members), level_sum, min(hp_sum / max_hp_sum, 1.0) if max_hp_sum else 0.0)
 
 
-def parse_battler(data: bytes) -> Battler:
-    """A Pokemon in battle from its record of 32 bytes."""
+def parse_battler(data: bytes, stages: bytes = b"") -> Battler:
+    """A Pokemon in battle from its record of 32 bytes and the seven bytes of its stages."""
     return Battler(
         species=data[0],
         level=data[0x0D],
@@ -46,5 +54,12 @@ def parse_battler(data: bytes) -> Battler:
         status=data[0x0E],
         types=(data[0x1E], data[0x1F]),
         moves=tuple(data[2:6]),
-        pp=tuple(points & 0x3F for points in data[8:12]),
+        pp=tuple(points & _POINTS for points in data[8:12]),
+        item=data[1],
+        stats=_words(data[0x14:0x1E]),
+        stages=stages_of(stages),
     )
+
+
+def _words(data: bytes) -> tuple[int, ...]:
+    return tuple(data[place] << 8 | data[place + 1] for place in range(0, len(data), 2))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 COLUMNS, ROWS = 20, 18
 _FIRST_LETTER = 0x60
+_WORD_HALVES = frozenset({0x70, 0x71})
+"""Letters in stored strings; on the screen these codes draw bars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,18 @@ class Charmap:
             rows.append("".join(self.characters.get(code, " ")[:1] if code >= _FIRST_LETTER else " " for code in codes))
         return rows
 
+    def _screen_rows_in_full(self, tiles: bytes) -> list[str]:
+        """Like :meth:`screen_rows`, but with all letters of tiles that stand for two: columns no longer count."""
+        return [
+            "".join(
+                self.characters.get(code, " ") if code >= _FIRST_LETTER and code not in _WORD_HALVES else " "
+                for code in tiles[row * COLUMNS : (row + 1) * COLUMNS]
+            )
+            for row in range(ROWS)
+        ]
+
     def screen_text(self, tiles: bytes) -> str:
         """The words on a screen of tiles, frames left out, rows joined by line breaks."""
         frame = str.maketrans("┌─┐│└┘▼", "       ")
-        rows = (" ".join(row.translate(frame).split()) for row in self.screen_rows(tiles))
+        rows = (" ".join(row.translate(frame).split()) for row in self._screen_rows_in_full(tiles))
         return "\n".join(row for row in rows if row)

@@ -120,3 +120,15 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_checkpoint(tmp_path / "step-000000001", broken, ())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("change", [{"step": None}, {"step": 101}, {"trainer": {}}, {"workers": []}])
+def test_a_changed_meta_file_is_noticed(tmp_path: Path, change: dict[str, object]) -> None:
+    folder = tmp_path / "step-000000100"
+    write_checkpoint(folder, a_checkpoint(), some_segments(1))
+    drop_buffer(folder)
+    read_checkpoint(folder)
+    meta = folder / "meta.json"
+    meta.write_text(json.dumps({**json.loads(meta.read_text()), **change}))
+    with pytest.raises(CheckpointError, match=r"meta\.json is not what was written"):
+        read_checkpoint(folder)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from killed_training import Moment, train_until
 
 from pkmncli.runs import Run
-
-CRASH = Path(__file__).with_name("crash.py")
 
 BEFORE_THE_FIRST_CHECKPOINT = ("os.rename", ".step-000000000.tmp", 1)
 WITHIN_THE_FIRST_WINDOW = ("os.rename", "decisions", 2)
@@ -23,15 +19,6 @@ BEFORE_IT_IS_IN_THE_INDEX = ("os.rename", "index.json", 2)
 BETWEEN_TWO_TABLES = ("os.rename", "metrics", 2)
 BEFORE_THE_OLD_EXPERIENCE_GOES = ("shutil.rmtree", "step-000000080/buffer", 1)
 NEAR_THE_END = ("os.rename", "decisions", 9)
-
-Moment = tuple[str, str, int]
-
-
-def train_until(moment: Moment, folder: Path, *arguments: str) -> None:
-    event, path, count = moment
-    command = [sys.executable, CRASH, event, path, str(count), "--", "train", *arguments]
-    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    assert process.returncode == -signal.SIGKILL, f"it was not killed: {process.stdout}{process.stderr}"
 
 
 @pytest.mark.parametrize(

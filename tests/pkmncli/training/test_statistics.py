@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from pkmncli.api import EpisodeSummary
 from pkmncli.training.statistics import RECENT_EPISODES, TrainingStatistics
@@ -34,8 +35,19 @@ def test_averages_cover_the_recent_episodes_and_milestones_keep_their_first_step
     summary = statistics.summary()
     assert summary["best_reward"] == RECENT_EPISODES + 4
     assert summary["final_avg_reward"] == sum(range(5, RECENT_EPISODES + 5)) / RECENT_EPISODES
-    assert summary["milestones"] == {"starter": {"episodes": RECENT_EPISODES + 5, "first_step": 1006}}
+    assert summary["milestones"] == {
+        "starter": {"episodes": RECENT_EPISODES + 5, "first_step": 1006, "best_step": 3, "best_frame": None}
+    }
     assert summary["avg_llm_usage"] == 0.25
+
+
+def test_a_milestones_split_is_that_of_the_soonest_episode() -> None:
+    statistics = TrainingStatistics()
+    for step in (30, 20, 25):
+        one = replace(episode(1.0, starter=step), milestone_frames={"starter": step * 24})
+        statistics.add_episode(one, num_envs=2)
+    split = statistics.summary()["milestones"]["starter"]
+    assert (split["best_step"], split["best_frame"]) == (20, 480)
 
 
 def test_counters_go_on_after_a_resume() -> None:
@@ -45,3 +57,11 @@ def test_counters_go_on_after_a_resume() -> None:
     for one in (statistics, again):
         one.add_episode(episode(4.0, outside=6, lab=9), 1)
     assert again.summary() == statistics.summary()
+
+
+def test_milestones_stand_in_the_games_order_whichever_episode_reached_them_first() -> None:
+    statistics = TrainingStatistics(milestone_order=["outside", "meadow", "lab"])
+    statistics.add_episode(episode(1.0, outside=3, lab=9), 1)
+    statistics.add_episode(episode(1.0, outside=3, meadow=5), 1)
+    assert statistics.milestones_reached == ["outside", "meadow", "lab"]
+    assert list(statistics.summary()["milestones"]) == ["outside", "meadow", "lab"]

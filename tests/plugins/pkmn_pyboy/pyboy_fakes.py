@@ -110,6 +110,7 @@ def small_rom(
     cartridge_type: int = 0,
     colour: int = 0xC0,
     size: int = 0x8000,
+    size_code: int = 0,
 ) -> bytes:
     """A valid cartridge image that does nothing, for ever."""
     data = bytearray(size)
@@ -117,7 +118,7 @@ def small_rom(
     data[0x150:0x152] = b"\x18\xfe"
     data[0x134 : 0x134 + len(title)] = title
     data[0x13F : 0x13F + len(code)] = code
-    data[0x143], data[0x147], data[0x14C] = colour, cartridge_type, version
+    data[0x143], data[0x147], data[0x148], data[0x14C] = colour, cartridge_type, size_code, version
     return fix_checksum(data)
 
 

@@ -93,6 +93,22 @@ def test_reads_at_the_ends_of_banks(start: Start) -> None:
     assert (work_ram[0x1000], work_ram[0x2000]) == (5, 6)
 
 
+@pytest.mark.parametrize("bank", range(8))
+def test_what_is_switched_in_does_not_matter(start: Start, bank: int) -> None:
+    """The game maps other banks for its windows and palettes; what is read is still bank 1."""
+    emulator = start(small_rom())
+    for number in range(2, 8):
+        emulator.memory[number, 0xDCD7] = 0xEE
+    emulator.memory[1, 0xDCD7] = 3
+    bound = emulator.bind([(1, 0xDCD7, 1), (0, 0xC000, 2)])
+    emulator.memory[0xFF70] = bank
+    assert emulator.memory[0xFF70] & 7 == bank
+    assert emulator.read(1, 0xDCD7, 1) == b"\x03"
+    assert bound() == b"\x03\x00\x00"
+    assert emulator.bind([(1, 0xDCD7, 1)])() == b"\x03"
+    assert emulator.bind([])() == b""
+
+
 def test_a_game_without_colour_has_one_bank(start: Start) -> None:
     emulator = start(small_rom(colour=0), "game.gb")
     emulator.memory[0xD123] = 9

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, party_record, random_actions
 
 from pkmn_pyboy.buttons import BUTTONS
-from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.masks import BY_PHASE, MaskTable, allowed_actions, mask_array
+from pkmn_pyboy.environment import PokemonEnvironment, make_environment
+from pkmn_pyboy.mask_rules import MASK_RULES, RULE_NAMES, allowed_actions, rules_without
+from pkmn_pyboy.masks import MaskTable, mask_array
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.state.game_state import GameState, Phase
+from pkmn_pyboy.state.game_state import GameState, Party, PartyMember, Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.api import Action
+from pkmncli.errors import ConfigurationError
 
 
 def state_of(crystal: GameProfile, memory: FakeMemory, **values: int | bytes) -> GameState:
@@ -55,9 +58,86 @@ def test_a_map_being_set_up_takes_no_press(crystal: GameProfile, memory: FakeMem
     assert allowed_actions(reader.read(memory.set(wMapStatus=1))) == {Action.NONE}
 
 
-def test_rules_cover_every_phase() -> None:
-    assert set(BY_PHASE) == set(Phase)
-    assert all(Action.SELECT not in allowed for allowed in BY_PHASE.values())
+def states_like(state: GameState) -> list[GameState]:
+    """Every combination of what masks depend on."""
+    parties = (Party(), Party((PartyMember(158, 5, 20, 20, 0, 0, 0, (10,), (35,), False),)))
+    return [
+        state._replace(
+            phase=phase,
+            party=party,
+            message_box=box,
+            map_group=group,
+            menu=state.menu._replace(columns=columns, cursor_shown=cursor, full_screen=page),
+        )
+        for phase, party, box, group, columns, cursor, page in product(
+            Phase, parties, (False, True), (0, 24), (1, 2), (False, True), (False, True)
+        )
+    ]
+
+
+def test_every_phase_has_its_rule_and_no_rule_forbids_to_wait(crystal: GameProfile, memory: FakeMemory) -> None:
+    states = states_like(state_of(crystal, memory))
+    beside_select = [rule for rule in MASK_RULES if rule.name != "select"]
+    assert {state.phase for state in states for rule in beside_select if rule.forbids(state)} == set(Phase)
+    for rule in MASK_RULES:
+        assert all(Action.NONE not in rule.forbids(state) for state in states)
+        assert any(rule.forbids(state) for state in states), rule.name
+
+
+def test_nothing_but_what_has_an_effect_in_dialogue_and_menus(crystal: GameProfile, memory: FakeMemory) -> None:
+    for state in states_like(state_of(crystal, memory)):
+        allowed = allowed_actions(state)
+        if state.phase is Phase.DIALOGUE:
+            assert allowed == {Action.A, Action.B, Action.NONE}
+        elif state.phase is Phase.CHOICE:
+            columns = {Action.LEFT, Action.RIGHT} if state.menu.columns > 1 else set()
+            assert allowed == {Action.A, Action.B, Action.UP, Action.DOWN, Action.NONE} | columns
+        elif state.phase is Phase.BATTLE_MOVES:
+            assert allowed == {Action.A, Action.B, Action.UP, Action.DOWN, Action.NONE}
+        elif state.phase is Phase.MENU:
+            assert (Action.START in allowed) == state.menu.full_screen
+
+
+@pytest.mark.parametrize("name", RULE_NAMES)
+def test_each_rule_can_be_left_out(crystal: GameProfile, memory: FakeMemory, name: str) -> None:
+    """Without it exactly those presses come back that no other rule forbids; some do."""
+    rule = next(rule for rule in MASK_RULES if rule.name == name)
+    others = rules_without([name])
+    gained = 0
+    for state in states_like(state_of(crystal, memory)):
+        by_others = frozenset[Action]().union(*(other.forbids(state) for other in others))
+        back = rule.forbids(state) - by_others
+        assert allowed_actions(state, others) == allowed_actions(state) | back
+        gained += len(back)
+    assert gained
+
+
+def test_without_rules_everything_is_allowed(
+    crystal: GameProfile, memory: FakeMemory, make: Callable[..., PokemonEnvironment]
+) -> None:
+    table = MaskTable(rules_without(["all"]))
+    assert all(table.mask(state).all() for state in states_like(state_of(crystal, memory)))
+    environment = make(observation_type="state", without_mask_rules=["all"])
+    environment.reset(seed=1)
+    *_, info = environment.step(Action.SELECT)
+    assert info["pressed"] == Action.SELECT
+    assert environment.mask.all()
+
+
+def test_one_rule_left_out_by_its_setting(make: Callable[..., PokemonEnvironment]) -> None:
+    environment = make(observation_type="state", without_mask_rules=["start_before_party"])
+    environment.reset(seed=1)
+    assert environment.state.phase is Phase.FREE
+    assert not environment.state.party.members
+    assert environment.mask[Action.START] == 1
+    assert environment.mask[Action.SELECT] == 0
+
+
+def test_an_unknown_rule_is_an_error_that_names_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match=r"without_mask_rules.*'battle_move'; did you mean 'battle_moves'\?"):
+        make_environment(without_mask_rules=["battle_move"])
+    with pytest.raises(ConfigurationError, match="there are select, start_before_party"):
+        make_environment(without_mask_rules=["xyz"])
 
 
 @pytest.mark.parametrize("phase", list(Phase))

@@ -9,10 +9,10 @@ import pytest
 from pyboy_fakes import FakeMemory, small_rom
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.navigation.grid import _NEEDED
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
 from pkmn_pyboy.state.memory_map import ReadPlan
-from pkmn_pyboy.text_map import _NEEDED
 from pkmncli.errors import EnvironmentSetupError
 
 GAME = """
@@ -112,7 +112,9 @@ def test_missing_folder_and_files(tmp_path: Path) -> None:
 
 
 def test_crystal_is_whole(crystal: GameProfile) -> None:
-    assert len(crystal.milestones) == 58
+    keys = [milestone.key for milestone in crystal.milestones]
+    assert keys.index("hall_of_fame") == 57
+    assert all(milestone.optional for milestone in crystal.milestones[58:])
     assert [milestone.key for milestone in crystal.milestones][5:7] == ["starter", "starter_done"]
     assert len(crystal.names.maps) == 388
     assert len(crystal.names.species) == 252
@@ -131,6 +133,7 @@ def test_quillwood_shares_crystals_memory(quillwood: GameProfile, crystal: GameP
     assert quillwood.bundled_rom is not None
     assert quillwood.bundled_rom.is_file()
     assert quillwood.milestones
+    assert quillwood.names.johto_badges == ("Thorn", "Tide", "Cairn")
 
 
 def test_fields_decode_by_their_encoding(crystal: GameProfile, memory: FakeMemory) -> None:
@@ -165,3 +168,39 @@ def test_text_of_the_screen_and_of_names(crystal: GameProfile) -> None:
     tiles[14 * 20 + 1 : 14 * 20 + 4] = bytes((0x87, 0xA8, 0xE7))
     tiles[12 * 20] = 0x79
     assert charmap.screen_text(bytes(tiles)) == "Hi!"
+
+
+FIELD_MOVE = """
+[field_moves.cut]
+move = 3
+item = 4
+machine = 50
+badge = { field = "pebbles", bit = 1 }
+tiles = [0x12]
+in_use = { field = "pebbles", value = 512 }
+"""
+
+
+def test_field_moves_are_the_profiles_own_or_those_of_the_one_that_it_builds_on(
+    tmp_path: Path, crystal: GameProfile, quillwood: GameProfile
+) -> None:
+    surf = crystal.field_moves["surf"]
+    assert (surf.move, surf.item, surf.machine) == (57, 245, 52)
+    assert surf.tiles <= crystal.collision.water
+    assert crystal.field_moves["cut"].tiles <= crystal.collision.wall
+    assert set(quillwood.field_moves) == {"cut", "surf", "strength"}
+    folder = write(tmp_path / "pebble", GAME + 'memory = "crystal"\n', "", "")
+    assert load_profile(folder).field_moves["surf"].move == 57
+    own = load_profile(write(tmp_path / "own", GAME + FIELD_MOVE))
+    cut, memory = own.field_moves["cut"], FakeMemory(own.memory)
+    assert not cut.badge.holds(memory, -1)
+    memory.set(pebbles=512)
+    assert cut.badge.holds(memory, -1)
+    assert cut.in_use is not None
+    assert cut.in_use.holds(memory, -1)
+
+
+def test_a_field_move_of_an_unknown_field_is_told_by_its_key(tmp_path: Path) -> None:
+    folder = write(tmp_path / "pebble", GAME + FIELD_MOVE.replace('"pebbles", bit', '"shells", bit'))
+    with pytest.raises(EnvironmentSetupError, match=r"field_moves\.cut\.badge: .*shells"):
+        load_profile(folder)

@@ -6,9 +6,10 @@ import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.state.game_state import Facing, GameState, Phase
+from pkmn_pyboy.state.game_state import Facing, GameState, Movement, Phase
 from pkmn_pyboy.state.memory_map import RomTable
 from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.state.status import Ailment
 from pkmn_pyboy.state.type_chart import TypeChart
 
 
@@ -175,6 +176,132 @@ def test_a_message_is_a_dialogue_and_with_a_cursor_a_choice(reader: StateReader,
 
 def test_free_control_outweighs_what_old_menus_left(reader: StateReader, memory: FakeMemory) -> None:
     assert read(reader, memory.cursor(3, 12), w2DMenuNumRows=5).phase is Phase.FREE
+
+
+def test_a_trainers_battle_being_prepared_is_no_menu(reader: StateReader, memory: FakeMemory) -> None:
+    """For up to 24 frames the sprites are off and nothing says battle yet, but whose battle it will be stands there."""
+    off = {"wScriptRunning": 1, "wStateFlags": 0x40, "wSpriteUpdatesEnabled": 0}
+    assert read(reader, memory, wOtherTrainerClass=24, **off).phase is Phase.CUTSCENE
+    assert reader.read(memory.set(wOtherTrainerClass=0)).phase is Phase.MENU
+    assert reader.read(memory.set(wOtherTrainerClass=24, wBattleMode=2)).phase is Phase.BATTLE
+
+
+def test_a_step_over_the_maps_edge_is_not_a_place(reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory, wXCoord=0, wMapWidth=10, wMapHeight=9)
+    assert reader.read(memory.set(wXCoord=255)).position == (24 * 256 + 4, 0, 6), "-1, just before the next map"
+    assert reader.read(memory.set(wXCoord=19)).x == 19
+    assert reader.read(memory.set(wXCoord=20)).x == 19
+
+
+def test_no_place_before_a_game_is_loaded(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(reader, memory, wMapGroup=0, wXCoord=77)
+    assert state.position == (0, 0, 0)
+    assert state.phase is not Phase.FREE
+
+
+def test_an_opponent_is_none_while_it_is_being_written(reader: StateReader, memory: FakeMemory) -> None:
+    """Hit points come last; later, with the own one out, none left means fainted."""
+    battle = read(reader, memory, wBattleMode=1, wEnemyMon=battle_record(hp=0)).battle
+    assert battle is not None
+    assert battle.opponent is None
+    battle = reader.read(memory.set(wBattleMon=battle_record(species=158))).battle
+    assert battle is not None
+    assert battle.opponent is not None
+    assert battle.opponent.hp == 0
+
+
+def test_the_own_level_is_written_before_the_own_pokemon_is_out(reader: StateReader, memory: FakeMemory) -> None:
+    battle = read(reader, memory, wBattleMode=1, wBattleMon=battle_record(species=0, level=5)).battle
+    assert battle is not None
+    assert battle.own is None
+
+
+def test_stages_and_stats_of_both_sides(reader: StateReader, memory: FakeMemory) -> None:
+    stats = b"".join(number.to_bytes(2, "big") for number in (10, 300, 12, 13, 14))
+    record = battle_record(species=158)[:0x14] + stats + b"\x15\x15"
+    battle = read(
+        reader,
+        memory,
+        wBattleMode=1,
+        wEnemyMon=battle_record(),
+        wBattleMon=record,
+        wPlayerStatLevels=bytes((8, 7, 7, 7, 7, 7, 7)),
+        wEnemyStatLevels=bytes((7, 5, 7, 7, 7, 6, 7)),
+    ).battle
+    assert battle is not None
+    assert battle.own is not None
+    assert battle.opponent is not None
+    assert battle.own.stats == (10, 300, 12, 13, 14)
+    assert battle.own.stages == (1, 0, 0, 0, 0, 0, 0)
+    assert battle.opponent.stages == (0, -2, 0, 0, 0, -1, 0)
+
+
+def test_a_battle_is_read_anew_when_any_byte_of_it_changes(reader: StateReader, memory: FakeMemory) -> None:
+    values = {"wEnemyMon": battle_record(), "wBattleMon": battle_record(species=158)}
+    first = read(reader, memory, wBattleMode=1, **values).battle
+    assert reader.read(memory).battle is first
+    poisoned = battle_record(species=158)[:0x0E] + b"\x08" + battle_record(species=158)[0x0F:]
+    second = reader.read(memory.set(wBattleMon=poisoned)).battle
+    assert second is not None
+    assert second.own is not None
+    assert second.own.ailment is Ailment.POISONED
+
+
+def test_members_have_ailments_raised_points_and_stats(reader: StateReader, memory: FakeMemory) -> None:
+    record = bytearray(party_record(pp=b"\xc5\x5e\0\0"))
+    record[0x20], record[0x1B] = 0b0100_0000, 70
+    record[0x26:0x30] = bytes((0, 11, 0, 12, 1, 0, 0, 14, 0, 15))
+    values = {"wPartyCount": 1, "wPartySpecies": bytes((158, 0xFF, 0, 0, 0, 0)), "wPartyMon1": bytes(record)}
+    (member,) = read(reader, memory, **values).party.members
+    assert member.ailment is Ailment.PARALYSED
+    assert (member.pp, member.pp_ups) == ((5, 30, 0, 0), (3, 1, 0, 0))
+    assert member.stats == (11, 12, 256, 14, 15)
+    assert member.happiness == 70
+
+
+def test_a_party_of_eggs_has_no_lead(reader: StateReader, memory: FakeMemory) -> None:
+    values = {
+        "wPartyCount": 1,
+        "wPartySpecies": bytes((253, 0xFF, 0, 0, 0, 0)),
+        "wPartyMon1": party_record(species=175),
+    }
+    party = read(reader, memory, **values).party
+    assert (party.lead, party.level_sum, party.hp_share) == (None, 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("number", "movement"),
+    [
+        (0, Movement.FOOT),
+        (1, Movement.BICYCLE),
+        (4, Movement.SURFING),
+        (8, Movement.SURFING_PIKACHU),
+        (77, Movement.FOOT),
+    ],
+)
+def test_ways_of_moving(reader: StateReader, memory: FakeMemory, number: int, movement: Movement) -> None:
+    assert read(reader, memory, wPlayerState=number).way_of_moving is movement
+
+
+def test_printing_says_nothing_of_a_box_being_there(reader: StateReader, memory: FakeMemory) -> None:
+    state = read(reader, memory, wTextboxFlags=3)
+    assert state.printing
+    assert not state.message_box
+    assert state.phase is Phase.FREE
+
+
+def test_one_reader_can_look_at_another_memory(crystal: GameProfile, reader: StateReader, memory: FakeMemory) -> None:
+    values = {"wPartyCount": 1, "wPartySpecies": bytes((158, 0xFF, 0, 0, 0, 0))}
+    read(reader, memory, wPartyMon1=party_record(level=5), **values)
+    other = FakeMemory(crystal.memory)
+    assert read(reader, other, wPartyMon1=party_record(level=9), **values).party.level_sum == 9
+
+
+def test_words_have_whole_letters_and_no_bars(crystal: GameProfile) -> None:
+    tiles = bytearray([0x7F] * 360)
+    tiles[20:27] = bytes((0xED, 0xE1, 0xE2, 0x7F, 0x70, 0x70, 0x71))
+    assert crystal.charmap.screen_text(bytes(tiles)) == "▶PKMN"
+    assert crystal.charmap.screen_rows(bytes(tiles))[1][:3] == "▶PM", "a character a column, for whoever counts them"
 
 
 def test_fine_hash_sees_what_matters_and_nothing_else(reader: StateReader, memory: FakeMemory) -> None:

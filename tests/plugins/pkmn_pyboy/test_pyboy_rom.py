@@ -11,6 +11,7 @@ from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.rom import check_identity, load_rom
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
+from pkmncli import cli
 from pkmncli.errors import EnvironmentSetupError, RomError
 
 
@@ -38,6 +39,7 @@ def gba() -> bytes:
         ("game.gbc", b"", "is empty"),
         ("game.gbc", small_rom()[:-100], "no multiple of 16 KiB"),
         ("game.gbc", b"hello", "no multiple of 16 KiB"),
+        ("game.gbc", small_rom(size=0x10000, size_code=2), "is cut off: it has 65,536 bytes, its header says 131,072"),
         ("game.gbc", damaged(), "checksum"),
         ("game.gba", small_rom(), "Game Boy Advance"),
         ("game.gbc", gba(), "Game Boy Advance"),
@@ -62,6 +64,40 @@ def test_missing_image_and_folder(tmp_path: Path) -> None:
         load_rom(tmp_path)
 
 
+def test_unreadable_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, small_rom())
+
+    def refuse(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(RomError, match=r"game\.gbc can't be read: Permission denied; check its permissions"):
+        load_rom(path)
+
+
+@pytest.mark.parametrize("what", ["folder", "empty", "damaged", "missing", "unreadable"])
+def test_the_command_line_says_it_in_one_line(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = {
+        "folder": tmp_path,
+        "empty": write(tmp_path, b""),
+        "damaged": write(tmp_path, damaged(), "damaged.gbc"),
+        "missing": tmp_path / "none.gbc",
+        "unreadable": write(tmp_path, small_rom(), "locked.gbc"),
+    }[what]
+    if what == "unreadable":
+        # a test that runs as root may read anything, so the question is answered for it
+        monkeypatch.setattr("os.access", lambda *_args, **_keywords: False)
+        path.chmod(0)
+    assert cli.run(["train", "--rom", str(path)]) == 3
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1
+    assert str(path) in error
+    assert not (tmp_path / "runs").exists()
+
+
 def test_header_and_hash(tmp_path: Path) -> None:
     rom = load_rom(write(tmp_path, small_rom(title=b"PM_CRYSTAL", code=b"BYTE", version=1, cartridge_type=0x10)))
     assert (rom.header.title, rom.header.code, rom.header.version) == ("PM_CRYSTAL", "BYTE", 1)
@@ -78,6 +114,11 @@ def test_header_and_hash(tmp_path: Path) -> None:
         ({"title": b"PM_CRYSTAL", "code": b"BXTJ"}, "Japanese"),
         ({"title": b"POKEMON_GLDAAUE"}, "Pokemon Gold"),
         ({"title": b"POKEMON_SLVAAXE"}, "Pokemon Silver"),
+        ({"title": b"POKEMON RED", "colour": 0}, "Pokemon Red"),
+        ({"title": b"POKEMON BLUE", "colour": 0}, "Pokemon Blue"),
+        ({"title": b"POKEMON YELLOW"}, "Pokemon Yellow"),
+        ({"title": b"PM_CRYSTAL", "code": b"BYTD"}, "German"),
+        ({"title": b"PM_CRYSTAL", "code": b"BYTS"}, "Spanish"),
         ({"title": b"PM_CRYSTAL", "code": b"BYTE"}, "bytes differ"),
         ({"title": b"TETRIS"}, "English 1.0"),
     ],
@@ -86,8 +127,26 @@ def test_images_that_are_not_crystal(tmp_path: Path, image: dict[str, bytes], sa
     path = write(tmp_path, small_rom(**image))  # type: ignore[arg-type]
     with pytest.raises(RomError, match=says):
         select_game(EnvironmentSettings(game="crystal", rom_path=path))
-    with pytest.raises(RomError):
+    with pytest.raises(RomError, match=r"--env gameboy|bytes differ"):
         select_game(EnvironmentSettings(rom_path=path))
+
+
+def test_header_tells_editions_apart(tmp_path: Path) -> None:
+    """A header like that of one edition, and bytes that differ, is told as a changed copy of that one."""
+    for code, version, edition in (
+        (b"BYTE", 0, "English 1.0"),
+        (b"BYTE", 1, "English 1.1"),
+        (b"BYTU", 0, "Australian"),
+    ):
+        path = write(tmp_path, small_rom(title=b"PM_CRYSTAL", code=code, version=version))
+        with pytest.raises(RomError, match=rf"looks like Pokemon Crystal {edition} but its bytes differ"):
+            select_game(EnvironmentSettings(rom_path=path))
+
+
+def test_force_alone_asks_for_the_game(tmp_path: Path) -> None:
+    path = write(tmp_path, small_rom(title=b"POKEMON_GLDAAUE"))
+    with pytest.raises(RomError, match="--force-rom needs to be told which one to take it for: --game crystal"):
+        select_game(EnvironmentSettings(rom_path=path, force_rom=True))
 
 
 def test_force_goes_on_with_an_unknown_image(tmp_path: Path, crystal: GameProfile) -> None:

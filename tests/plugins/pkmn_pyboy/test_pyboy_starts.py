@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,6 +54,80 @@ def test_start_is_kept_between_processes(cache: Path, rom_path: Path, quillwood:
     written = file.stat().st_mtime_ns
     assert start(rom_path, quillwood) == first
     assert file.stat().st_mtime_ns == written
+
+
+def forbid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on nothing may be played from power-on."""
+
+    def refuse(*_arguments: Any) -> int:
+        raise AssertionError("the recipe was played again")
+
+    monkeypatch.setattr(starts, "play_recipe", refuse)
+
+
+def test_a_kept_start_is_not_played_again(
+    cache: Path, rom_path: Path, quillwood: GameProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = start(rom_path, quillwood)
+    starts._kept.clear()
+    forbid(monkeypatch)
+    assert start(rom_path, quillwood) == first
+
+
+def test_another_image_has_another_start(
+    cache: Path, tmp_path: Path, rom_path: Path, quillwood: GameProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(rom_path, quillwood)
+    changed = bytearray(rom_path.read_bytes())
+    changed[-1] ^= 1
+    (tmp_path / "changed.gbc").write_bytes(changed)
+    start(tmp_path / "changed.gbc", quillwood)
+    assert len(list(cache.iterdir())) == 2
+    (tmp_path / "elsewhere.gbc").write_bytes(rom_path.read_bytes())
+    starts._kept.clear()
+    forbid(monkeypatch)
+    start(tmp_path / "elsewhere.gbc", quillwood)
+
+
+def test_one_changed_byte_in_the_cache_is_noticed(cache: Path, rom_path: Path, quillwood: GameProfile) -> None:
+    first = start(rom_path, quillwood)
+    (file,) = cache.iterdir()
+    good = file.read_bytes()
+    damaged = bytearray(good)
+    damaged[-5000] ^= 0xFF
+    file.write_bytes(damaged)
+    starts._kept.clear()
+    assert start(rom_path, quillwood) == first
+    starts._kept.clear()
+    assert start(rom_path, quillwood) == first
+    assert file.read_bytes() != damaged, "it was written anew"
+
+
+@pytest.mark.parametrize("refused", ["mkdir", "mkstemp", "replace", "read_bytes"])
+def test_a_cache_that_may_not_be_used_is_done_without(
+    refused: str, cache: Path, rom_path: Path, quillwood: GameProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read-only and locked folders; what a test that runs as root could not forbid itself is refused for it."""
+    first = start(rom_path, quillwood)
+    kept = sorted(path.name for path in cache.iterdir())
+
+    def refuse(*_arguments: Any, **_keywords: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    if refused != "read_bytes":
+        for path in cache.iterdir():
+            path.unlink()
+        kept = []
+    image = load_rom(rom_path)
+    starts._kept.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(*((starts.tempfile, refused) if refused == "mkstemp" else (Path, refused)), refuse)
+        emulator = Emulator(image)
+        emulator.load_state(base_start(emulator, quillwood))
+        ram = emulator.work_ram()
+        emulator.close()
+    assert ram == first
+    assert sorted(path.name for path in cache.iterdir()) == kept, "no leftovers"
 
 
 @pytest.mark.parametrize("damage", [b"", b"PKMNSTAT", b"x" * 1000])

@@ -18,6 +18,7 @@ from pkmncli.api import Action
 MakeEnvironment = Callable[..., PokemonEnvironment]
 LEGS = Path(__file__).with_name("legs.toml")
 WEAK = 0.45
+LESSONS = 3  # pocket of the pack
 MOST_STEPS = 20_000
 
 
@@ -26,6 +27,8 @@ class Leg:
     """A place to go to. With ``facing`` the player turns there and presses A, until ``milestone`` is reached.
 
     ``level``: before, the lead trains to it on the grass ``grass`` and is mended at ``heal`` when weak.
+    ``teach``: there, the lesson of this field move is taught. ``ride``: from there the player goes on in straight lines
+    to these tiles, over water or against a boulder.
     """
 
     map: tuple[int, int]
@@ -36,6 +39,8 @@ class Leg:
     level: int = 0
     grass: str | None = None
     heal: str | None = None
+    teach: str | None = None
+    ride: tuple[tuple[int, int], ...] = ()
 
     @property
     def map_id(self) -> int:
@@ -47,7 +52,8 @@ def read_legs(path: Path) -> tuple[list[Leg], dict[str, Leg]]:
     data = tomllib.loads(path.read_text())
 
     def leg(row: dict[str, object]) -> Leg:
-        return Leg(**{**row, "map": tuple(row["map"])})  # type: ignore[arg-type]
+        ride = tuple((x, y) for x, y in row.get("ride", ()))  # type: ignore[attr-defined]
+        return Leg(**{**row, "map": tuple(row["map"]), "ride": ride})  # type: ignore[arg-type]
 
     return [leg(row) for row in data["leg"]], {name: leg(row) for name, row in data["place"].items()}
 
@@ -74,8 +80,13 @@ class LegPlayer:
         extra = 0
         while True:
             arrived = self.go(leg)
+            if leg.teach is not None and arrived:
+                self.teach(leg.teach)
             if leg.facing is not None and arrived:
                 self.speak(leg)
+            if leg.ride and arrived:
+                for x, y in leg.ride:
+                    self.ride(x, y)
             if leg.milestone is None or self.reached(leg.milestone):
                 return
             if not arrived or leg.grass is None or leg.heal is None:
@@ -85,6 +96,58 @@ class LegPlayer:
             assert extra < 12, f"{leg} does not succeed"
             self._train(self._level() + 1, self.places[leg.grass], self.places[leg.heal])
             self._mend(self.places[leg.heal])
+
+    def teach(self, name: str) -> int:
+        """Teaches a lesson by the pages of the pack to the first member that can learn it; returns the member."""
+        lesson = self.environment.profile.field_moves[name]
+        members = self.environment.state.party.members
+        slot = next(slot for slot, member in enumerate(members) if self.can_learn(member.species, lesson.machine))
+        owned = self.field("wTMsHMs")
+        entry = sum(1 for count in owned[: lesson.machine] if count)
+        self.tap("start . down a . . .")
+        while self.field("wCurPocket")[0] != LESSONS:
+            self.tap("right . . .")
+        self.tap("down . " * entry + "a . . . a . . . a . . . .")  # two pages, YES
+        self.tap("down . " * slot + "a . . .")
+        record = self.field(f"wPartyMon{slot + 1}")
+        if record[5]:
+            self.tap("a . . . a . . . a . . . . ")  # three pages, YES: another move makes room
+            keeps = {move.move for move in self.environment.profile.field_moves.values()}
+            old = next(place for place in (1, 2, 3) if record[2 + place] not in keeps)
+            self.tap("down . " * old + "a . . .")
+        self.tap("a . . . b . . . b . . .")
+        assert lesson.move in self.field(f"wPartyMon{slot + 1}")[2:6]
+        return slot
+
+    def can_learn(self, species: int, machine: int) -> bool:
+        """By the bits of the species' base data in the image."""
+        at = self.environment.profile.memory.rom_tables["BaseData"].offset + (species - 1) * 32 + 24 + machine // 8
+        return bool(self.environment.rom.data[at] >> machine % 8 & 1)
+
+    def ride(self, x: int, y: int) -> None:
+        """Goes on in a straight line, whatever the navigation holds of it."""
+        start = self.environment.steps
+        while (self.environment.state.x, self.environment.state.y) != (x, y):
+            assert self.environment.steps < start + MOST_STEPS, f"{x}, {y}: not reached"
+            state = self.environment.state
+            if state.phase is not Phase.FREE:
+                self._press(None)
+                continue
+            if state.y != y:
+                self._press(Action.UP if state.y > y else Action.DOWN)
+            else:
+                self._press(Action.LEFT if state.x > x else Action.RIGHT)
+
+    def tap(self, buttons: str) -> None:
+        """Buttons by name; "." waits."""
+        for button in buttons.split():
+            self.environment.emulator.press(None if button == "." else button, 10, 24, render=False)
+        self.environment.advance(int(Action.NONE))
+
+    def field(self, name: str, size: int = 0) -> bytes:
+        """A field of memory."""
+        memory = self.environment.profile.memory[name]
+        return self.environment.emulator.read(memory.bank, memory.address, size or memory.size)
 
     def reached(self, key: str) -> bool:
         return self.environment.milestone_steps()[list(self.environment.milestone_names).index(key)] >= 0
@@ -175,7 +238,9 @@ class LegPlayer:
             return None
         steps = around.search.path(nearest[0])
         if steps:
-            return int(PRESSES[steps[0][1]])
+            way = steps[0][1]
+            use = around.needs_use(grid.cell(state.x, state.y), way) and state.facing is Facing[PRESSES[way].name]
+            return int(Action.A if use else PRESSES[way])
         if ends[nearest[0]] >= 0:
             return int(PRESSES[ends[nearest[0]]])
         # on a door that acts when entered: off it, then back

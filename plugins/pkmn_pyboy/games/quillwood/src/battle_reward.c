@@ -19,6 +19,11 @@ static u8 old_move(PartyMon *mon)
 	wWindowStackSize = 1;
 	choice = menu_run(4, 1, 3, 5, 0x10, 1, 0);
 	wWindowStackSize = 0;
+	if (choice != MENU_CANCEL && move_stays(mon->moves[choice])) {
+		message_more(TX_CANT_FORGET);
+		prompt();
+		choice = MENU_CANCEL;
+	}
 	return choice;
 }
 

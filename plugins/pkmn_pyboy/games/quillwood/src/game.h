@@ -119,8 +119,13 @@ typedef struct {
 #define PARTY_SIZE 6
 #define KIND_TRAINER 2
 #define NUM_OBJECTS 13
+#define MOVEMENT_BOULDER 25
+#define STATE_WALKING 0 /* of wPlayerState */
+#define STATE_SURFING 4
+#define STRENGTH_IN_USE 1 /* of wBikeFlags: until the map is left */
+#define FIRST_LESSON 50   /* in wTMsHMs; those before it are unused */
 
-/* ---- home.c: banks, random numbers --------------------------- */
+/* ---- home.c: banks, random numbers ------------------------------------ */
 void wait_vblank(void);
 void wait_frames(u8 frames);
 void set_bank(u8 bank);
@@ -140,6 +145,7 @@ void species_name(u8 *to, u8 species);
 void item_name(u8 *to, u8 item);
 void nickname(u8 *to, u8 slot);
 void copy_string(u8 *to, const u8 *from);
+u8 party_knower(u8 move);
 u32 money_get(void);
 void money_put(u32 value);
 
@@ -220,6 +226,14 @@ extern u8 emote_over; /* the person with a mark over the head, 0 for none */
 extern u8 battle_lost; /* a script's battle was lost: the way leads to the healer */
 u8 field_poison(void);
 u8 permission(u8 collision);
+void map_cut(u8 x, u8 y);
+u8 off_map(u8 x, u8 y);
+void field_tile(u8 collision, u8 direction);
+void field_boulder(void);
+void field_push(u8 number, u8 direction);
+void script_say(u16 id);
+u8 script_ask(u16 id);
+void player_figure(void);
 void objects_load(void) __banked;
 void objects_graphics(void) __banked;
 extern u8 objects_walking; /* how many people are in a step */
@@ -243,10 +257,12 @@ void mon_level_exp(u8 species, u8 level, u8 *to) __banked;
 #define POCKET_ITEMS 0
 #define POCKET_BALLS 1
 #define POCKET_KEY 2
+#define POCKET_LESSONS 3
 #define ITEM_BALL 1
 #define ITEM_HEAL 2
 #define ITEM_CURE 3
 #define ITEM_REVIVE 4
+#define ITEM_LESSON 5
 void title(void) __banked;
 void start_menu(void) __banked;
 u8 let_go(void) __banked;
@@ -258,6 +274,7 @@ u8 item_count(u8 item) __banked;
 void item_take(u8 item, u8 count) __banked;
 u8 item_use_on(u8 item, u8 slot) __banked;
 u8 item_kind(u8 item) __banked;
+u8 move_stays(u8 move) __banked;
 u8 item_power(u8 item) __banked;
 void shop(u8 number) __banked;
 void naming(u8 *to, u8 species) __banked;

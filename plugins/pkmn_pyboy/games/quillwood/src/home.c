@@ -142,6 +142,17 @@ void nickname(u8 *to, u8 slot)
 	copy_string(to, wPartyMonNicknames + slot * 11);
 }
 
+/* The first member that knows a move, PARTY_SIZE for none. */
+u8 party_knower(u8 move)
+{
+	u8 slot, i;
+	for (slot = 0; slot < wPartyCount; slot++)
+		for (i = 0; i < 4; i++)
+			if (party[slot].moves[i] == move)
+				return slot;
+	return PARTY_SIZE;
+}
+
 u32 money_get(void)
 {
 	return (u32)wMoney[0] << 16 | (u16)wMoney[1] << 8 | wMoney[2];

@@ -26,11 +26,11 @@ u8 item_power(u8 item) __banked
 	return attribute(item, 3);
 }
 
-/* The pocket, 0 to 2; the table counts from 1 as items, key things, balls. */
+/* The pocket, 0 to 3; the table counts from 1 as items, key things, balls, lessons. */
 u8 item_pocket(u8 item)
 {
 	u8 pocket = attribute(item, 5);
-	return pocket == 1 ? POCKET_ITEMS : pocket == 3 ? POCKET_BALLS : POCKET_KEY;
+	return pocket == 1 ? POCKET_ITEMS : pocket == 3 ? POCKET_BALLS : pocket == 4 ? POCKET_LESSONS : POCKET_KEY;
 }
 
 static u8 *count_of(u8 pocket)
@@ -43,21 +43,39 @@ static u8 size_of(u8 pocket)
 	return pocket == POCKET_ITEMS ? 20 : pocket == POCKET_BALLS ? 12 : 25;
 }
 
+/* The lesson owned as the n-th, 0 when there are not so many. */
+static u8 lesson_owned(u8 n)
+{
+	u8 item;
+	for (item = 1; item <= NUM_ITEMS; item++)
+		if (attribute(item, 2) == ITEM_LESSON && wTMsHMs[attribute(item, 3)] && !n--)
+			return item;
+	return 0;
+}
+
 u8 pocket_count(u8 pocket)
 {
+	u8 count = 0;
+	if (pocket == POCKET_LESSONS) {
+		while (lesson_owned(count))
+			count++;
+		return count;
+	}
 	return *count_of(pocket);
 }
 
 u8 pocket_item(u8 pocket, u8 entry)
 {
 	u8 *list = count_of(pocket) + 1;
+	if (pocket == POCKET_LESSONS)
+		return lesson_owned(entry);
 	return pocket == POCKET_KEY ? list[entry] : list[entry * 2];
 }
 
 u8 pocket_amount(u8 pocket, u8 entry)
 {
 	u8 *list = count_of(pocket) + 1;
-	return pocket == POCKET_KEY ? 1 : list[entry * 2 + 1];
+	return pocket >= POCKET_KEY ? 1 : list[entry * 2 + 1];
 }
 
 /* The entry of a thing in its pocket, 0xFF when there is none. */
@@ -81,6 +99,8 @@ u8 item_give(u8 item, u8 count) __banked
 {
 	u8 pocket = item_pocket(item), at = find(item);
 	u8 *number = count_of(pocket), *list = number + 1;
+	if (pocket == POCKET_LESSONS)
+		return wTMsHMs[attribute(item, 3)] = 1;
 	if (at == 0xFF) {
 		if (*number == size_of(pocket))
 			return 0;
@@ -105,7 +125,7 @@ void item_take(u8 item, u8 count) __banked
 {
 	u8 pocket = item_pocket(item), at = find(item), width = pocket == POCKET_KEY ? 1 : 2, i;
 	u8 *number = count_of(pocket), *list = number + 1;
-	if (at == 0xFF)
+	if (at == 0xFF || pocket == POCKET_LESSONS)
 		return;
 	if (width == 2 && list[at * 2 + 1] > count) {
 		list[at * 2 + 1] -= count;

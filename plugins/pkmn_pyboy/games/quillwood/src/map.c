@@ -126,10 +126,32 @@ void map_load(void) __banked
 	load_events();
 	load_blocks();
 	wEventFlags[0] = 0;
+	wBikeFlags &= ~STRENGTH_IN_USE;
 	i = far_byte(wMapScriptsBank, wMapScriptsPointer);
 	if (i)
 		wVisitedSpawns[i >> 3] |= 1 << (i & 7);
 	wWildEncounterCooldown = 5;
+}
+
+static u8 *block_at(u8 x, u8 y)
+{
+	u8 stride = wMapWidth + BORDER * 2;
+	return map_blocks + (u16)((u8)(y + 6) >> 1) * stride + ((u8)(x + 6) >> 1);
+}
+
+/* Cuts the thickets of the block of a tile, until the map is left. */
+void map_cut(u8 x, u8 y)
+{
+	u8 *block = block_at(x, y);
+	u16 at = far_word(BANK_CUT_BLOCKS, ADDR_CUT_BLOCKS + wMapTileset * 2);
+	u8 from;
+	while ((from = far_byte(BANK_CUT_BLOCKS, at))) {
+		if (from == *block) {
+			*block = far_byte(BANK_CUT_BLOCKS, at + 1);
+			return;
+		}
+		at += 2;
+	}
 }
 
 /* What lies around the player. */

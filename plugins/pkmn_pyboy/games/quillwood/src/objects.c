@@ -41,6 +41,11 @@ static void object_place(Object *o, u8 map_x, u8 map_y)
 	o->step_duration = 0;
 }
 
+static u8 own_sprite(void)
+{
+	return wPlayerState == STATE_SURFING ? SPRITE_RIDER : SPRITE_HERO;
+}
+
 /* The map's people, and the player at wXCoord, wYCoord. */
 void objects_load(void) __banked
 {
@@ -64,13 +69,13 @@ void objects_load(void) __banked
 	sheet_count = 0;
 	wanderers = 0;
 	objects_walking = 0;
-	player.sprite = 1;
+	player.sprite = own_sprite();
 	player.map_object = 0;
-	player.sprite_tile = sheet_of(1);
+	player.sprite_tile = sheet_of(player.sprite);
 	player.direction = direction;
 	object_place(&player, wXCoord + 4, wYCoord + 4);
 	map_objects[0].struct_id = 0;
-	map_objects[0].sprite = 1;
+	map_objects[0].sprite = player.sprite;
 	map_objects[0].x = player.map_x;
 	map_objects[0].y = player.map_y;
 	for (i = 1; i <= wCurMapObjectEventCount && i < NUM_OBJECTS; i++) {
@@ -121,6 +126,17 @@ void objects_graphics(void) __banked
 	if (rLCDC & 0x80)
 		wait_vblank();
 	vram_copy(0x8000 + EMOTE_TILE * 16, BANK_PEOPLE, ADDR_EMOTE, 4);
+}
+
+/* The player's figure after a change of wPlayerState. */
+void player_figure(void)
+{
+	u8 loaded = sheet_count;
+	player.sprite = map_objects[0].sprite = own_sprite();
+	player.sprite_tile = sheet_of(player.sprite);
+	if (sheet_count != loaded)
+		objects_graphics();
+	draw_needed = 1;
 }
 
 /* One tick (two pixels) of a step. */

@@ -21,7 +21,7 @@ static u8 turning;    /* ticks left of a turn */
 static u8 continuing; /* the last step ended with a direction held */
 static u8 resting;    /* the player stands and no button is held */
 static u8 jumping;    /* half a ledge jump is still to come */
-static u8 wild_group, wild_number;
+static u8 wild_group, wild_number, wild_width;
 static u16 wild_at;
 
 static const i8 step_x[4] = {0, 0, -1, 1};
@@ -42,7 +42,7 @@ static u8 held_direction(void)
 }
 
 /* Variables instead of one expression: SDCC 4.2 compares (u8)(a << 1) as if it had a sign. */
-static u8 off_map(u8 x, u8 y)
+u8 off_map(u8 x, u8 y)
 {
 	u8 width = wMapWidth, height = wMapHeight;
 	width += width;
@@ -215,6 +215,7 @@ static void blackout(void)
 	wScriptRunning = RUN_BLACKOUT;
 	wMapStatus = 1;
 	battle_lost = 0;
+	wPlayerState = STATE_WALKING;
 	money_put(money_get() >> 1);
 	party_heal();
 	for (i = 0; i < NUM_SPAWNS; i++) {
@@ -246,40 +247,49 @@ static void run_script(u16 address)
 	last_tick = hVBlankCounter;
 }
 
-/* The table of the map's wild creatures, 0 for none; looked for once a map. */
-static u16 wild_row(void)
+/* The row of the map's wild creatures in a table with rows so wide, 0 for none; looked for once a map and table. */
+static u16 wild_row(u16 table, u8 width)
 {
 	u8 group;
-	if (wild_group == wMapGroup && wild_number == wMapNumber)
+	if (wild_group == wMapGroup && wild_number == wMapNumber && wild_width == width)
 		return wild_at;
 	wild_group = wMapGroup;
 	wild_number = wMapNumber;
-	wild_at = ADDR_WILD_GRASS;
-	while ((group = far_byte(BANK_WILD_GRASS, wild_at)) != wMapGroup || far_byte(BANK_WILD_GRASS, wild_at + 1) != wMapNumber) {
+	wild_width = width;
+	while ((group = far_byte(BANK_WILD_GRASS, table)) != wMapGroup || far_byte(BANK_WILD_GRASS, table + 1) != wMapNumber) {
 		if (group == 0xFF)
 			return wild_at = 0;
-		wild_at += 47;
+		table += width;
 	}
-	return wild_at;
+	return wild_at = table;
 }
 
-/* Tall grass, or the floor of a cave: perhaps a wild creature. */
+/* Tall grass, the floor of a cave, or water: perhaps a wild creature. Both tables lie in one bank. */
 static u8 encounter(void)
 {
-	u16 at;
-	u8 slot, roll;
+	u16 at = ADDR_WILD_GRASS;
+	u8 slot, roll, width = 47, slots_at = 5 + 14;
 	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
+	static const u8 water_odds[3] = {60, 90, 100};
+	const u8 *chance = odds;
 	if (wWildEncounterCooldown || !wPartyCount)
 		return 0;
-	if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE))
+	if (wPlayerState == STATE_SURFING) {
+		at = ADDR_WILD_WATER;
+		width = 9;
+		slots_at = 3;
+		chance = water_odds;
+	} else if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE)) {
 		return 0;
-	at = wild_row();
-	if (!at || random() >= far_byte(BANK_WILD_GRASS, at + 3))
+	}
+	at = wild_row(at, width);
+	/* the rate by day, or the only one */
+	if (!at || random() >= far_byte(BANK_WILD_GRASS, at + (width == 9 ? 2 : 3)))
 		return 0;
 	roll = random_below(100);
-	for (slot = 0; roll >= odds[slot]; slot++)
+	for (slot = 0; roll >= chance[slot]; slot++)
 		;
-	at += 5 + 14 + slot * 2;
+	at += slots_at + slot * 2;
 	at_rest();
 	wScriptRunning = RUN_SCRIPT;
 	wScriptMode = 1;
@@ -393,8 +403,23 @@ static u8 try_step(u8 direction)
 	}
 	if (off_map(x, y) && !(wMapConnections & bit[direction]))
 		return 0;
-	if (permission(map_collision(x, y)) || object_at(x + 4, y + 4))
+	number = object_at(x + 4, y + 4);
+	if (number) {
+		field_push(number, direction);
 		return 0;
+	}
+	/* water carries those who ride on it; ashore they walk */
+	number = permission(map_collision(x, y));
+	if (wPlayerState == STATE_SURFING) {
+		if (number > 1)
+			return 0;
+		if (!number) {
+			wPlayerState = STATE_WALKING;
+			player_figure();
+		}
+	} else if (number) {
+		return 0;
+	}
 	begin_step(direction);
 	return 1;
 }
@@ -434,7 +459,10 @@ static void interact(void)
 	if (number) {
 		hLastTalked = 0;
 		run_script(far_word(wMapScriptsBank, wCurMapBGEventsPointer + 3 + (u16)(number - 1) * 5));
+		return;
 	}
+	if (!off_map(x, y))
+		field_tile(map_collision(x, y), direction);
 }
 
 static void player_tick(void)

@@ -1,4 +1,4 @@
-/* The pack: three pockets, and using what is in them. */
+/* The pack: four pockets, and using what is in them. */
 #pragma bank 3
 #include "game.h"
 #include "pages.h"
@@ -13,7 +13,7 @@ static void draw_entry(u8 entry, u8 row)
 	u8 name[16];
 	item_name(name, pocket_item(pocket, entry));
 	screen_text(row, 3, name);
-	if (pocket != POCKET_KEY) {
+	if (pocket < POCKET_KEY) {
 		screen_put(row, 16, 0xF1);
 		screen_number(row, 17, pocket_amount(pocket, entry), 2);
 	}
@@ -61,14 +61,14 @@ u8 pack_page(u8 in_battle) __banked
 	u8 choice, item;
 	list_at = wItemsPocketCursor;
 	list_top = 0;
-	if (pocket > POCKET_KEY)
+	if (pocket > POCKET_LESSONS)
 		pocket = POCKET_ITEMS;
 	for (;;) {
 		draw_page();
 		wCurPocket = pocket;
 		choice = list_run(pocket_count(pocket), LIST_ROW, 1, VISIBLE, 18, draw_entry, 1);
 		if (choice == LIST_LEFT || choice == LIST_RIGHT) {
-			pocket = choice == LIST_RIGHT ? (pocket == POCKET_KEY ? 0 : pocket + 1) : pocket ? pocket - 1 : POCKET_KEY;
+			pocket = choice == LIST_RIGHT ? (pocket == POCKET_LESSONS ? 0 : pocket + 1) : pocket ? pocket - 1 : POCKET_LESSONS;
 			list_at = list_top = 0;
 			lcd_off();
 			continue;
@@ -98,6 +98,12 @@ u8 pack_page(u8 in_battle) __banked
 				remark(TX_NO_PARTNER);
 			else if (use_on_member(item) && in_battle)
 				return item;
+			break;
+		case ITEM_LESSON:
+			if (in_battle)
+				remark(TX_NOT_HERE);
+			else
+				lesson_use(item);
 			break;
 		default:
 			remark(TX_NOT_HERE);

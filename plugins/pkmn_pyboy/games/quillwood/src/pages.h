@@ -13,6 +13,10 @@ u8 pocket_amount(u8 pocket, u8 entry);
 u32 item_price(u8 item);
 u8 item_pocket(u8 item);
 u8 quantity(u8 row, u8 most, u32 price);
+extern u8 lesson_asked; /* place of the lesson that the party is asked about, 0 for none */
+u8 lesson_fits(u8 species, u8 lesson);
+void party_rows(void);
+void lesson_use(u8 item);
 void play_time(u8 row, u8 col);
 
 #endif

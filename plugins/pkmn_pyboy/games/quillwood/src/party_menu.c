@@ -8,7 +8,9 @@ static void draw_member(u8 slot)
 	PartyMon *mon = &party[slot];
 	u8 row = slot * 2;
 	screen_text(row, 2, wPartyMonNicknames + slot * 11);
-	if (!get16(mon->hp)) {
+	if (lesson_asked) {
+		screen_words(row, 14, lesson_fits(mon->species, lesson_asked) ? TX_ABLE : TX_UNABLE);
+	} else if (!get16(mon->hp)) {
 		screen_words(row, 14, TX_FNT);
 	} else if (mon->status) {
 		screen_words(row, 14, (mon->status & 7) ? TX_SLP : (mon->status & 8) ? TX_PSN : TX_PAR);
@@ -20,6 +22,16 @@ static void draw_member(u8 slot)
 	screen_number(row + 1, 12, get16(mon->hp), 3);
 	screen_put(row + 1, 15, CH_SLASH);
 	screen_number(row + 1, 16, get16(mon->max_hp), 3);
+}
+
+/* The members again, where windows were. */
+void party_rows(void)
+{
+	u8 i;
+	screen_fill(0, 0, 12, 20, CH_SPACE, 7);
+	for (i = 0; i < wPartyCount; i++)
+		draw_member(i);
+	screen_push(0, 12);
 }
 
 /* A member chosen from the list, MENU_CANCEL for B. The screen is faded out before and left lit. */

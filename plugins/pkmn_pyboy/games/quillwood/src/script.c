@@ -16,6 +16,7 @@ static u16 next_word(void)
 	return value;
 }
 
+/* Words in the box, which opens over the map with the first ones. */
 static void say(u16 id)
 {
 	if (!window_open) {
@@ -26,6 +27,26 @@ static void say(u16 id)
 		screen_push(12, 6);
 	}
 	message_more(id);
+}
+
+/* A message that waits for a button. */
+void script_say(u16 id)
+{
+	say(id);
+	prompt();
+}
+
+/* A question, 1 for YES. */
+u8 script_ask(u16 id)
+{
+	u8 answer;
+	say(id);
+	answer = yes_no();
+	/* take the choice window off again, the message box stays */
+	map_draw();
+	message_box();
+	screen_push(6, 12);
+	return answer;
 }
 
 /* Takes all windows off the map. */
@@ -82,16 +103,10 @@ void script_run(u16 address) __banked
 	while (!battle_lost && (op = next()) != OP_END) {
 		switch (op) {
 		case OP_SAY:
-			say(next_word());
-			prompt();
+			script_say(next_word());
 			break;
 		case OP_ASK:
-			say(next_word());
-			wScriptVar = yes_no();
-			/* take the choice window off again, the message box stays */
-			map_draw();
-			message_box();
-			screen_push(6, 12);
+			wScriptVar = script_ask(next_word());
 			break;
 		case OP_FACE:
 			if (hLastTalked) {
@@ -195,6 +210,9 @@ void script_run(u16 address) __banked
 		case OP_LETGO:
 			window_close();
 			wScriptVar = let_go();
+			break;
+		case OP_SHOVE:
+			field_boulder();
 			break;
 		case OP_ENDING:
 			window_close();

@@ -94,15 +94,41 @@ static u8 others_fit(u8 slot)
 	return party_fit() - (get16(party[slot].hp) != 0);
 }
 
+/* Whether nobody else knows a move of a lesson that a member knows; its name is then in move_buffer. */
+static u8 only_knower(u8 slot)
+{
+	u8 i, j, move, others;
+	for (i = 0; i < 4; i++) {
+		move = party[slot].moves[i];
+		if (!move_stays(move))
+			continue;
+		others = 0;
+		for (j = 0; j < wPartyCount * 4; j++)
+			others += (j >> 2) != slot && party[j >> 2].moves[j & 3] == move;
+		if (others)
+			continue;
+		copy_name(move_buffer, BANK_MOVE_NAMES, ADDR_MOVE_NAMES, move - 1);
+		return 1;
+	}
+	return 0;
+}
+
 /* A member that the player chooses leaves for good: 1 when one did. Somebody who can fight always stays. */
 u8 let_go(void) __banked
 {
 	u8 slot, i, gone = 0;
 	fade_out();
 	slot = party_menu(TX_LEAVE_WHOM, 1, 0);
+	if (slot != MENU_CANCEL) {
+		nickname(name_buffer, slot);
+		if (only_knower(slot)) {
+			message_open(TX_ONLY_KNOWER);
+			prompt();
+			slot = MENU_CANCEL;
+		}
+	}
 	fade_out();
 	if (slot != MENU_CANCEL && others_fit(slot)) {
-		nickname(name_buffer, slot);
 		for (i = slot; i + 1 < wPartyCount; i++)
 			swap_members(i, i + 1);
 		wPartyCount--;

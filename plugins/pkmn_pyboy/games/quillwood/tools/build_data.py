@@ -40,6 +40,11 @@ def write_header(places: dict[str, tuple[int, int]], named: dict[str, str], maps
     for m in maps.values():
         lines += [f"#define MAP_{m.key.upper()}_GROUP {m.id[0]}", f"#define MAP_{m.key.upper()}_NUMBER {m.id[1]}"]
     lines += [f"#define SPECIES_{s['name']} {i}" for i, s in enumerate(creatures["species"], 1)]
+    lines += [f"#define MOVE_ID_{move[0].replace(' ', '_')} {i}" for i, move in enumerate(creatures["moves"], 1)]
+    lines += [
+        f"#define SPRITE_{name.upper()} {i}" for i, name in enumerate(gfx.load_people(HOME / "gfx/people.txt"), 1)
+    ]
+    lines += [f"#define NUM_ITEMS {len(toml('items.toml')['item'])}"]
     lines += [f"#define TYPE_{name} {number}" for number, name in creatures["types"]]
     lines += [f"#define NUM_SPAWNS {len(start['spawns'])}", f"#define NUM_SPECIES {len(creatures['species'])}"]
     (HOME / "build/data.h").write_text("\n".join(lines) + "\n")

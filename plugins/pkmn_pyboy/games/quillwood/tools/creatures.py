@@ -14,8 +14,9 @@ STAGES += [(15, 10), (2, 1), (25, 10), (3, 1), (35, 10), (4, 1)]
 
 
 GROWTH = {"medium": 0, "fast": 4, "slow": 5}
-KINDS = {"none": 0, "ball": 1, "heal": 2, "cure": 3, "revive": 4}
-POCKETS = {"items": 1, "key": 2, "balls": 3}
+KINDS = {"none": 0, "ball": 1, "heal": 2, "cure": 3, "revive": 4, "lesson": 5}
+POCKETS = {"items": 1, "key": 2, "balls": 3, "lessons": 4}
+LESSONS = 57  # places in the pocket of the lessons
 
 
 def trainer(row: list[Any], species: list[str]) -> bytes:
@@ -37,11 +38,14 @@ def build_creatures(banks: Banks) -> dict[str, Table]:
     types = {name: number for number, name in type_names.items()}
     moves = [m[0] for m in data["moves"]]
     species = [s["name"] for s in data["species"]]
+    items = toml("items.toml")
+    lessons = {i["power"]: i["teaches"] for i in items["item"] if i["kind"] == "lesson"}
     base, names = bytearray(), bytearray()
     learn: list[bytes] = []
     for number, s in enumerate(data["species"], 1):
         row = bytes([number, *s["stats"], *(types[t] for t in s["types"]), s["catch"], s["exp"]])
-        base += row.ljust(22, b"\0") + bytes([GROWTH[s.get("growth", "medium")]]) + bytes(9)
+        base += row.ljust(22, b"\0") + bytes([GROWTH[s.get("growth", "medium")]]) + bytes(1)
+        base += sum(1 << place for place, move in lessons.items() if move in s.get("lessons", [])).to_bytes(8, "little")
         names += text.name(s["name"], 10)
         becomes = bytes([1, s["evolves"][0], species.index(s["evolves"][1]) + 1]) if "evolves" in s else b""
         learn.append(becomes + b"\0" + b"".join(bytes([level, moves.index(m) + 1]) for level, m in s["moves"]) + b"\0")
@@ -52,7 +56,6 @@ def build_creatures(banks: Banks) -> dict[str, Table]:
     )
     chart = b"".join(bytes([types[a], types[d], factor]) for a, d, factor in data["chart"])
     names_at = [banks.add(BANK_CREATURES, f"type {i}", text.name(type_names.get(i, "-"))) for i in range(28)]
-    items = toml("items.toml")
     rows = items["item"]
     attributes = b"".join(
         word(i["price"]) + bytes([KINDS[i["kind"]], i["power"], 0, POCKETS[i["pocket"]], 0]) for i in rows
@@ -74,11 +77,17 @@ def build_creatures(banks: Banks) -> dict[str, Table]:
         return BANK_CREATURES, banks.add(BANK_CREATURES, name, blob), layout
 
     pointers = b"".join(map(word, learned_at))
+    taught = bytes(moves.index(lessons[place]) + 1 if place in lessons else 0 for place in range(LESSONS)) + bytes(1)
     return {
-        "BaseData": add("BaseData", bytes(base), "32 bytes per species from id 1; byte 22 is the rate of growth"),
+        "BaseData": add(
+            "BaseData",
+            bytes(base),
+            "32 bytes per species from id 1; 22 rate of growth, 24 on a bit per lesson",
+        ),
         "PokemonNames": add("PokemonNames", bytes(names), "10 bytes per species, padded with 0x50"),
         "EvosAttacks": add("EvosAttacks", pointers, "a word per species: evolutions, 0, level, move pairs, 0"),
         "Moves": add("Moves", move_rows, "7 bytes per move from id 1"),
+        "TMHMMoves": add("TMHMMoves", taught, "the move of each lesson by its place in the pocket, 0 for none; 0 ends"),
         "MoveNames": add("MoveNames", b"".join(text.name(m) for m in moves), "0x50-ended strings in id order"),
         "ItemNames": add("ItemNames", b"".join(map(text.name, item_names)), "0x50-ended strings in id order"),
         "ItemAttributes": add("ItemAttributes", attributes, "7 bytes per item: price, kind, power, 0, pocket, 0"),

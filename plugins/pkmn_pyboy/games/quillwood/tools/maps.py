@@ -12,7 +12,7 @@ from source import HOME, toml
 from tilesets import Tileset
 
 MAP_BUFFER = 0xC800
-MOVEMENTS = {"wander": 2, "down": 6, "up": 7, "left": 8, "right": 9}
+MOVEMENTS = {"wander": 2, "down": 6, "up": 7, "left": 8, "right": 9, "boulder": 25}
 KIND_TRAINER = 2
 CONNECTION_BITS = {"north": 8, "south": 4, "west": 2, "east": 1}
 
@@ -127,7 +127,7 @@ def build_maps(
     tileset_ids = {name: i for i, name in enumerate(tilesets)}
     blocks_at = {m.key: banks.add(BANK_BLOCKS, f"blocks of {m.key}", m.blocks) for m in maps.values()}
     headers: dict[int, dict[int, bytes]] = {}
-    spawns, wild, pointers = bytearray(), bytearray(), bytearray()
+    spawns, wild, wild_water, pointers = bytearray(), bytearray(), bytearray(), bytearray()
     for m in maps.values():
         attributes_at = build_map(banks, m, maps, blocks_at, texts)
         head = bytes([BANK_MAPS, tileset_ids[m.data["tileset"]], m.data["kind"]])
@@ -136,6 +136,9 @@ def build_maps(
         if "wild" in m.data:
             slots = b"".join(bytes([level, species.index(name) + 1]) for level, name in m.data["wild"]["slots"])
             wild += bytes(m.id) + bytes(m.data["wild"]["rate"]) + slots * 3
+        if "wild_water" in m.data:
+            slots = b"".join(bytes([lv, species.index(name) + 1]) for lv, name in m.data["wild_water"]["slots"])
+            wild_water += bytes([*m.id, m.data["wild_water"]["rate"]]) + slots
     for group in range(1, max(headers) + 1):
         rows = headers[group]
         listed = b"".join(rows[number] for number in range(1, max(rows) + 1))
@@ -143,6 +146,7 @@ def build_maps(
     for key, x, y in toml("game_start.toml")["spawns"]:
         spawns += bytes([*maps[key].id, x, y])
     wild.append(0xFF)
+    wild_water.append(0xFF)
 
     def add(bank: int, name: str, data: bytearray, layout: str) -> Table:
         return bank, banks.add(bank, name, bytes(data)), layout
@@ -152,4 +156,5 @@ def build_maps(
         "MapGroupPointers": add(BANK_MAPS, "MapGroupPointers", pointers, groups),
         "SpawnPoints": add(BANK_MAPS, "SpawnPoints", spawns, "4 bytes each: group, number, x, y; from spawn 0"),
         "WildGrass": add(BANK_CREATURES, "WildGrass", wild, "47 bytes each, FF ends"),
+        "WildWater": add(BANK_CREATURES, "WildWater", wild_water, "9 bytes each, FF ends"),
     }

@@ -8,6 +8,7 @@ from maps import Map
 from source import HOME, toml
 
 KINDS = {1: "town", 2: "route", 3: "indoor", 4: "cave", 6: "gate", 7: "dungeon"}
+BADGES = ('"Thorn"', '"Tide"', '"Cairn"')
 
 
 def write_names(maps: dict[str, Map]) -> None:
@@ -20,6 +21,7 @@ def write_names(maps: dict[str, Map]) -> None:
 
     by_id = sorted(maps.values(), key=lambda m: m.id)
     lines = ["# Written by tools/build_data.py: names of the numbers that Quillwood keeps in memory.", ""]
+    lines += ["# Badges, bit by bit from the lowest.", f"johto_badges = [{', '.join(BADGES)}]", ""]
     lines += table(
         "maps",
         "group, number, name, kind, width and height in blocks of 2x2 tiles",

@@ -19,6 +19,7 @@ takeitem ITEM        ifitem ITEM LABEL      ifspecies SPECIES LABEL (in the part
 nickname             asks for a nickname of the creature that came last
 shop NAME            a shop's menu          step NAME DIRECTION N a person walks    emote NAME
 letgo                the player may give a member away, the answer is YES when it is gone
+shove                what a boulder answers
 ending               the picture after the last goal
 end
 A label is a word with a colon; "script.label" reaches into another script of the map.
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "end", "say", "ask", "face", "turn", "turnplayer", "walk", "ifflag", "setflag", "ifscene", "setscene", "ifno",
     "jump", "hide", "give", "heal", "mend", "spawn", "trainer", "battle", "badge", "ifbadge", "giveitem", "takeitem",
-    "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending", "letgo",
+    "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending", "letgo", "shove",
 )  # fmt: skip
 OPCODES = {name: number for number, name in enumerate(COMMANDS)}
 DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}

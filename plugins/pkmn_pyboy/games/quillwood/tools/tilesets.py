@@ -8,6 +8,7 @@ import gfx
 from rom import BANK_TILESETS, Banks, Table, word
 from source import toml
 
+THICKET, GRASS = "H", "."
 TILES = 192  # of a tileset, half of them in each bank of video memory
 
 
@@ -51,6 +52,12 @@ class Tileset:
                 raise SystemExit(f"{self.name}: more than 255 blocks")
         return self.block_ids[four]
 
+    def cut_blocks(self) -> bytes:
+        """Pairs of a block with thickets and the same block without, 0 ends."""
+        thickets = [four for four in self.block_ids if THICKET in four]
+        pairs = b"".join(bytes([self.block(four), self.block(four.replace(THICKET, GRASS))]) for four in thickets)
+        return pairs + b"\0"
+
     def palette_map(self) -> bytes:
         """A nibble per tile: the palette, and 8 for the second bank of video memory."""
         palettes = (self.tile_palettes + [0] * TILES)[:TILES]
@@ -61,6 +68,7 @@ class Tileset:
 def build_tilesets(banks: Banks, tilesets: dict[str, Tileset]) -> dict[str, Table]:
     """The tilesets and what their collision values mean."""
     rows = bytearray()
+    cut_at = [banks.add(BANK_TILESETS, f"cut blocks of {t.name}", t.cut_blocks()) for t in tilesets.values()]
     for t in tilesets.values():
         tiles = banks.add(BANK_TILESETS, f"tiles of {t.name}", b"".join(t.tiles).ljust(TILES * 16, b"\0"), 16)
         blocks = banks.add(BANK_TILESETS, f"blocks of {t.name}", b"".join(t.blocks))
@@ -76,7 +84,13 @@ def build_tilesets(banks: Banks, tilesets: dict[str, Tileset]) -> dict[str, Tabl
         permission[value] = 0x01
     for value in classes["wall"]:
         permission[value] = 0x0F
+    cut = banks.add(BANK_TILESETS, "CutBlocks", b"".join(map(word, cut_at)))
     return {
+        "CutBlocks": (
+            BANK_TILESETS,
+            cut,
+            "a word per tileset: pairs of a block and what cutting leaves, 0 ends",
+        ),
         "Tilesets": (BANK_TILESETS, banks.add(BANK_TILESETS, "Tilesets", bytes(rows)), "15 bytes each, from tileset 0"),
         "CollisionPermissionTable": (
             BANK_TILESETS,

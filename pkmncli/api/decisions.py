@@ -1,0 +1,125 @@
+"""Actions, who takes them and why, and the record of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+
+class Action(IntEnum):
+    """The nine actions of every Game Boy environment, in the order of the action mask."""
+
+    A = 0
+    B = 1
+    START = 2
+    SELECT = 3
+    UP = 4
+    DOWN = 5
+    LEFT = 6
+    RIGHT = 7
+    NONE = 8
+
+
+PILOT_ACTS = -1
+"""Sent to a worker in place of an action: the environment's pilot decides this step."""
+
+
+class Source(IntEnum):
+    """Who decided a step. Stored as a number in records, shown by its lower-case name."""
+
+    RL = 0
+    EXPLORE = 1
+    RULE = 2
+    LLM = 3
+
+
+class Facts(NamedTuple):
+    """What an environment says about its state after a step, as plain numbers.
+
+    Every field is defined by the environment; 0 where it has nothing to say. ``map_id`` identifies a map
+    (for Game Boy games group * 256 + number), ``x`` and ``y`` a tile on it, ``phase`` a kind of situation whose
+    names the environment lists in :attr:`Environment.phase_names`, ``battle`` 0 when there is none,
+    ``opponent`` a species, ``health`` the party's share of hit points (0..1), ``milestones`` how many of the
+    game's goals were reached in this episode, ``frames`` emulated frames since the episode began.
+    ``coarse_hash`` covers place and phase, ``fine_hash`` all that a decision could depend on; both are 64-bit and
+    the same in every process.
+    """
+
+    map_id: int
+    x: int
+    y: int
+    phase: int
+    battle: int
+    opponent: int
+    health: float
+    milestones: int
+    frames: int
+    coarse_hash: int
+    fine_hash: int
+
+
+REASON_BYTES = 64
+"""A pilot's reason is kept in UTF-8 and cut to this many bytes."""
+
+
+STEP_RECORD: tuple[tuple[str, str], ...] = (
+    # numpy field formats of one environment's record of one step, in shared memory
+    ("episode", "u4"),  # of this environment, from 0
+    ("step", "u4"),  # within the episode, from 1
+    ("action", "i1"),  # what was pressed
+    ("source", "u1"),  # a Source
+    ("confidence", "f4"),  # of whoever decided, 0..1
+    ("reward", "f4"),
+    ("terminated", "?"),
+    ("truncated", "?"),
+    ("map_id", "u4"),
+    ("x", "u1"),
+    ("y", "u1"),
+    ("phase", "u1"),
+    ("battle", "u1"),
+    ("opponent", "u1"),
+    ("health", "f4"),
+    ("milestones", "u2"),
+    ("frames", "u4"),
+    ("coarse_hash", "u8"),  # of the state in which the step was decided
+    ("fine_hash", "u8"),  # of the state that the step led to
+    ("memory_hash", "u8"),  # of all work RAM after the step; 0 on the steps where it is not taken
+    ("reason", f"S{REASON_BYTES}"),
+    ("pilot_confidence", "f4"),  # of the pilot's next proposal; 0 without a pilot
+    ("advice_steps_left", "u2"),  # steps that the advice of the pilot still holds after this one; 0 without any
+)
+"""Layout of a step's record. Facts are those of the state in which the step was decided, except the fine hash."""
+
+
+MEMORY_HASH_INTERVAL = 1000
+"""Steps of an episode between two hashes of all work RAM; the last step of an episode is always hashed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a language model (or anyone) advises: a goal, and presses or one skill that serve it."""
+
+    goal: str
+    presses: tuple[int, ...] = ()
+    skill: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    confidence: float = 0.5
+    reason: str = ""
+    expires_after: int = 100
+    """Steps after which the advice is out of date."""
+
+
+class Decision(NamedTuple):
+    """What a pilot would press, why, and how sure it is (0..1).
+
+    ``advised`` where it carries out advice; ``advice_over`` where the advice that it was given has nothing more to
+    give, being carried out or impossible: it is taken back after this step.
+    """
+
+    action: int
+    reason: str
+    confidence: float
+    advised: bool = False
+    advice_over: bool = False

@@ -1,0 +1,96 @@
+"""Learners, and the experience that they learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """One step of every environment, batch first: arrays of shape (num_envs, ...), to be copied by who keeps them.
+
+    ``observations`` is what was acted on; ``next_observations`` what followed: where an episode ended, that is its
+    last observation, and the new episode's first one is among the next step's ``observations``. ``sources`` says who
+    pressed.
+    """
+
+    observations: Mapping[str, NDArray[Any]]
+    actions: NDArray[np.int64]
+    rewards: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    next_observations: Mapping[str, NDArray[Any]]
+    sources: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of consecutive experience for a checkpoint. A sealed one never changes again and may be linked."""
+
+    name: str
+    sealed: bool
+    arrays: Mapping[str, NDArray[Any]]
+
+
+class Algorithm(Protocol):
+    """A learner. Built with (observation_space, action_space, num_envs, seed, settings, device, total_steps).
+
+    ``act``, ``observe``, ``draw`` and ``publish`` are called by the trainer's thread; ``learn`` by the learner's,
+    at the same time as ``act`` and ``observe``. What ``learn`` changes acts only after ``publish``. So the trainer's
+    loop is: every ``update_interval`` steps wait for the running ``learn``, ``publish``, ``draw``, start ``learn``.
+    """
+
+    update_interval: int
+    """Environment steps, counted over all environments, between two updates."""
+
+    def act(
+        self, observations: Mapping[str, NDArray[Any]], explore: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
+        """Actions (n,), confidences (n,) in 0..1, and which of the actions are exploration (n,).
+
+        Every action is allowed by its ``action_mask``. With ``explore`` off, acting is greedy, and has no effect
+        on what comes after.
+        """
+        ...
+
+    def observe(self, transitions: Transitions) -> None:
+        """Takes in one step of every environment, whoever pressed it."""
+        ...
+
+    def draw(self) -> object | None:
+        """What the next ``learn`` will learn from; nothing while there is too little experience."""
+        ...
+
+    def learn(self, drawn: object) -> dict[str, float]:
+        """One update. Returns metrics, by name."""
+        ...
+
+    def time_learning(self) -> float:
+        """Seconds that one :meth:`learn` takes here and now. Measured without a trace, before a training begins."""
+        ...
+
+    def publish(self) -> None:
+        """From now on, acting uses what :meth:`learn` has changed."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that decides what comes next, except the segments: tensors, arrays and plain values, by dotted name."""
+        ...
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`; tensors come back as arrays."""
+        ...
+
+    def segments(self) -> Iterable[Segment]:
+        """The experience kept, oldest first. Nothing for a learner that keeps none."""
+        ...
+
+    def load_segments(self, segments: Iterable[Segment]) -> None:
+        """Takes back the experience that :meth:`segments` gave."""
+        ...

@@ -1,0 +1,43 @@
+"""How a plugin makes its parts known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pkmncli import version
+
+API_VERSION = version.API_VERSION
+"""Version of these contracts. A plugin that asks for a newer one is reported and left out."""
+
+
+PROVIDED: dict[str, Any] = {"provided": True}
+"""Marks a field of an environment's settings, ``Field(..., json_schema_extra=PROVIDED)``, that the trainer fills in
+from its own settings. Users find such a field among the trainer's settings only.
+"""
+
+
+class Register(Protocol):
+    """Given to each ``pkmn_register_*`` hook. ``target`` and ``config`` are resolved on first use."""
+
+    def __call__(
+        self,
+        name: str,
+        target: str | type | Callable[..., Any],
+        *,
+        config: str | type | None = None,
+        help: str = "",
+        api: int = API_VERSION,
+        extra: str = "",
+    ) -> None:
+        """Registers ``name``.
+
+        Args:
+            name: lower case, words joined by hyphens; unique within its kind.
+            target: ``"package.module:Name"``, or the object itself.
+            config: the pydantic model of its settings, which users set under ``[name]``.
+            help: one line for ``pkmn plugins``.
+            api: the API version that the plugin was written for.
+            extra: the extra of the distribution that brings what the target imports.
+        """
+        ...

@@ -1,0 +1,90 @@
+"""Runs, as plugins see them: the store of their tables, their settings, their episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class Store(Protocol):
+    """Keeps the tables of a run (decisions, episodes, metrics) and reads them back. Built with the run's folder.
+
+    A table is columns of equal length. Rows that were flushed are never changed, and may be read by other
+    processes at any time; rows that were not are lost when the process is killed.
+    """
+
+    def append(self, table: str, columns: Mapping[str, Any]) -> None:
+        """Adds rows to a table: columns by name, all of one length."""
+        ...
+
+    def flush(self) -> None:
+        """Puts all rows on disk, where nothing but a damaged disk can take them back."""
+        ...
+
+    def read(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Rows as dictionaries, in the order in which they were written; ``where`` is an SQL condition."""
+        ...
+
+    def size_bytes(self) -> int:
+        """Disk space that the tables take."""
+        ...
+
+    def supersede(self, after_step: int) -> int:
+        """Sets aside the rows of steps after ``after_step``, when a run resumes there. Returns how many."""
+        ...
+
+    def close(self) -> None:
+        """Flushes, and lets go of everything."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A run, as hooks see it."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSummary:
+    """How an episode ended.
+
+    ``milestone_steps`` maps each milestone reached to the step that reached it, ``milestone_frames`` to the emulated
+    frame, where the environment counts them.
+    """
+
+    environment: int
+    episode: int
+    seed: int
+    steps: int
+    total_reward: float
+    terminated: bool
+    outcome: str
+    llm_share: float
+    milestone_steps: Mapping[str, int]
+    first_step: int
+    """Number of environment steps taken in the whole run when the episode began."""
+    milestone_frames: Mapping[str, int] = field(default_factory=dict)
+
+
+def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> RunInfo:
+    """Finds an existing run, for a plugin's command. Its settings are those in its ``config.toml``.
+
+    Args:
+        which: the run's folder, its name under ``save_dir``, or None for the latest.
+        save_dir: the folder for run folders; without one ``PKMN_SAVE_DIR``, or ``runs``.
+
+    Raises:
+        RunError: there is no such run, or this version cannot read it.
+    """
+    from pkmncli.config.run_file import read_run_file  # noqa: PLC0415 - registration modules import this one
+    from pkmncli.runs import open_run  # noqa: PLC0415
+
+    folder = open_run(which, save_dir).folder
+    settings: dict[str, dict[str, Any]] = {}
+    for given in read_run_file(folder):
+        settings.setdefault(given.section, {})[given.key] = given.value
+    return RunInfo(folder, settings)

@@ -1,0 +1,117 @@
+"""`pkmn doctor`: says what of the program works here, which language models can be reached, and how fast."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import platformdirs
+import typer
+
+from pkmncli.api import LLMFailure, LLMRequest
+from pkmncli.config import resolve_settings
+from pkmncli.diagnostics import one_line, redact
+from pkmncli.errors import EXIT_LLM, PkmnError
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.runs import default_save_dir
+from pkmncli.training.advice_parts import build_backend
+from pkmncli.training.assembly import worker_spec
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.workers import WorkerPool
+from pkmncli.version import __version__
+
+_PARTS = ("pyboy", "gymnasium", "torch", "duckdb")
+_GAME_STEPS = 200
+_QUESTION = "Answer with the one word yes."
+
+Line = tuple[bool | None, str, str]
+"""Whether it is well (None where it is only told), what, and what was found."""
+
+
+def doctor(
+    llm: Annotated[
+        str | None, typer.Option(help="Only this backend, and fail if it can't be used. [default: all]")
+    ] = None,
+    *,
+    llm_model: Annotated[
+        str | None, typer.Option(help="Language model to ask. [default: the backend's choice]")
+    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.")] = None,
+) -> None:
+    """Check this installation: parts, game, folders, and which language models answer, how fast."""
+    registry = get_registry()
+    failed = False
+    for well, what, found in [] if llm else _installation(registry):
+        _print(well, what, found)
+    names = [llm] if llm else sorted(entry.name for entry in registry.registrations("llm_backends"))
+    for name in names:
+        well, what, found = _model(registry, name, llm_model, set_ or [])
+        _print(well, what, found)
+        failed = failed or (llm is not None and not well)
+    if failed:
+        raise typer.Exit(EXIT_LLM)
+
+
+def _print(well: bool | None, what: str, found: str) -> None:
+    mark = {True: "ok", False: "--", None: "  "}[well]
+    typer.echo(redact(f"{mark}  {what:22} {found}"))
+
+
+def _installation(registry: Registry) -> Iterator[Line]:
+    yield None, "pkmn", f"{__version__} on Python {platform.python_version()}, {platform.system()}"
+    for part in _PARTS:
+        try:
+            yield True, part, importlib.metadata.version(part)
+        except importlib.metadata.PackageNotFoundError:
+            yield False, part, "not installed; run: pip install pkmncli"
+    yield _tried("game", lambda: _play(registry))
+    yield _tried("runs are written to", lambda: _writable(default_save_dir().absolute()))
+    cache = platformdirs.user_cache_path("pkmncli", appauthor=False)
+    yield _tried("caches are written to", lambda: _writable(cache))
+
+
+def _tried(what: str, find: Callable[[], str]) -> Line:
+    try:
+        return True, what, find()
+    except (PkmnError, OSError) as error:
+        return False, what, str(error) or one_line(error)
+
+
+def _play(registry: Registry) -> str:
+    settings = resolve_settings({"mode": "rl-only"}, registry=registry, environ={})
+    with WorkerPool(worker_spec(settings, registry, Purpose.RANDOM_PLAY, num_envs=1)) as pool:
+        pool.reset()
+        seconds = pool.call(0, "time_steps", _GAME_STEPS)
+        return f"{pool.names['game']} runs, {1 / seconds:.0f} steps a second"
+
+
+def _writable(folder: Path) -> str:
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    with tempfile.TemporaryFile(dir=nearest):
+        return str(folder)
+
+
+def _model(registry: Registry, name: str, model: str | None, sets: list[str]) -> Line:
+    what = f"model: {name}"
+    try:
+        settings = resolve_settings({"llm": name, "llm_model": model}, registry=registry, sets=sets)
+        backend = build_backend(settings, registry)
+    except PkmnError as error:
+        if name not in {entry.name for entry in registry.registrations("llm_backends")}:
+            raise
+        return False, what, str(error)
+    try:
+        found = backend.check()
+        began = time.perf_counter()
+        reply = backend.complete(LLMRequest(system="", prompt=_QUESTION, max_tokens=16, timeout_s=30))
+        seconds = time.perf_counter() - began
+    except (PkmnError, LLMFailure) as error:
+        return False, what, str(error)
+    finally:
+        backend.close()
+    return True, what, f"{found} {reply.model} answered a short question in {seconds:.2f} s."

@@ -1,0 +1,115 @@
+"""What happens in an environment, told from its step records: reasons to ask for advice, and lines for a prompt."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+STUCK_STEPS = 60
+"""Steps without a new state or a reward after which an environment counts as stuck, and again as many later."""
+
+KEPT_LINES = 12
+CHOICE = "choice"
+"""The phase in which a question waits for an answer, by the environment's own name."""
+
+
+class Event(StrEnum):
+    """A reason to ask."""
+
+    EPISODE = "new episode"
+    MAP = "new map"
+    BATTLE = "battle begins"
+    BATTLE_OVER = "battle ends"
+    CHOICE = "a question"
+    GOAL = "goal reached"
+    STUCK = "stuck"
+    INTERVAL = "interval"
+    """Nothing happened; it is time again."""
+
+
+@dataclass(slots=True)
+class EventWatcher:
+    """Watches one environment.
+
+    Args:
+        phase_names: the environment's names of its phases.
+        milestone_names: the environment's names of its milestones.
+        map_names: by map id.
+    """
+
+    phase_names: Sequence[str]
+    milestone_names: Sequence[str]
+    map_names: Mapping[int, str]
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
+    """What happened lately, for a prompt, oldest first."""
+    _map: int = -1
+    _battle: int = 0
+    _phase: int = 0
+    _milestones: int = -1
+    _still: int = 0
+    _seen: set[int] = field(default_factory=set)
+
+    def look(self, record: np.void) -> Event | None:
+        """Takes in the record of a step. Returns the weightiest thing that happened, if anything did."""
+        if record["terminated"] or record["truncated"]:
+            self._begin()
+            return Event.EPISODE
+        events: list[Event] = []
+        map_id, battle, phase = int(record["map_id"]), int(record["battle"]), int(record["phase"])
+        milestones = int(record["milestones"])
+        if self._milestones >= 0 and milestones > self._milestones:
+            events.append(Event.GOAL)
+            self._tell("a goal was reached")
+        if self._map >= 0 and map_id != self._map:
+            events.append(Event.MAP)
+            self._tell(f"came to {self.map_names.get(map_id, f'map {map_id}')}")
+        if battle and not self._battle:
+            events.append(Event.BATTLE)
+            self._tell("a battle began")
+        elif self._battle and not battle:
+            events.append(Event.BATTLE_OVER)
+            self._tell("the battle ended")
+        if phase != self._phase and self.phase_names[phase] == CHOICE:
+            events.append(Event.CHOICE)
+            self._tell("was asked a question")
+        self._map, self._battle, self._phase, self._milestones = map_id, battle, phase, milestones
+        if self._is_stuck(record):
+            events.append(Event.STUCK)
+            self._tell(f"nothing new for {STUCK_STEPS} steps")
+        return events[0] if events else None
+
+    def _is_stuck(self, record: np.void) -> bool:
+        state = int(record["coarse_hash"])
+        if record["reward"] > 0 or state not in self._seen:
+            self._seen.add(state)
+            self._still = 0
+            return False
+        self._still += 1
+        return self._still % STUCK_STEPS == 0
+
+    def _begin(self) -> None:
+        self.lines.clear()
+        self._seen.clear()
+        self._map, self._battle, self._phase, self._milestones, self._still = -1, 0, 0, -1, 0
+
+    def _tell(self, line: str) -> None:
+        self.lines.append(line)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from."""
+        return {
+            "lines": list(self.lines),
+            "numbers": [self._map, self._battle, self._phase, self._milestones, self._still],
+            "seen": sorted(self._seen),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        self.lines = deque(state["lines"], maxlen=KEPT_LINES)
+        self._map, self._battle, self._phase, self._milestones, self._still = (int(n) for n in state["numbers"])
+        self._seen = {int(one) for one in state["seen"]}

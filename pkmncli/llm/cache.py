@@ -1,0 +1,124 @@
+"""Replies kept on disk, by everything that decides them, so that a run can be repeated without a server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pkmncli.api import LLMReply, LLMRequest
+from pkmncli.errors import RunError
+
+BUSY_TIMEOUT_S = 30.0
+_VERSION = 1
+
+
+class CacheUse(StrEnum):
+    """What the cache is used for."""
+
+    OFF = "off"
+    READ = "read"
+    """Replies are taken from it, and none are added."""
+    READWRITE = "readwrite"
+    ONLY = "only"
+    """Nothing is asked that isn't in it."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether replies are taken from it."""
+        return self is not CacheUse.OFF
+
+    @property
+    def writes(self) -> bool:
+        """Whether replies are added to it."""
+        return self is CacheUse.READWRITE
+
+
+def cache_key(backend: str, model: str, request: LLMRequest) -> str:
+    """A hash over everything that the reply depends on; what only limits the waiting is left out."""
+    values = asdict(request)
+    del values["timeout_s"]
+    values["images"] = [hashlib.sha256(image).hexdigest() for image in request.images]
+    text = json.dumps([_VERSION, backend, model, values], sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class ReplyCache:
+    """A SQLite file of replies, safe for several threads and processes.
+
+    Args:
+        path: the file, made if it isn't there.
+        read_only: never writes, nor makes the file.
+
+    Raises:
+        RunError: the file can't be opened, or is none of this kind.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            if read_only:
+                self._database = sqlite3.connect(
+                    f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
+                )
+                self._database.execute("SELECT key FROM replies LIMIT 1")
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._database = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
+                self._database.execute("PRAGMA journal_mode = WAL")
+                self._database.execute("PRAGMA synchronous = NORMAL")
+                with self._database:
+                    self._database.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT)")
+        except (sqlite3.Error, OSError) as error:
+            raise RunError(
+                f"The cache of replies {path} can't be used ({error}): name another with --llm-cache-path"
+            ) from error
+
+    def get(self, key: str) -> LLMReply | None:
+        """The reply kept under a key; a damaged entry counts as none."""
+        with self._lock:
+            try:
+                row = self._database.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            except sqlite3.Error:  # locked for too long, or closed since the run ended
+                return None
+        if row is None:
+            return None
+        try:
+            values: dict[str, Any] = json.loads(row[0])
+            return LLMReply(**values)
+        except (ValueError, TypeError):
+            return None
+
+    def put(self, key: str, reply: LLMReply) -> None:
+        """Keeps a reply; one that is there already stays. On a full disk nothing is kept, and nothing stops."""
+        text = json.dumps(asdict(reply), ensure_ascii=True)
+        with self._lock:
+            try:
+                with self._database:
+                    self._database.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, text))
+            except sqlite3.Error:
+                return
+
+    def __len__(self) -> int:
+        with self._lock:
+            return int(self._database.execute("SELECT count(*) FROM replies").fetchone()[0])
+
+    def close(self) -> None:
+        """Closes the file."""
+        with self._lock:
+            self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

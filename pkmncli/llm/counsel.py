@@ -1,0 +1,181 @@
+"""One question from beginning to end: cache, limits, the model, a second chance, and the reading of the reply."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from threading import Event
+
+from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
+from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
+from pkmncli.llm.replies import Reading, ReadReply, read_prose, read_reply
+from pkmncli.llm.usage import Usage
+
+LONGEST_REPLY = 20_000
+"""Characters of a reply that a repair shows to the model again, and that transcripts keep."""
+
+_REPAIR = (
+    "{prompt}\n\nYour last answer could not be used: {problem}. It was:\n{reply}\n\n"
+    "Answer again, with one JSON object of the asked form and nothing else."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a question. Without ``advice``, ``problem`` says why in one line."""
+
+    request: LLMRequest
+    advice: Advice | None
+    reading: Reading
+    problem: str = ""
+    replies: tuple[LLMReply, ...] = ()
+    """In order; a second one is the repair's."""
+    cached: bool = False
+    fault: LLMFault | None = None
+    """Why there is no reply."""
+    asked: bool = True
+    """Whether the model was to be asked: not while its service is left alone, a budget spent, or the cache all."""
+    latency_s: float = 0.0
+    """Seconds from question to answer, retries and waiting included."""
+
+
+@dataclass(slots=True)
+class Counsel:
+    """Asks a model through all that stands before it. Used by several threads at once; never raises.
+
+    Args:
+        backend: carries the requests.
+        backend_name: its name, part of the cache's keys.
+        usage: where requests are counted, and whose budgets are kept.
+        breaker: leaves a failing service alone.
+        backoff: how often and how soon a failed request is made again.
+        cache: replies on disk, if any.
+        cache_use: what the cache is used for.
+        expires_after: steps that advice holds.
+        report: told once when the service is left alone and when it is back, and which budget is spent.
+        stopping: set when the run ends; no request is made again after that.
+    """
+
+    backend: LLMBackend
+    backend_name: str
+    usage: Usage
+    breaker: Breaker
+    backoff: Backoff = field(default_factory=Backoff)
+    cache: ReplyCache | None = None
+    cache_use: CacheUse = CacheUse.OFF
+    expires_after: int = 100
+    report: Callable[[str], None] = lambda text: None
+    stopping: Event = field(default_factory=Event)
+    _told_spent: bool = False
+
+    def ask(self, request: LLMRequest) -> Answer:
+        """Asks, reads, asks once more if the reply is no use, and reads that."""
+        began = time.perf_counter()
+        try:
+            reply, cached = self._reply(request)
+        except _Unasked as reason:
+            return self._without(request, str(reason), asked=False)
+        except LLMFailure as failure:
+            return self._without(request, str(failure), fault=failure.fault, latency_s=time.perf_counter() - began)
+        replies = [reply]
+        read = read_reply(reply, expires_after=self.expires_after)
+        repaired = False
+        if read.advice is None:
+            second = self._repair(request, reply, read)
+            if second is not None:
+                replies.append(second)
+                repaired = True
+                read = read_reply(second, expires_after=self.expires_after)
+        for one in replies if read.advice is None else ():
+            prose = read_prose(one.text, expires_after=self.expires_after)
+            if prose.advice is not None:
+                read = prose
+                break
+        self.usage.add_reading(read.reading, cached=cached, repaired=repaired)
+        return Answer(
+            request,
+            read.advice,
+            read.reading,
+            read.problem,
+            tuple(replies),
+            cached,
+            latency_s=time.perf_counter() - began,
+        )
+
+    def close(self) -> None:
+        """Lets go of the backend and the cache. What is under way is not waited for."""
+        self.stopping.set()
+        self.backend.close()
+        if self.cache is not None:
+            self.cache.close()
+
+    def _without(
+        self,
+        request: LLMRequest,
+        problem: str,
+        *,
+        fault: LLMFault | None = None,
+        asked: bool = True,
+        latency_s: float = 0,
+    ) -> Answer:
+        return Answer(request, None, Reading.NOTHING, problem, fault=fault, asked=asked, latency_s=latency_s)
+
+    def _repair(self, request: LLMRequest, reply: LLMReply, read: ReadReply) -> LLMReply | None:
+        text = _REPAIR.format(prompt=request.prompt, problem=read.problem, reply=reply.text[:LONGEST_REPLY])
+        try:
+            return self._reply(replace(request, prompt=text))[0]
+        except (LLMFailure, _Unasked):
+            return None
+
+    def _reply(self, request: LLMRequest) -> tuple[LLMReply, bool]:
+        key = cache_key(self.backend_name, self.backend.model, request) if self.cache is not None else ""
+        if self.cache is not None and self.cache_use.reads:
+            kept = self.cache.get(key)
+            if kept is not None:
+                return kept, True
+        if self.cache_use is CacheUse.ONLY:
+            raise _Unasked("the cache has no reply to it, and nothing else may be asked")
+        self._check_budget()
+        reply = self._from_model(request)
+        if self.cache is not None and self.cache_use.writes:
+            self.cache.put(key, reply)
+        return reply, False
+
+    def _check_budget(self) -> None:
+        spent = self.usage.spent
+        if not spent:
+            return
+        if not self._told_spent:
+            self._told_spent = True
+            self.report(f"{spent[0].upper()}{spent[1:]} for the language model is spent: the rules go on without it.")
+        raise _Unasked(f"{spent} is spent")
+
+    def _from_model(self, request: LLMRequest) -> LLMReply:
+        failures = 0
+        while True:
+            if not self.breaker.allows():
+                raise _Unasked("its service fails, and is left alone for a while")
+            self.usage.add_request()
+            try:
+                reply = self.backend.complete(request)
+            except LLMFailure as failure:
+                failures += 1
+                self.usage.add_fault(failure.fault)
+                opened = self.breaker.failed(failure)
+                if opened:
+                    self.report(f"No advice: {failure}. The rules go on; it is asked again from time to time.")
+                if opened or failures >= self.backoff.attempts or failure.fault not in WORTH_RETRYING:
+                    raise
+                if self.stopping.wait(self.backoff.delay_s(failures, failure)):
+                    raise
+                continue
+            self.usage.add_reply(reply)
+            if self.breaker.succeeded():
+                self.report("The language model answers again.")
+            return reply
+
+
+class _Unasked(Exception):  # noqa: N818 - a reason, not an error
+    """Why a model was not asked."""

@@ -1,0 +1,153 @@
+"""Prompts: what the model is told of a situation, from a template that a user can replace, kept under a length."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from pkmncli.api import Context
+from pkmncli.errors import ConfigurationError
+from pkmncli.llm.replies import BUTTONS, SKILLS
+
+CHARACTERS_PER_TOKEN = 3
+"""Low for English, so that a prompt counted this way is shorter in tokens rather than longer."""
+
+_LISTS = ("events", "failures", "history")
+_TEXTS = ("goal", "state", "map", "suggestions", "skills", "buttons")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A situation to ask about. The lists are lines, oldest first."""
+
+    context: Context
+    events: Sequence[str] = ()
+    failures: Sequence[str] = ()
+    history: Sequence[str] = ()
+    skills: Sequence[str] = field(default=SKILLS)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent. ``dropped`` names the parts that were left out for its length."""
+
+    system: str
+    text: str
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """About how many, rather too many than too few."""
+        return estimated_tokens(self.system) + estimated_tokens(self.text)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    text: str
+    drop: int = Field(default=0, ge=0)
+
+    @field_validator("text")
+    @classmethod
+    def _known_names(cls, text: str) -> str:
+        template = Template(text)
+        if not template.is_valid():
+            raise ValueError("a lone $ must be written as $$")
+        unknown = sorted(set(template.get_identifiers()) - {*_LISTS, *_TEXTS})
+        if unknown:
+            raise ValueError(f"${unknown[0]} is unknown; there are {', '.join('$' + n for n in (*_TEXTS, *_LISTS))}")
+        return text
+
+    @property
+    def placeholders(self) -> list[str]:
+        return Template(self.text).get_identifiers()
+
+
+class _TemplateFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    system: str
+    part: list[_Part] = Field(min_length=1)
+
+
+class PromptTemplate:
+    """A prompt's parts. Made by :meth:`load`."""
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        file = _TemplateFile.model_validate(content)
+        self._system = file.system.strip()
+        self._parts = file.part
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> PromptTemplate:
+        """Reads a template file, or the one that comes with the program.
+
+        Raises:
+            ConfigurationError: the file is missing, no TOML, or names what there is not.
+        """
+        where: Any = path or resources.files("pkmncli.llm.templates") / "advice.toml"
+        try:
+            return cls(tomllib.loads(where.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise ConfigurationError(f"The prompt template {where} can't be read: {error.strerror}") from error
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigurationError(f"The prompt template {where} is no TOML file: {error}") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise ConfigurationError(f"The prompt template {where}: {place}: {first['msg']}") from error
+
+    def fill(self, question: Question, max_tokens: int) -> Prompt:
+        """The prompt for a question, of about ``max_tokens`` at most.
+
+        Whole parts go, and of lists whole lines, in the template's order; what it marks as needed stays even where
+        that is longer.
+        """
+        texts = {
+            "goal": question.context.current_goal,
+            "state": question.context.context_summary,
+            "map": question.context.text_map,
+            "suggestions": "; ".join(question.context.action_suggestions),
+            "skills": ", ".join(question.skills),
+            "buttons": ", ".join(BUTTONS),
+        }
+        lists = {name: list(getattr(question, name)) for name in _LISTS}
+        parts = [part for part in self._parts if _has_content(part, texts, lists)]
+        dropped: list[str] = []
+        while True:
+            text = "\n\n".join(_render(part, texts, lists) for part in parts)
+            prompt = Prompt(self._system, text, tuple(dropped))
+            if prompt.tokens <= max_tokens:
+                return prompt
+            least = max(parts, key=lambda part: part.drop, default=None)
+            if least is None or least.drop == 0:
+                return prompt
+            longest = max((lists[name] for name in least.placeholders if name in lists), key=len, default=[])
+            if len(longest) > 1:
+                del longest[0]
+                continue
+            parts.remove(least)
+            dropped.append(least.name)
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a text has, rather too many than too few."""
+    return -(-len(text.encode()) // CHARACTERS_PER_TOKEN)
+
+
+def _has_content(part: _Part, texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]) -> bool:
+    names = part.placeholders
+    return not names or any(texts.get(name) or lists.get(name) for name in names)
+
+
+def _render(part: _Part, texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]) -> str:
+    lines = {name: "\n".join(f"- {line}" for line in some) for name, some in lists.items()}
+    return Template(part.text).substitute(texts, **lines).strip()

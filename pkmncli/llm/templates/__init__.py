@@ -1,0 +1,1 @@
+"""The prompt that is used where a user brings none."""

@@ -1,0 +1,17 @@
+"""Registers what the core brings for tests and demonstrations."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_llm_backends(register: Register) -> None:
+    """A model that answers from a file."""
+    register(
+        "scripted",
+        "pkmncli.testing.scripted:ScriptedBackend",
+        config="pkmncli.testing.scripted:ScriptedSettings",
+        help="answers written in a file, for tests and demonstrations",
+    )

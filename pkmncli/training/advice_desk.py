@@ -1,0 +1,333 @@
+"""The desk between the training and the advisor: when to ask, what becomes of an answer, and the journal of both."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.api import Advice, LLMRequest, Source
+from pkmncli.hybrid.events import Event, EventWatcher
+from pkmncli.hybrid.sides import SideShare
+from pkmncli.llm.advisor import Advisor, Delivery
+from pkmncli.llm.prompts import PromptTemplate, Question
+from pkmncli.llm.replies import ADVICE_SCHEMA
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pkmncli.training.workers import WorkerPool
+
+KEPT_FAILURES = 5
+REPLY_TOKENS = 300
+LATE_ANSWERS = 10
+"""Answers after which it is judged whether they come in time."""
+
+_PARTED = "\n-----\n"
+_OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
+_OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
+"""A skill goes on over maps and battles; presses were meant for the very situation."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceOptions:
+    """How advice is asked for."""
+
+    interval: int
+    """Steps of an environment between two questions where nothing happens."""
+    prompt_tokens: int
+    timeout_s: float
+    vision: bool
+    seed: int
+    temperature: float = 0.0
+
+
+@dataclass(slots=True)
+class _Desk:
+    """One environment's place: what is due and what is live."""
+
+    watcher: EventWatcher
+    next_ask: int = 0
+    event: Event | None = Event.EPISODE
+    live: bool = False
+    """Whether its pilot has advice."""
+    set_aside: int = 0
+    """Steps for which advice that was set aside still counts as there."""
+    goal: str = ""
+    skill: str = ""
+    """Of the live advice; empty for presses."""
+    model: str = ""
+    steps: int = 0
+    """Steps for which the live advice has been followed."""
+    reward: float = 0.0
+    failures: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_FAILURES))
+
+
+class AdviceDesk:
+    """Asks for every environment, hands answers to the pilots, and writes down both.
+
+    Args:
+        pool: the environments.
+        advisor: keeps the open questions.
+        template: of the prompts.
+        options: when and how to ask.
+        sides: whether an answer is followed or set aside.
+        record: takes a row of the table ``advice``.
+        history: lines that the decision history has to say.
+        report: tells people a line.
+    """
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        advisor: Advisor,
+        template: PromptTemplate,
+        options: AdviceOptions,
+        sides: SideShare,
+        *,
+        record: Callable[[Mapping[str, Any]], None],
+        history: Sequence[str] = (),
+        report: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._pool = pool
+        self._advisor = advisor
+        self._template = template
+        self._options = options
+        self._sides = sides
+        self._record = record
+        self._history = history
+        self._report = report
+        maps = {int(number): str(name) for number, name in pool.names.get("maps", {}).items()}
+        self._desks = [_Desk(EventWatcher(pool.phase_names, pool.milestone_names, maps)) for _ in range(pool.num_envs)]
+        self._journal: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+        self._journal_ends = -1
+        self._answers = 0
+        self._told_late = False
+        self.covered_steps = 0
+        """Steps of the advised side for which there was advice."""
+        self.advised_side_steps = 0
+
+    # The training's loop -----------------------------------------------------------------------------------------
+
+    def before_step(self, step: int) -> None:
+        """Hands over what has been answered, and asks what is due. ``step`` counts over all environments."""
+        if step < self._journal_ends:
+            for row in self._journal.pop(step + 1, ()):
+                self._repeat(row)
+            return
+        for index, desk in enumerate(self._desks):
+            due = desk.event is not None or step >= desk.next_ask
+            if due and not self._advisor.is_open(index) and self._advisor.has_room:
+                self._ask(index, step)
+        for delivery in self._advisor.poll():
+            self._deliver(delivery, step)
+
+    def after_step(self, records: NDArray[Any]) -> list[str]:
+        """Takes in the records of a step of every environment. Returns the model whose advice each carried out."""
+        models = []
+        for index, record in enumerate(records):
+            desk = self._desks[index]
+            source = int(record["source"])
+            models.append(desk.model if source == Source.LLM else "")
+            if source in (Source.LLM, Source.RULE):
+                self.advised_side_steps += 1
+                if desk.live or desk.set_aside:
+                    self.covered_steps += 1
+                    self._sides.count(llm=source == Source.LLM)
+            desk.set_aside = max(desk.set_aside - 1, 0)
+            if desk.live:
+                desk.steps += source == Source.LLM
+                desk.reward += float(record["reward"])
+                if not record["advice_steps_left"]:
+                    self._end_live(desk)
+            event = desk.watcher.look(record)
+            if event is not None:
+                self._take_event(index, desk, event)
+        return models
+
+    def _take_event(self, index: int, desk: _Desk, event: Event) -> None:
+        desk.event = event
+        self._advisor.outdate(index)
+        if event is Event.EPISODE:
+            desk.failures.clear()
+            desk.live, desk.set_aside = False, 0
+        elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
+            self._pool.advise(index, None)
+            self._end_live(desk)
+
+    def _end_live(self, desk: _Desk) -> None:
+        desk.live = False
+        self._sides.followed(desk.steps)
+        if desk.steps and desk.reward <= 0:
+            desk.failures.append(f"{desk.goal}: brought nothing in {desk.steps} steps")
+
+    # Asking --------------------------------------------------------------------------------------------------------
+
+    def _ask(self, index: int, step: int) -> None:
+        desk = self._desks[index]
+        event = desk.event or Event.INTERVAL
+        question = Question(
+            self._pool.context(index), tuple(desk.watcher.lines), tuple(desk.failures), tuple(self._history)
+        )
+        prompt = self._template.fill(question, self._options.prompt_tokens)
+        request = LLMRequest(
+            system=prompt.system,
+            prompt=prompt.text,
+            schema=ADVICE_SCHEMA,
+            images=(self._pool.picture(index),) if self._options.vision else (),
+            max_tokens=REPLY_TOKENS,
+            temperature=self._options.temperature,
+            seed=self._options.seed,
+            timeout_s=self._options.timeout_s,
+        )
+        self._asked(desk, step)
+        self._advisor.ask(index, request, asked_at=step, event=event)
+
+    def _asked(self, desk: _Desk, step: int) -> None:
+        desk.event = None
+        desk.next_ask = step + self._options.interval * self._pool.num_envs
+
+    # Answers -------------------------------------------------------------------------------------------------------
+
+    def _deliver(self, delivery: Delivery, step: int) -> None:
+        answer, index = delivery.answer, delivery.environment
+        advice = answer.advice
+        follows = advice is not None and self._sides.follows()
+        model = answer.replies[-1].model if answer.replies else ""
+        if advice is not None:
+            self._hand_over(index, advice, model, follows=follows)
+        self._judge_speed(delivery, step)
+        self._record(
+            {
+                "global_step": step + 1,
+                "asked_at": delivery.asked_at,
+                "environment": index,
+                "event": str(delivery.event),
+                "followed": follows,
+                "reading": str(answer.reading),
+                "problem": answer.problem,
+                "advice": json.dumps(asdict(advice)) if advice is not None else "",
+                "model": model,
+                "cached": answer.cached,
+                "prompt": answer.request.prompt if answer.asked else "",
+                "reply": _PARTED.join(reply.text for reply in answer.replies),
+                "prompt_tokens": sum(reply.prompt_tokens for reply in answer.replies),
+                "completion_tokens": sum(reply.completion_tokens for reply in answer.replies),
+                "latency_s": answer.latency_s,
+            }
+        )
+
+    def _hand_over(self, index: int, advice: Advice, model: str, *, follows: bool) -> None:
+        desk = self._desks[index]
+        if desk.live:
+            self._end_live(desk)
+            self._pool.advise(index, None)
+        if not follows:
+            desk.set_aside = self._sides.stretch
+            return
+        desk.live, desk.set_aside = True, 0
+        desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
+        desk.steps, desk.reward = 0, 0.0
+        self._pool.advise(index, advice)
+
+    def _repeat(self, row: Mapping[str, Any]) -> None:
+        """Does what a row of the journal says was done."""
+        index = int(row["environment"])
+        self._asked(self._desks[index], int(row["asked_at"]))
+        if row["advice"]:
+            values = json.loads(row["advice"])
+            advice = Advice(**{**values, "presses": tuple(values["presses"])})
+            self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
+        self._answers += 1
+        self._advisor.counsel.usage.add_repeated(
+            row["reading"],
+            replies=row["reply"].count(_PARTED) + 1 if row["model"] else 0,
+            cached=bool(row["cached"]),
+            prompt_tokens=int(row["prompt_tokens"]),
+            completion_tokens=int(row["completion_tokens"]),
+            latency_s=float(row["latency_s"]),
+        )
+        self._record(row)
+
+    def _judge_speed(self, delivery: Delivery, step: int) -> None:
+        self._answers += 1
+        late = self._advisor.outdated
+        if self._told_late or self._advisor.wait or self._answers + late < LATE_ANSWERS or late <= self._answers:
+            return
+        self._told_late = True
+        steps = math.ceil((step - delivery.asked_at) / self._pool.num_envs)
+        fitting = max(10, math.ceil(steps / 10) * 10)
+        self._report(
+            f"Most answers of the language model come too late ({late} of {late + self._answers}): "
+            f"one takes about {steps} steps. A faster model would help, or --llm-interval {fitting}."
+        )
+
+    # Going on ------------------------------------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of the advice, for the run's summary."""
+        return {
+            **self._advisor.counsel.usage.summary(),
+            "outdated": self._advisor.outdated,
+            "coverage": self.covered_steps / self.advised_side_steps if self.advised_side_steps else 0.0,
+            "llm_steps": self._sides.llm_steps,
+            "share_of_covered": self._sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from. Questions that are open are asked anew."""
+        desks = []
+        for index, desk in enumerate(self._desks):
+            event = desk.event or (Event.INTERVAL if self._advisor.is_open(index) else None)
+            desks.append(
+                {
+                    "watcher": desk.watcher.state_dict(),
+                    "next_ask": desk.next_ask,
+                    "event": None if event is None else str(event),
+                    "live": desk.live,
+                    "set_aside": desk.set_aside,
+                    "texts": [desk.goal, desk.skill, desk.model],
+                    "steps": desk.steps,
+                    "reward": desk.reward,
+                    "failures": list(desk.failures),
+                }
+            )
+        return {
+            "desks": desks,
+            "sides": self._sides.state_dict(),
+            "usage": self._advisor.counsel.usage.state_dict(),
+            "outdated": self._advisor.outdated,
+            "answers": self._answers,
+            "covered_steps": self.covered_steps,
+            "advised_side_steps": self.advised_side_steps,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]) -> None:
+        """Goes on from a saved state; ``journal`` are the rows of the answers that took effect after it.
+
+        They take effect again at their steps, and nothing is asked until the last of them has.
+        """
+        for desk, values in zip(self._desks, state["desks"], strict=True):
+            desk.watcher.load_state_dict(values["watcher"])
+            desk.next_ask = int(values["next_ask"])
+            desk.event = None if values["event"] is None else Event(values["event"])
+            desk.live, desk.set_aside = bool(values["live"]), int(values["set_aside"])
+            desk.goal, desk.skill, desk.model = values["texts"]
+            desk.steps, desk.reward = int(values["steps"]), float(values["reward"])
+            desk.failures = deque(values["failures"], maxlen=KEPT_FAILURES)
+        self._sides.load_state_dict(state["sides"])
+        self._advisor.counsel.usage.load_state_dict(state["usage"])
+        self._advisor.outdated = int(state["outdated"])
+        self._answers = int(state["answers"])
+        self.covered_steps = int(state["covered_steps"])
+        self.advised_side_steps = int(state["advised_side_steps"])
+        for row in journal:
+            self._journal[int(row["global_step"])].append(row)
+        self._journal_ends = max((int(row["global_step"]) for row in journal), default=-1)
+
+    def close(self) -> None:
+        """Ends the advisor."""
+        self._advisor.close()

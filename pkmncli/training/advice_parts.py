@@ -1,0 +1,127 @@
+"""Builds what stands between a training and its language model, from the settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
+
+from pkmncli.api import LLMBackend
+from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.errors import ConfigurationError, LLMConnectionError
+from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.hybrid.sides import SHARE_BY_STRATEGY, SideShare
+from pkmncli.llm.advisor import Advisor
+from pkmncli.llm.cache import CacheUse, ReplyCache
+from pkmncli.llm.counsel import Counsel
+from pkmncli.llm.guard import Breaker
+from pkmncli.llm.prompts import PromptTemplate
+from pkmncli.llm.usage import Usage, price_of
+from pkmncli.training.advice_desk import AdviceDesk, AdviceOptions
+from pkmncli.training.seeds import Purpose, derive_seed
+
+if TYPE_CHECKING:
+    from pkmncli.plugins import Registry
+    from pkmncli.training.workers import WorkerPool
+
+CACHE_FILE = "llm-replies.sqlite"
+
+DeskBuilder = Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk]
+"""Builds the desk, given what takes the rows of its journal."""
+
+
+def build_backend(settings: ResolvedSettings, registry: Registry) -> LLMBackend:
+    """The backend that the settings choose. Reaches out to nobody."""
+    train = settings.train
+    registration = registry.get("llm_backends", train.llm)
+    own = settings.plugin(train.llm) if registration.config is not None else None
+    backend: LLMBackend = registration.load()(own, train.llm_model)
+    return backend
+
+
+def build_counsel(
+    settings: ResolvedSettings, registry: Registry, *, report: Callable[[str], None], tell: Callable[[str], None]
+) -> Counsel:
+    """The backend with its cache, limits and accounting, reached once unless the cache is all that is asked.
+
+    Args:
+        settings: the training's settings.
+        registry: where names are looked up.
+        report: told of what goes wrong later, from any thread.
+        tell: told which model answers.
+
+    Raises:
+        LLMConnectionError: it can't be reached, and may not be done without.
+        ConfigurationError: it doesn't see, and was to.
+    """
+    train = settings.train
+    use = CacheUse(train.llm_cache)
+    backend = build_backend(settings, registry)
+    if train.llm_vision and not backend.sees:
+        raise ConfigurationError(f"--llm-vision: the backend {train.llm} takes no images; leave it out")
+    cache = None
+    if use is not CacheUse.OFF:
+        cache = ReplyCache(cache_path(train.llm_cache_path), read_only=use is CacheUse.ONLY)
+    if use is not CacheUse.ONLY:
+        try:
+            tell(backend.check())
+        except LLMConnectionError as error:
+            if not train.llm_optional:
+                backend.close()
+                raise
+            tell(f"{error}\nGoing on without its advice for now; it is asked again from time to time.")
+    usage = Usage(price_of(backend.model), train.llm_budget_usd, train.llm_budget_tokens)
+    if train.llm_budget_usd is not None and usage.price is None:
+        tell(f"llm_budget_usd: the price of {backend.model} is not known, so only llm_budget_tokens would limit it.")
+    return Counsel(
+        backend,
+        train.llm,
+        usage,
+        Breaker(time.monotonic),
+        cache=cache,
+        cache_use=use,
+        report=report,
+    )
+
+
+def cache_path(chosen: Path | None) -> Path:
+    """Where replies are kept: the file chosen, or one in the user's cache folder."""
+    return chosen or platformdirs.user_cache_path("pkmncli", appauthor=False) / CACHE_FILE
+
+
+def build_desk(
+    settings: ResolvedSettings, registry: Registry, pool: WorkerPool, *, tell: Callable[[str], None]
+) -> DeskBuilder | None:
+    """What builds the desk of a training, once there is a place for its journal; nothing without a model.
+
+    Args:
+        settings: the training's settings.
+        registry: where names are looked up.
+        pool: the environments.
+        tell: shows a line to people; called by any thread.
+    """
+    train = settings.train
+    if train.llm == NONE:
+        return None
+    template = PromptTemplate.load(train.llm_prompt)
+    counsel = build_counsel(settings, registry, report=tell, tell=tell)
+    # Replies of a cache alone come at once, and must come at the same step every time.
+    wait = train.llm_wait or counsel.cache_use is CacheUse.ONLY
+    advisor = Advisor(counsel, pool.num_envs, most_open=train.llm_max_open, wait=wait)
+    share = 1.0 if AgentMode(train.mode) is AgentMode.LLM_ONLY else SHARE_BY_STRATEGY[train.initial_strategy]
+    options = AdviceOptions(
+        interval=train.llm_interval,
+        prompt_tokens=train.max_context_length,
+        timeout_s=train.llm_timeout_s,
+        vision=train.llm_vision,
+        seed=derive_seed(train.seed, Purpose.ADVICE) >> 1,
+        temperature=train.llm_temperature,
+    )
+
+    def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceDesk:
+        return AdviceDesk(pool, advisor, template, options, SideShare(share), record=record, report=tell)
+
+    return build

@@ -1,0 +1,78 @@
+"""Settings of the environment for any Game Boy image, the section ``[gameboy]`` of a configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pkmncli.api import PROVIDED
+
+
+class NoveltySettings(BaseModel):
+    """What a screen that was not seen before is worth, and which screens count as the same."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    new_screen: float = Field(
+        default=1.0, ge=0.0, allow_inf_nan=False, description="Reward for a screen not seen before in the episode."
+    )
+    half_life_screens: int = Field(
+        default=200, ge=0, description="New screens of an episode after which one is worth half; 0 for no decay."
+    )
+    cell_pixels: Literal[8, 16] = Field(
+        default=16, description="Edge of the squares whose mean brightness tells screens apart."
+    )
+    levels: int = Field(default=4, ge=2, le=16, description="Shades of brightness that are told apart.")
+
+
+class GameBoySettings(NoveltySettings):
+    """How an image is set up, seen and scored, of which nothing is known but its screen."""
+
+    pilots: ClassVar[tuple[str, ...]] = ()
+    """Pilots that come with the environment and can play it: none."""
+
+    rom_path: Path | None = Field(default=None, description="Cartridge image; needed.", json_schema_extra=PROVIDED)
+    observation_type: Literal["multi_modal", "screen", "state"] = Field(
+        default="screen", description="The screen is all there is; `state` is refused.", json_schema_extra=PROVIDED
+    )
+    screen: Literal["rgb", "packed"] = Field(
+        default="rgb",
+        description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40).",
+        json_schema_extra=PROVIDED,
+    )
+    max_steps_per_episode: int | None = Field(
+        default=None, ge=1, description="Steps after which an episode is cut off; 2,000.", json_schema_extra=PROVIDED
+    )
+    goal: str | None = Field(
+        default=None, description="There are no milestones, so there is no goal.", json_schema_extra=PROVIDED
+    )
+    action_frames: int = Field(default=24, ge=2, le=600, description="Frames of an action.")
+    hold_frames: int = Field(default=10, ge=1, le=599, description="Frames that a button is held.")
+    sticky_probability: float = Field(
+        default=0.0, ge=0.0, lt=1.0, description="Chance that a step repeats the action before it."
+    )
+    start_frames: int = Field(
+        default=300, ge=1, le=100_000, description="Frames from power-on to where episodes begin."
+    )
+    seed_noops: tuple[int, int] = Field(
+        default=(0, 600), description="Least and most idle frames, drawn from the seed, before the first step."
+    )
+    start_state: Path | None = Field(
+        default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
+    )
+    headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
+    emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
+    render_mode: Literal["rgb_array"] | None = Field(
+        default=None, description="Whether `render` gives pictures.", json_schema_extra=PROVIDED
+    )
+
+    @model_validator(mode="after")
+    def _frames_fit(self) -> Self:
+        low, high = self.seed_noops
+        if not 0 <= low <= high:
+            raise ValueError("seed_noops must be two numbers of frames, the lower one first")
+        if self.hold_frames >= self.action_frames:
+            raise ValueError("hold_frames must be less than action_frames")
+        return self

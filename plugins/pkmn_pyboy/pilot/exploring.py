@@ -1,0 +1,90 @@
+"""What is new nearby: exits to maps not yet seen, people not yet spoken to, signs. What was tried costs more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
+from pkmn_pyboy.navigation.people import TRAINER
+from pkmn_pyboy.pilot.memory import EXIT, TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.surroundings import Surroundings
+from pkmn_pyboy.state.game_state import GameState
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+EXPLORING = 0.3
+
+
+class Explorer:
+    """Chooses what to look at next.
+
+    Args:
+        environment: the game.
+        settings: what counts for how much.
+        is_weak: whether fights should be kept out of.
+    """
+
+    def __init__(
+        self, environment: PokemonEnvironment, settings: PilotSettings, is_weak: Callable[[GameState], bool]
+    ) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._names = environment.profile.names
+        self._is_weak = is_weak
+
+    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """The nearest new thing; nothing where there is none."""
+        options = [
+            *self._exits(state, memory, around),
+            *self._people(state, memory, around),
+            *self._signs(memory, around),
+        ]
+        return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
+
+    def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+        settings, here = self._settings, state.map_id
+        milestone = self._environment.milestones.current()
+        looks_here = milestone is not None and milestone.target is not None and milestone.target.map_id == here
+        options = []
+        for way in around.exits:
+            nearest = around.search.nearest(way.ends)
+            if nearest is None:
+                continue
+            key = f"exit/{here}/{way.key}"
+            cost = nearest[1] + settings.retry_cost * memory.tries.get(key, 0)
+            cost += settings.map_cost * memory.taken.get(f"{here}/{way.key}", 0)
+            if way.destination == UNKNOWN_MAP or str(way.destination) in memory.visits:
+                cost += settings.map_cost
+            if looks_here:
+                cost += 2 * settings.map_cost
+            name = self._names.map_name(way.destination) if way.destination != UNKNOWN_MAP else "where it came from"
+            options.append((cost, Goal(EXIT, key, here, f"explore: to {name}", EXPLORING, exit=way.key)))
+        return options
+
+    def _people(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+        settings, here = self._settings, around.grid.map_id
+        weak = self._is_weak(state)
+        options = []
+        for person in around.people:
+            nearest = around.search.nearest(around.talk_ends(person.x, person.y))
+            if nearest is None or (weak and person.kind == TRAINER):
+                continue
+            key = f"talk/{here}/{person.number}"
+            cost = nearest[1] + settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
+            goal = Goal(TALK, key, here, "explore: talk", EXPLORING, person.x, person.y, person=person.number)
+            options.append((cost, goal))
+        return options
+
+    def _signs(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+        settings, here = self._settings, around.grid.map_id
+        options = []
+        for x, y in around.signs:
+            nearest = around.search.nearest(around.talk_ends(x, y))
+            if nearest is not None:
+                key = f"sign/{here}/{x},{y}"
+                cost = nearest[1] + settings.sign_cost + settings.retry_cost * memory.tries.get(key, 0)
+                options.append((cost, Goal(TALK, key, here, "explore: read", EXPLORING, x, y)))
+        return options

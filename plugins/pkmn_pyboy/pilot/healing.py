@@ -1,0 +1,123 @@
+"""Healing: where someone healed before, whoever stands behind a counter, things from the bag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.milestones import Target
+from pkmn_pyboy.pilot import menu_tasks
+from pkmn_pyboy.pilot.bag import Bag
+from pkmn_pyboy.pilot.memory import MENU, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.menu_tasks import MenuTasks
+from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
+from pkmn_pyboy.pilot.roads import Roads
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.surroundings import Surroundings
+from pkmn_pyboy.state.game_state import GameState
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+
+class Healing:
+    """Chooses how to heal.
+
+    Args:
+        environment: the game.
+        settings: when, and how far to go for it.
+        objectives: ways to other maps.
+        roads: where the nearest healer is.
+        tasks: jobs in the menu, for things from the bag.
+    """
+
+    def __init__(
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        objectives: Objectives,
+        roads: Roads,
+        tasks: MenuTasks,
+    ) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._objectives = objectives
+        self._roads = roads
+        self._tasks = tasks
+        words = [word.lower() for word in settings.healer_maps]
+        names = environment.profile.names.maps
+        self._healer_maps = [map_id for map_id, name in names.items() if any(word in name.lower() for word in words)]
+
+    def is_weak(self, state: GameState) -> bool:
+        """Whether the party should heal before it goes on."""
+        party = state.party
+        lead = party.lead
+        if lead is None:
+            return False
+        return party.hp_share < self._settings.heal_below or lead.hp < self._settings.heal_lead_below * lead.max_hp
+
+    def choose(
+        self, state: GameState, memory: PilotMemory, around: Surroundings, *, anyway: bool = False
+    ) -> Goal | None:
+        """A goal that heals, where the party is weak (or ``anyway``); nothing where none is known."""
+        if not anyway and not self.is_weak(state):
+            return None
+        places = {healer[0] for healer in memory.healers} | set(self._healer_maps)
+        options = []
+        for map_id in places:
+            distance = self._objectives.world.distances(map_id).get(state.map_id)
+            if distance is not None and distance <= self._settings.heal_map_distance:
+                options.append((distance, map_id))
+        options.sort()
+        if not options or options[0][0] > self._settings.heal_item_distance:
+            thing = self._from_bag(state, memory)
+            if thing is not None:
+                return thing
+        for distance, map_id in options:
+            if memory.tries.get(f"heal/{map_id}", 0) >= self._settings.goal_tries:
+                continue
+            goal = (
+                self._here(memory, around)
+                if distance == 0
+                else self._objectives.towards(Target(map_id), "to heal", state, memory, around)
+            )
+            if goal is not None:
+                return goal
+        return self._from_bag(state, memory)
+
+    def _here(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """Where someone healed the party before; else whoever stands behind a counter, in turn."""
+        here = around.grid.map_id
+        key = f"heal/{here}"
+        for map_id, x, y, facing in memory.healers:
+            if map_id == here and around.search.reaches(around.grid.cell(x, y)):
+                return Goal(TILE, key, here, "heal", PLANNED, x, y, facing)
+        behind = [
+            person
+            for person in around.people
+            if around.behind_counter(person) and around.search.nearest(around.talk_ends(person.x, person.y)) is not None
+        ]
+        if not behind:
+            return None
+        person = behind[memory.tries.get(key, 0) % len(behind)]
+        return Goal(TALK, key, here, "heal", PLANNED, person.x, person.y, person=person.number)
+
+    def _from_bag(self, state: GameState, memory: PilotMemory) -> Goal | None:
+        """A thing for whoever is hurt most among the first members."""
+        if not self._settings.use_items or not self._tasks.possible:
+            return None
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        hurt = [
+            (member.hp / max(member.max_hp, 1), place)
+            for place, member in enumerate(state.party.members)
+            if not member.egg and 0 < member.hp < self._settings.heal_below * member.max_hp
+        ]
+        if not hurt:
+            return None
+        place = min(hurt)[1]
+        member = state.party.members[place]
+        found = bag.healing(self._environment.profile.item_uses, member.max_hp - member.hp)
+        key = f"task/use/{place}"
+        if found is None or memory.tries.get(key, 0) >= 2 * self._settings.goal_tries:
+            return None
+        self._tasks.begin(menu_tasks.USE, found[0], place, state, memory)
+        return Goal(MENU, key, state.map_id, "use something that heals", PLANNED)

@@ -1,0 +1,76 @@
+"""Learning a fifth move on the screen: answers the question by value, then points at the move to give up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.pilot import new_moves
+from pkmn_pyboy.pilot.damage import BattleTables
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.state.game_state import GameState
+from pkmncli.api import Action, Decision
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+SURE = 0.9
+
+
+class MoveLearner:
+    """Decides about new moves.
+
+    Args:
+        environment: the game.
+        settings: which words ask.
+        tables: moves, types and species.
+    """
+
+    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, tables: BattleTables) -> None:
+        data, places = environment.rom.data, environment.profile.memory.rom_tables
+        self._environment = environment
+        self._settings = settings
+        self._tables = tables
+        self._learnsets = new_moves.Learnsets(data, places)
+        self._names = NameTables(data, places)
+        self._keep = frozenset(move.move for move in environment.profile.field_moves.values())
+
+    def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
+        """The press for a question or a list about a new move; None where the screen asks something else."""
+        if not state.menu.cursor_shown:
+            return None
+        if memory.forget:
+            decision = self._point(state, memory)
+            if decision is not None:
+                return decision
+        words = " ".join(self._environment.screen_words().lower().split())
+        if not any(word in words for word in self._settings.forget_words):
+            return None
+        found = new_moves.learner(state.party, self._learnsets) if not memory.teach else self._taught(state, memory)
+        if found is None:
+            return None
+        place, new = found
+        slot = new_moves.to_forget(self._tables, state.party.members[place], new, self._keep)
+        memory.forget = [place, slot] if slot is not None else []
+        if slot is None:
+            return Decision(Action.B, "keep the old moves", SURE)
+        return Decision(Action.A, "learn the new move", SURE)
+
+    def _taught(self, state: GameState, memory: PilotMemory) -> tuple[int, int] | None:
+        place, move = memory.teach[:2]
+        return (place, move) if place < state.party.count else None
+
+    def _point(self, state: GameState, memory: PilotMemory) -> Decision | None:
+        place, slot = memory.forget
+        if place >= state.party.count or 0 in state.party.members[place].moves:
+            memory.forget = []
+            return None
+        names = [self._names.moves.get(move, b"") for move in state.party.members[place].moves]
+        screen = ScreenList.read(self._environment)
+        if not all(screen.rows_of(name) for name in names):
+            return None
+        press = screen.press_for(names[slot])
+        if press is Action.A:
+            memory.forget = []
+        return Decision(press, "give up the least useful move", SURE) if press is not None else None

@@ -1,0 +1,147 @@
+"""Jobs in the START menu: use a thing on a member, teach a move, put another member first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.pilot import screen_lists
+from pkmn_pyboy.pilot.bag import ITEMS, MACHINES, Bag
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.state.game_state import GameState, PartyMember
+from pkmncli.api import Action, Decision
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+USE, TEACH, LEAD = "use", "teach", "lead"
+"""Kinds of jobs: (USE, item, place), (TEACH, machine, place), (LEAD, 0, place)."""
+
+SURE, LIKELY = 0.9, 0.7
+_MOST_STEPS = 90
+_POCKETS = 4
+_SCROLL_TURN = 14
+_OPENING_STEPS = 4
+
+
+class MenuTasks:
+    """Does one job at a time, kept in the memory until it is done or has taken too long.
+
+    Args:
+        environment: the game.
+    """
+
+    def __init__(self, environment: PokemonEnvironment) -> None:
+        profile = environment.profile
+        self._environment = environment
+        self._names = NameTables(environment.rom.data, profile.memory.rom_tables)
+        self._words = {key: _encode(profile.charmap.characters, word) for key, word in profile.menu_words.items()}
+        self._field_moves = {move.machine: move for move in profile.field_moves.values()}
+
+    @property
+    def possible(self) -> bool:
+        """Whether the profile says how the menus are called."""
+        return bool(self._words)
+
+    def begin(self, kind: str, number: int, place: int, state: GameState, memory: PilotMemory) -> None:
+        """Sets a job. It is worked on once START has been pressed."""
+        members = state.party.members
+        mark = 0
+        if kind == LEAD and place < len(members):
+            mark = _identity(members[place])
+        elif kind == USE:
+            mark = self._bag().count(number)
+        memory.task = [kind, number, place, mark]
+        memory.task_steps = 0
+        memory.task_marked = False
+        move = self._field_moves.get(number)
+        memory.teach = [place, move.move] if kind == TEACH and move is not None else []
+
+    def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
+        """The press for the job; None where there is none, or the screen is for others to answer."""
+        if not memory.task:
+            return None
+        memory.task_steps += 1
+        if self._done(state, memory) or memory.task_steps > _MOST_STEPS:
+            memory.task, memory.teach = [], []
+            return None
+        if not state.menu.cursor_shown and state.message_box:
+            return None
+        kind, number, place, _ = memory.task
+        screen = ScreenList.read(self._environment)
+        names = screen_lists.nicknames(self._environment)
+        if screen.party_row(names) is not None:
+            return self._member(screen, names, kind, place, memory)
+        press = screen.press_for(self._words["party" if kind == LEAD else "pack"])
+        if press is not None:
+            return Decision(press, "open the pack" if kind != LEAD else "open the party", SURE)
+        return None if kind == LEAD else self._thing(screen, kind, number, memory)
+
+    def _done(self, state: GameState, memory: PilotMemory) -> bool:
+        kind, number, place, mark = memory.task
+        members = state.party.members
+        if place >= len(members):
+            return True
+        if kind == LEAD:
+            return bool(_identity(members[0]) == mark)
+        if kind == USE:
+            return bool(self._bag().count(number) != mark)
+        move = self._field_moves.get(number)
+        return move is None or move.move in members[place].moves
+
+    def _member(
+        self, screen: ScreenList, names: list[bytes], kind: str, place: int, memory: PilotMemory
+    ) -> Decision | None:
+        if kind != LEAD:
+            press = screen.press_for_member(names, place)
+            return Decision(press, f"party place {place + 1}", SURE) if press is not None else None
+        move = screen.press_for(self._words["move"])
+        if move is not None:
+            memory.task_marked = memory.task_marked or move is Action.A
+            return Decision(move, "put it first", SURE)
+        press = screen.press_for_member(names, 0 if memory.task_marked else place)
+        return Decision(press, "put it first", SURE) if press is not None else None
+
+    def _thing(self, screen: ScreenList, kind: str, number: int, memory: PilotMemory) -> Decision | None:
+        if memory.task_steps <= _OPENING_STEPS and screen.row < 0:
+            return Decision(Action.NONE, "the page opens", SURE)
+        move = self._field_moves.get(number) if kind == TEACH else None
+        labels = [self._names.items.get(move.item if move is not None else number, b"")]
+        if move is not None:
+            labels.append(self._names.moves.get(move.move, b""))
+        use = screen.press_for(self._words.get("use", b""))
+        if use is not None:
+            return Decision(use, "use it", SURE)
+        for label in labels:
+            press = screen.press_for(label, gap=4 if kind == TEACH else 2)
+            if press is not None:
+                return Decision(press, "take it out", SURE)
+        pocket = MACHINES if kind == TEACH else ITEMS
+        places = self._environment.profile.memory
+        shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
+        if shown != pocket:
+            way = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+            return Decision(way if memory.task_steps % 2 else Action.NONE, "the other pocket", SURE)
+        if state_is_question(screen):
+            return None
+        down = memory.task_steps // _SCROLL_TURN % 2 == 0
+        return Decision(Action.DOWN if down else Action.UP, "look for it", LIKELY)
+
+    def _bag(self) -> Bag:
+        return Bag.read(self._environment.emulator, self._environment.profile.memory)
+
+
+def state_is_question(screen: ScreenList) -> bool:
+    """Whether the cursor stands outside of a full page's list: in a small window at the right."""
+    return screen.column >= screen_lists.COLUMNS // 2
+
+
+def _identity(member: PartyMember) -> int:
+    """A number that tells one member from the others."""
+    return member.experience << 8 | member.species
+
+
+def _encode(characters: Mapping[int, str], word: str) -> bytes:
+    codes = {character: code for code, character in characters.items() if len(character) == 1}
+    return bytes(codes.get(letter, 0) for letter in word)

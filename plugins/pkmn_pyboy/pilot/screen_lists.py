@@ -1,0 +1,149 @@
+"""Lists on the screen, read as a player reads them: where the cursor stands, and in which row a name is written.
+
+Names are compared as the game codes them, so no language and no menu layout is built in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.state.memory_map import RomTable
+from pkmncli.api import Action
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+COLUMNS, ROWS = 20, 18
+SOLID, HOLLOW = 0xED, 0xEC
+"""Tiles of the cursor, and of the one that a list below a newer window keeps."""
+
+_END = 0x50
+_SHORT_WORD, _SHORT_WORD_LETTERS = b"\x54", b"\x8f\x8e\x8a\xea"
+_NAME_BYTES = 11
+_NAME_GAP = 2
+_LONGEST = 16
+_MOST_NAMES = 256
+_PARTY_ROW_STEP = 2
+_PARTY_FIRST_ROWS = (0, 1)
+_PARTY_NAME_COLUMNS = 5
+_SUBMENU_COLUMN = 8
+
+
+class NameTables:
+    """Names of things and moves as the cartridge image codes them, by number.
+
+    Args:
+        data: the image.
+        tables: where its tables stand.
+    """
+
+    def __init__(self, data: bytes, tables: Mapping[str, RomTable]) -> None:
+        self.items = _read_names(data, tables.get("ItemNames"))
+        self.moves = _read_names(data, tables.get("MoveNames"))
+
+
+def _read_names(data: bytes, table: RomTable | None) -> dict[int, bytes]:
+    if table is None:
+        return {}
+    names, place = {}, table.offset
+    for number in range(1, _MOST_NAMES):
+        end = data.find(_END, place, place + _LONGEST)
+        if end < 0:
+            break
+        names[number] = data[place:end].replace(_SHORT_WORD, _SHORT_WORD_LETTERS)
+        place = end + 1
+    return names
+
+
+def nicknames(environment: PokemonEnvironment) -> list[bytes]:
+    """What the party's members are called, as the game codes it."""
+    place = environment.profile.memory.fields.get("wPartyMonNicknames")
+    count = environment.state.party.count
+    if place is None:
+        return []
+    data = environment.emulator.read(place.bank, place.address, count * _NAME_BYTES)
+    return [data[start : start + _NAME_BYTES].split(bytes([_END]), 1)[0] for start in range(0, len(data), _NAME_BYTES)]
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenList:
+    """A screen with a list. ``row`` and ``column`` are the solid cursor's, -1 without one."""
+
+    tiles: bytes
+    row: int
+    column: int
+
+    @classmethod
+    def read(cls, environment: PokemonEnvironment) -> ScreenList:
+        """The screen now; no tiles where no window is open."""
+        tiles = environment.reader.screen_tiles()
+        memory, place = environment.profile.memory, -1
+        if tiles and "wCursorCurrentTile" in memory and "wTilemap" in memory:
+            place = memory.read(environment.emulator, "wCursorCurrentTile") - memory["wTilemap"].address
+        if not 0 <= place < len(tiles) or tiles[place] != SOLID:
+            place = tiles.find(SOLID)
+        return cls(tiles, *divmod(place, COLUMNS)) if place >= 0 else cls(tiles, -1, -1)
+
+    def rows_of(self, name: bytes) -> list[tuple[int, int]]:
+        """(row, column) of each place where a name is written, whole and on its own."""
+        found, start = [], self.tiles.find(name) if name else -1
+        while start >= 0:
+            after = self.tiles[start + len(name) : start + len(name) + 1]
+            if not after or not _is_letter(after[0]) or (start + len(name)) % COLUMNS == 0:
+                found.append((start // COLUMNS, start % COLUMNS))
+            start = self.tiles.find(name, start + 1)
+        return found
+
+    def press_for(self, name: bytes, gap: int = _NAME_GAP) -> Action | None:
+        """The press that brings the cursor nearer to a name, A when it stands there; None when it isn't listed."""
+        places = self.rows_of(name)
+        if not places or self.row < 0:
+            return None
+        listed = [row for row, column in places if 0 < column - self.column <= gap]
+        if not listed:
+            return None
+        return self.press_to_row(min(listed, key=lambda row: abs(row - self.row)))
+
+    def press_to_row(self, row: int) -> Action:
+        """The press that brings the cursor nearer to a row, A in it."""
+        return Action.A if row == self.row else Action.DOWN if row > self.row else Action.UP
+
+    def left_behind(self, name: bytes) -> bool:
+        """Whether a hollow cursor stands at a name: a newer window asks what to do with it."""
+        for row, column in self.rows_of(name):
+            start = row * COLUMNS + column
+            if HOLLOW in self.tiles[max(start - _NAME_GAP, row * COLUMNS) : start]:
+                return True
+        return False
+
+    def party_row(self, names: Sequence[bytes]) -> int | None:
+        """Row of the first member where the screen is the party's list; None where it isn't."""
+        if not names:
+            return None
+        for first in _PARTY_FIRST_ROWS:
+            if all(
+                any(
+                    self.tiles[start : start + len(name)] == name
+                    for start in range(
+                        (first + 2 * place) * COLUMNS, (first + 2 * place) * COLUMNS + _PARTY_NAME_COLUMNS
+                    )
+                )
+                for place, name in enumerate(names)
+            ):
+                return first
+        return None
+
+    def press_for_member(self, names: Sequence[bytes], place: int) -> Action | None:
+        """On the party's list, the press towards a member, A on it and in the small menu that follows; else None."""
+        first = self.party_row(names)
+        if first is None or self.row < 0:
+            return None
+        if self.column >= _SUBMENU_COLUMN:
+            return Action.A
+        return self.press_to_row(first + _PARTY_ROW_STEP * place)
+
+
+def _is_letter(tile: int) -> bool:
+    return 0x80 <= tile <= 0xB9 or 0xF6 <= tile <= 0xFF

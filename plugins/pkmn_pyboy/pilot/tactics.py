@@ -1,0 +1,265 @@
+"""What to do in a battle: a move, another party member, something from the bag, a ball, or running. No buttons here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pkmn_pyboy.pilot import damage
+from pkmn_pyboy.pilot.bag import Bag
+from pkmn_pyboy.pilot.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.profile import ItemUses
+from pkmn_pyboy.state.game_state import Battle, Party
+
+WILD, TRAINER = 1, 2
+MOVE, SWITCH, ITEM, BALL, RUN = "move", "switch", "item", "ball", "run"
+"""Kinds of plans."""
+
+FULL_PARTY = 6
+_NEVER = 99.0
+_SWITCHES_A_BATTLE = 2
+_BETTER = 2.0
+_HOPELESS_TURNS = 3.0
+_STATUS_TURNS = 2.5
+_STAGE_TURNS = 3.0
+_STAGE_USES = 2
+_LASTING_TURNS = 3
+_WEAK_SHARE = 0.35
+_EASY_RATE = 120
+_LEAST_ACCURACY = 0.55
+_LEGENDARY_RATE = 3
+
+
+class Plan(NamedTuple):
+    """What is to be done: ``number`` is a move's place, a party place or an item, ``target`` a party place."""
+
+    kind: str
+    number: int = 0
+    target: int = -1
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A battle at the moment of a choice."""
+
+    battle: Battle
+    party: Party
+    place: int
+    """Place in the party of whoever is out."""
+    bag: Bag
+    switches: int = 0
+    """Switches made by choice in this battle."""
+    used: Mapping[int, int] | None = None
+    """How often moves without damage were used in this battle, by number."""
+    failed: Sequence[str] = ()
+    """Kinds of plans that could not be carried out in this battle."""
+    wanted: bool = False
+    """Whether the opponent is to be caught."""
+    may_run: bool = True
+    training: bool = False
+
+
+class Tactician:
+    """Weighs what can be done in a battle.
+
+    Args:
+        tables: moves, types and species of the image.
+        settings: when to run, whether to use things.
+        uses: what things are good for.
+    """
+
+    def __init__(self, tables: BattleTables, settings: PilotSettings, uses: ItemUses) -> None:
+        self._tables = tables
+        self._settings = settings
+        self._uses = uses
+
+    def plan(self, situation: Situation) -> Plan:
+        """The best thing to do now."""
+        battle = situation.battle
+        if battle.own is None or battle.opponent is None:
+            return Plan(MOVE, self._first_usable(battle), why="fight")
+        own, foe = self._tables.battler(battle.own), self._tables.battler(battle.opponent)
+        threat = self._tables.threat(foe, own)
+        if situation.wanted and battle.kind == WILD:
+            plan = self._catch(situation, own, foe, threat)
+            if plan is not None:
+                return plan
+        ranked = self.ranked(own, foe)
+        best = self._tables.damage(own, own.moves[ranked[0]], foe) if ranked else 0.0
+        kill = foe.hp / best if best > 0 else _NEVER
+        fall = own.hp / threat if threat > 0 else _NEVER
+        return (
+            self._run(situation, own, foe, kill, fall)
+            or self._switch(situation, foe, kill, fall)
+            or self._item(situation, own, threat, kill)
+            or self._status(situation, own, foe, kill, fall, threat)
+            or Plan(MOVE, ranked[0] if ranked else 0, why="fight")
+        )
+
+    def ranked(self, own: Combatant, foe: Combatant) -> list[int]:
+        """Places of the own moves with points left: the likeliest to end it first, then by expected damage."""
+        usable = [place for place, number in enumerate(own.moves) if number and own.pp[place]]
+
+        def worth(place: int) -> tuple[float, float, int, int]:
+            number = own.moves[place]
+            move = self._tables.moves.get(number)
+            hit = self._tables.damage(own, number, foe)
+            if move is None or hit <= 0:
+                return (0.0, 0.0, 0, place)
+            sure = move.accuracy if self._tables.least(own, number, foe) >= foe.hp else 0.0
+            first = 0.5 if sure and move.effect == damage.EFFECT_PRIORITY else 0.0
+            return (-sure - first, -min(hit, 2.0 * foe.hp), -own.pp[place] if sure else 0, place)
+
+        return sorted(usable, key=worth)
+
+    def best_member(self, party: Party, foe: Combatant | None, leave_out: int = -1) -> int | None:
+        """Place of the member that should stand up best to an opponent; None when nobody else can fight."""
+        best: tuple[float, int] | None = None
+        for place, member in enumerate(party.members):
+            if place == leave_out or member.egg or member.hp == 0:
+                continue
+            score = float(member.level) if foe is None else self._standing(self._tables.member(member), foe)
+            if best is None or score > best[0]:
+                best = (score, place)
+        return best[1] if best is not None else None
+
+    def _standing(self, own: Combatant, foe: Combatant) -> float:
+        """Turns that one lasts over the turns that it needs; more is better."""
+        best = max((self._tables.damage(own, move, foe) for move, left in zip(own.moves, own.pp, strict=True) if left),
+                   default=0.0)  # fmt: skip
+        threat = max(self._tables.threat(foe, own), 0.5)
+        return min(own.hp / threat, 8.0) * max(best, 0.1) / max(foe.hp, 1)
+
+    @staticmethod
+    def _first_usable(battle: Battle) -> int:
+        own = battle.own
+        if own is None:
+            return 0
+        return next((place for place, move in enumerate(own.moves) if move and own.pp[place]), 0)
+
+    # What beside the best blow -------------------------------------------------------------------------------
+
+    def _run(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
+        if situation.battle.kind != WILD or not situation.may_run or RUN in situation.failed:
+            return None
+        weak = own.hp < self._settings.run_below * own.max_hp
+        if weak and not (kill <= 1.0 and foe.level < own.level):
+            return Plan(RUN, why="run: weak")
+        if kill >= _NEVER or (fall < 1.5 and kill > 2 * fall and not situation.training):
+            return Plan(RUN, why="run: too strong")
+        return None
+
+    def _switch(self, situation: Situation, foe: Combatant, kill: float, fall: float) -> Plan | None:
+        if SWITCH in situation.failed or situation.switches >= _SWITCHES_A_BATTLE or situation.battle.kind == WILD:
+            return None
+        stands = min(fall, 8.0) / max(kill, 0.1)
+        if stands >= 1.0 or (kill < _HOPELESS_TURNS and fall > 1.0):
+            return None
+        members = situation.party.members
+        place = self.best_member(situation.party, foe, situation.place)
+        if place is None:
+            return None
+        other = self._tables.member(members[place])
+        threat = self._tables.threat(foe, other)
+        # Whoever comes in takes a blow before its first move.
+        left = (other.hp - threat) / max(threat, 0.5)
+        hit = max((self._tables.damage(other, move, foe) for move, pp in zip(other.moves, other.pp, strict=True) if pp),
+                  default=0.0)  # fmt: skip
+        if left <= 0 or hit <= 0:
+            return None
+        if min(left, 8.0) / max(foe.hp / hit, 0.1) >= max(_BETTER * stands, 1.0):
+            return Plan(SWITCH, place, why="switch: a better one")
+        return None
+
+    def _item(self, situation: Situation, own: Combatant, threat: float, kill: float) -> Plan | None:
+        if not self._settings.use_items or ITEM in situation.failed or situation.battle.kind != TRAINER:
+            return None
+        bag, place = situation.bag, situation.place
+        if kill > 1.0 and own.hp <= 1.2 * threat and own.hp < 0.6 * own.max_hp:
+            found = bag.healing(self._uses, own.max_hp - own.hp)
+            if found is not None and min(found[1], own.max_hp - own.hp) > 1.2 * threat:
+                return Plan(ITEM, found[0], place, "use: hit points")
+        held = own.status & (damage.SLEEP_MASK | damage.FREEZE)
+        if held and kill > 1.5:
+            item = bag.cure(self._uses, held)
+            if item is not None:
+                return Plan(ITEM, item, place, "use: a cure")
+        return None
+
+    def _status(
+        self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float, threat: float
+    ) -> Plan | None:
+        """A move without damage, where it pays: the fight is long, and there is time for it."""
+        used = situation.used or {}
+        best: tuple[float, int, str] | None = None
+        for place, number in enumerate(own.moves):
+            move = self._tables.moves.get(number)
+            if move is None or move.power or not own.pp[place] or move.accuracy < _LEAST_ACCURACY:
+                continue
+            gain = self._gain(move, own, foe, kill, fall, threat, used.get(number, 0))
+            if gain > 0 and (best is None or gain > best[0]):
+                best = (gain, place, "heal itself" if move.effect == damage.EFFECT_HEAL else "hinder or strengthen")
+        return Plan(MOVE, best[1], why=best[2]) if best is not None else None
+
+    def _gain(
+        self, move: damage.Move, own: Combatant, foe: Combatant, kill: float, fall: float, threat: float, used: int
+    ) -> float:
+        effect = move.effect
+        if effect == damage.EFFECT_HEAL:
+            missing = own.max_hp - own.hp
+            return 2.0 if missing > own.max_hp / 2 and threat < own.max_hp / 2 and kill > 1.0 else 0.0
+        if self._tables.factor(move.type, foe.types) == 0.0:
+            return 0.0
+        if foe.status == 0 and kill >= _STATUS_TURNS and fall > 1.0:
+            if effect == damage.EFFECT_SLEEP:
+                return move.accuracy * min(kill, 3.0) if used < _LASTING_TURNS else 0.0
+            if effect == damage.EFFECT_PARALYZE:
+                return 0.5 * move.accuracy * min(kill, 4.0) / 2 if used < _LASTING_TURNS else 0.0
+            if effect in (damage.EFFECT_POISON, damage.EFFECT_TOXIC, damage.EFFECT_LEECH_SEED):
+                return move.accuracy * kill / 8 if kill >= 4.0 and used < 2 else 0.0
+        if used >= _STAGE_USES or kill < _STAGE_TURNS or fall < _STAGE_TURNS:
+            return 0.0
+        physical = any(
+            one.power and one.type < damage.SPECIAL_TYPES_FROM
+            for one in (self._tables.moves.get(number) for number in own.moves if number)
+            if one is not None
+        )
+        if effect in (damage.RAISES[0], damage.RAISES_TWICE[0], damage.LOWERS[1]) and physical:
+            return kill / 6
+        return 0.0
+
+    # Catching -----------------------------------------------------------------------------------------------
+
+    def _catch(self, situation: Situation, own: Combatant, foe: Combatant, threat: float) -> Plan | None:
+        ball = situation.bag.best_ball(self._uses)
+        if ball is None or situation.party.count >= FULL_PARTY or BALL in situation.failed:
+            return None
+        if own.hp <= threat and own.hp < own.max_hp:
+            return Plan(BALL, ball, why="throw a ball: no more time")
+        species = situation.battle.opponent.species if situation.battle.opponent is not None else 0
+        rate = self._tables.catch_rates.get(species, _EASY_RATE)
+        share = foe.hp / max(foe.max_hp, 1)
+        if share <= _WEAK_SHARE or (rate > _EASY_RATE and share < 0.7):
+            return Plan(BALL, ball, why="throw a ball")
+        if foe.status == 0:
+            for place, number in enumerate(own.moves):
+                move = self._tables.moves.get(number)
+                if move is None or not own.pp[place] or move.accuracy < _LEAST_ACCURACY:
+                    continue
+                if move.effect == damage.EFFECT_SLEEP and (situation.used or {}).get(number, 0) < _LASTING_TURNS:
+                    return Plan(MOVE, place, why="weaken: to sleep")
+        gentle = [
+            (-self._tables.damage(own, number, foe), place)
+            for place, number in enumerate(own.moves)
+            if number and own.pp[place] and 0 < 2 * self._tables.most(own, number, foe) < foe.hp
+        ] or [
+            (-self._tables.damage(own, number, foe), place)
+            for place, number in enumerate(own.moves)
+            if number and own.pp[place] and 0 < self._tables.most(own, number, foe) < foe.hp
+        ]
+        if gentle:
+            return Plan(MOVE, min(gentle)[1], why="weaken")
+        return Plan(BALL, ball, why="throw a ball")

@@ -1,0 +1,79 @@
+"""Goals for the skills that advice asks for: a place, someone to speak to, a fight, a healer, a catch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pkmn_pyboy.milestones import Target
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, CATCH, FIGHT, GO_TO, HEAL, TALK_TO
+from pkmn_pyboy.pilot.healing import Healing
+from pkmn_pyboy.pilot.memory import TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.objectives import Objectives
+from pkmn_pyboy.pilot.surroundings import Surroundings
+from pkmn_pyboy.state.game_state import GameState
+
+Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
+
+
+class Wishes:
+    """Turns a wish in the memory into goals.
+
+    Args:
+        objectives: ways and places.
+        healing: how to heal.
+        fights: a goal that looks for a fight, from (key, why, state, memory, around).
+    """
+
+    def __init__(self, objectives: Objectives, healing: Healing, fights: Fights) -> None:
+        self._objectives = objectives
+        self._healing = healing
+        self._fights = fights
+
+    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """A goal for the wish; nothing where there is none, or it can't be fulfilled, which the memory then says."""
+        if not memory.wish:
+            return None
+        skill, map_id, x, y, confidence, _ = memory.wish
+        key, why = f"{ADVICE_PREFIX}{skill}", f"{ADVICE_PREFIX}{skill}"
+        goal: Goal | None = None
+        if skill == GO_TO:
+            target = Target(map_id, x if x >= 0 else None, y if y >= 0 else None)
+            goal = self._objectives.goal_for(target, key, f"{why} {x},{y}" if x >= 0 else why, state, memory, around)
+        elif skill == TALK_TO:
+            goal = self._talk(key, why, map_id, x, y, state, memory, around)
+        elif skill == HEAL:
+            goal = self._healing.choose(state, memory, around, anyway=True)
+        elif skill in (FIGHT, CATCH):
+            goal = self._fights(key, why, state, memory, around)
+        if goal is None:
+            memory.wish_failed = True
+            return None
+        if not goal.why.startswith(ADVICE_PREFIX):
+            goal.why = f"{ADVICE_PREFIX}{goal.why}"
+        goal.confidence = confidence
+        return goal
+
+    def _talk(
+        self,
+        key: str,
+        why: str,
+        map_id: int,
+        x: int,
+        y: int,
+        state: GameState,
+        memory: PilotMemory,
+        around: Surroundings,
+    ) -> Goal | None:
+        """Whoever stands on the tile, or the nearest person."""
+        if map_id != state.map_id:
+            return self._objectives.towards(Target(map_id), why, state, memory, around)
+        options = []
+        for person in around.people:
+            nearest = around.search.nearest(around.talk_ends(person.x, person.y))
+            if nearest is not None:
+                away = abs(person.x - x) + abs(person.y - y) if x >= 0 and y >= 0 else 0
+                options.append((away, nearest[1], person.number, person.x, person.y))
+        if not options:
+            return None
+        _, _, number, column, row = min(options)
+        return Goal(TALK, key, map_id, why, 0.0, column, row, person=number)

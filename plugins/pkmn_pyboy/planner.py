@@ -1,0 +1,226 @@
+"""From milestones to what can be done now: a tree of goals, each milestone's needs below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.milestones import Milestone, Target
+from pkmn_pyboy.pilot import strength
+from pkmn_pyboy.pilot.bag import Bag
+from pkmn_pyboy.pilot.damage import BattleTables
+from pkmn_pyboy.pilot.roads import usable_moves
+from pkmn_pyboy.profile import FieldMove
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+MILESTONE, ERRAND, TEACH, CATCH, TRAIN, HEAL = "milestone", "errand", "teach", "catch", "train", "heal"
+"""Kinds of goals."""
+
+_BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
+_BADGES_EACH = 8
+_DEPTH = 24
+_SPECIES_BYTES, _MACHINE_BYTES = 32, 24
+_STRONG_ENOUGH = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGoal:
+    """Something to do. ``parents`` are the keys of the goals that it is done for, the milestone first.
+
+    ``number`` is a machine's place for TEACH, a species (0: any new one) for CATCH, a level for TRAIN; ``member`` the
+    party place of who is taught or trained.
+    """
+
+    kind: str
+    key: str
+    title: str
+    hint: str = ""
+    target: Target | None = None
+    number: int = 0
+    member: int = 0
+    parents: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The hint, or else the title."""
+        return self.hint or self.title
+
+
+class GoalOrientedPlanner:
+    """Turns milestones into goals that can be worked on now.
+
+    A milestone may need things, badges, field moves, levels or errands first; what is missing becomes a goal of its
+    own, down to one for which nothing is missing.
+
+    Args:
+        environment: the game. Without one there are no goals.
+        care: factor on the damage that trainers are expected to do.
+    """
+
+    def __init__(self, environment: PokemonEnvironment | None = None, care: float = 1.25) -> None:
+        self._environment = environment
+        self.care = care
+        """Factor on the damage that trainers are expected to do; a pilot raises it when it has lost."""
+        self._goals: Mapping[str, Milestone] = {}
+        if environment is None:
+            return
+        profile, data = environment.profile, environment.rom.data
+        self._goals = {milestone.key: milestone for milestone in profile.milestones} | dict(profile.errands)
+        self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
+        self._tables = BattleTables(data, profile.memory.rom_tables)
+        self._book = strength.TrainerBook(data, profile.memory.rom_tables, self._tables)
+        self._base = profile.memory.rom_tables.get("BaseData")
+
+    def current(self) -> PlannedGoal | None:
+        """What to do now; None when all is reached."""
+        goals = self.goals()
+        return goals[-1] if goals else None
+
+    def goals(self) -> tuple[PlannedGoal, ...]:
+        """The way down the tree: the next milestone, what it needs, what that needs, to what can be done now."""
+        environment = self._environment
+        if environment is None:
+            return ()
+        milestone = environment.milestones.current(environment.goal)
+        if milestone is None:
+            return ()
+        bag = Bag.read(environment.emulator, environment.profile.memory)
+        found: list[PlannedGoal] = []
+        self._expand(milestone, MILESTONE, bag, found)
+        return tuple(found)
+
+    def describe(self) -> str:
+        """The goals in words, one a line, each below the one that it is for."""
+        return "\n".join(f"{'  ' * depth}{goal.words}" for depth, goal in enumerate(self.goals()))
+
+    # The tree -------------------------------------------------------------------------------------------------
+
+    def _expand(self, goal: Milestone, kind: str, bag: Bag, found: list[PlannedGoal]) -> None:
+        parents = tuple(one.key for one in found)
+        if len(found) >= _DEPTH or goal.key in parents:
+            return
+        found.append(PlannedGoal(kind, goal.key, goal.name, goal.hint, goal.target, parents=parents))
+        needed = self._needed(goal, bag)
+        if isinstance(needed, Milestone):
+            self._expand(needed, ERRAND, bag, found)
+        elif needed is not None:
+            kind, number, member, title = needed
+            found.append(
+                PlannedGoal(
+                    kind, f"{kind}/{number}", title, "", goal.target, number, member, tuple(one.key for one in found)
+                )
+            )
+
+    def _needed(self, goal: Milestone, bag: Bag) -> Milestone | tuple[str, int, int, str] | None:
+        """What is missing first: a goal that brings it, or (kind, number, member, title)."""
+        environment = self._environment
+        assert environment is not None
+        memory, state = environment.emulator, environment.state
+        for key in goal.errands:
+            errand = self._goals[key]
+            if not errand.holds(memory, state.map_id):
+                return errand
+        requires = goal.requires
+        for item in requires.items:
+            source = self._sources.get(item)
+            if not bag.has(item) and source is not None and source.key != goal.key:
+                return source
+        for badge in requires.badges:
+            if not self._has_badge(badge):
+                giver = self._badge_giver(badge)
+                if giver is not None and giver.key != goal.key:
+                    return giver
+        usable = usable_moves(environment) if requires.field_moves else frozenset()
+        for name in requires.field_moves:
+            if name not in usable:
+                missing = self._field_move(environment.profile.field_moves[name], goal, bag)
+                if missing is not None:
+                    return missing
+        members = [member for member in state.party.members if not member.egg]
+        if requires.species and not any(member.species in requires.species for member in members):
+            names = environment.profile.names.species
+            species = requires.species[0]
+            return CATCH, species, 0, f"catch {names.get(species, f'species {species}')}"
+        most = max((member.level for member in members), default=0)
+        if members and most < requires.min_level:
+            return TRAIN, requires.min_level, self._strongest(), f"train to level {requires.min_level}"
+        return self._training(goal) if members and requires.foes else None
+
+    def _field_move(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | tuple[str, int, int, str] | None:
+        environment = self._environment
+        assert environment is not None
+        names = environment.profile.names
+        members = environment.state.party.members
+        if not any(move.move in member.moves for member in members):
+            if not bag.machines.get(move.machine):
+                source = self._sources.get(move.item)
+                return source if source is not None and source.key != goal.key else None
+            able = [place for place, one in enumerate(members) if not one.egg and self.learns(one.species, move)]
+            if able:
+                place = min(able, key=lambda place: (0 not in members[place].moves, members[place].level))
+                return TEACH, move.machine, place, f"teach {names.moves.get(move.move, move.name)}"
+            return CATCH, 0, 0, f"catch one that can learn {names.moves.get(move.move, move.name)}"
+        if not move.badge.holds(environment.emulator, environment.state.map_id):
+            giver = next((one for one in self._goals.values() if move.badge in one.evidence), None)
+            return giver if giver is not None and giver.key != goal.key else None
+        return None
+
+    def learns(self, species: int, move: FieldMove) -> bool:
+        """Whether a species can be taught a field move."""
+        environment, base = self._environment, self._base
+        if environment is None or base is None:
+            return False
+        start = base.offset + (species - 1) * _SPECIES_BYTES + _MACHINE_BYTES
+        return bool(environment.rom.data[start + (move.machine >> 3)] >> (move.machine & 7) & 1)
+
+    # Strength -------------------------------------------------------------------------------------------------
+
+    def _training(self, goal: Milestone) -> tuple[str, int, int, str] | None:
+        """Who should train for the trainers of a goal, and to which level; None when the party is strong enough."""
+        environment = self._environment
+        assert environment is not None
+        foes = [foe for trainer in goal.requires.foes for foe in self._book.party(*trainer)]
+        party = strength.rested(self._tables, environment.state.party)
+        if not foes or not party:
+            return None
+        if strength.forecast(self._tables, party, foes, self.care).score >= _STRONG_ENOUGH:
+            as_it_is = strength.as_it_is(self._tables, environment.state.party)
+            if strength.forecast(self._tables, as_it_is, foes, self.care).score >= _STRONG_ENOUGH:
+                return None
+            return HEAL, 0, 0, "heal before the fight"
+        places = [place for place, member in enumerate(environment.state.party.members) if not member.egg]
+        best = (-1.0, 0)
+        for index in range(len(party)):
+            later = [strength.grown(one, 3) if place == index else one for place, one in enumerate(party)]
+            score = strength.forecast(self._tables, later, foes, self.care).score
+            best = max(best, (score - 0.01 * party[index].level, index))
+        level = party[best[1]].level + 1
+        return TRAIN, level, places[best[1]], f"train to level {level}"
+
+    def _strongest(self) -> int:
+        environment = self._environment
+        members = environment.state.party.members if environment is not None else ()
+        return max(range(len(members)), key=lambda place: (not members[place].egg, members[place].level), default=0)
+
+    # Badges ---------------------------------------------------------------------------------------------------
+
+    def _has_badge(self, badge: int) -> bool:
+        environment = self._environment
+        assert environment is not None
+        state = environment.state
+        badges = state.johto_badges if badge < _BADGES_EACH else state.kanto_badges
+        return bool(badges >> badge % _BADGES_EACH & 1)
+
+    def _badge_giver(self, badge: int) -> Milestone | None:
+        environment = self._environment
+        assert environment is not None
+        place = environment.profile.memory.fields.get(_BADGE_FIELDS[badge // _BADGES_EACH])
+        for goal in self._goals.values():
+            for item in goal.evidence:
+                at = place is not None and item.kind == "bit" and item.address == place.address
+                if at and item.mask == 1 << badge % _BADGES_EACH:
+                    return goal
+        return None

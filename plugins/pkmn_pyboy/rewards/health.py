@@ -1,0 +1,67 @@
+"""Reward for health: getting weak costs what healing pays back, and each Pokemon that faints costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pkmn_pyboy.rewards.party_changes import fainted, same_pokemon
+from pkmn_pyboy.state.game_state import GameState, Party
+
+
+class HealthSettings(BaseModel):
+    """What health is worth."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    healed: float = Field(
+        default=10.0,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="For healing a party without hit points up to weak_share; the way down costs the same.",
+    )
+    weak_share: float = Field(
+        default=0.5, gt=0.0, le=1.0, description="Share of the party's hit points below which it is weak."
+    )
+    fainted: float = Field(
+        default=-2.0, le=0.0, allow_inf_nan=False, description="For each own Pokemon that faints; not above 0."
+    )
+
+
+class HealthReward:
+    """Pays for healing a weak party exactly what getting weak had cost, so being hurt and healed gains nothing."""
+
+    PARTS = ("healed", "fainted")
+
+    def __init__(self, settings: HealthSettings | None = None) -> None:
+        self.settings = settings or HealthSettings()
+
+    def reset(self, state: GameState) -> None:
+        """Begins an episode. There is nothing to remember: all is in the two states of a step."""
+
+    def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
+        """The parts that this step earned."""
+        before, now = previous.party, state.party
+        if before is now:
+            return {}
+        parts: dict[str, float] = {}
+        change = self._strength(now) - self._strength(before)
+        if change:
+            parts["healed"] = self.settings.healed * change
+        down = fainted(now) - fainted(before)
+        if down > 0 and same_pokemon(before, now):
+            parts["fainted"] = self.settings.fainted * down
+        return parts
+
+    def save_state(self) -> dict[str, Any]:
+        """Nothing is remembered."""
+        return {}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a saved state."""
+
+    def _strength(self, party: Party) -> float:
+        """0 for a party without hit points, 1 for one that is not weak, or that is no party yet."""
+        return min(party.hp_share / self.settings.weak_share, 1.0) if party.level_sum else 1.0

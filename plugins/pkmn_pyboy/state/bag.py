@@ -1,0 +1,81 @@
+"""What the player carries, pocket by pocket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pkmn_pyboy.state.memory_map import item_pairs
+
+ITEM_PLACES, BALL_PLACES, KEY_ITEM_PLACES = 20, 12, 25
+MACHINES, HIDDEN_MACHINES = 50, 7
+_LIST_END = 0xFF
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Some of one item."""
+
+    item: int
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that teaches a move. ``label`` goes from TM01 to HM07; ``move`` is 0 where the image is silent."""
+
+    label: str
+    move: int
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """The pockets, each in the order in which the game shows it."""
+
+    items: tuple[Stack, ...] = ()
+    balls: tuple[Stack, ...] = ()
+    key_items: tuple[Stack, ...] = ()
+    machines: tuple[Machine, ...] = ()
+
+    def count(self, item: int) -> int:
+        """How many of an item are carried, machines left out."""
+        return sum(stack.count for stack in (*self.items, *self.balls, *self.key_items) if stack.item == item)
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of each thing carried, by name; machines by label and move."""
+        found = {stack.name: stack.count for stack in (*self.items, *self.balls, *self.key_items)}
+        return found | {f"{machine.label} {machine.name}".strip(): machine.count for machine in self.machines}
+
+
+def read_stacks(number: int, data: bytes, places: int, names: Mapping[int, str]) -> tuple[Stack, ...]:
+    """A pocket of pairs. More entries than there are places is what memory holds before a game is loaded."""
+    if not 0 < number <= places:
+        return ()
+    return tuple(Stack(item, _name(item, names), count) for item, count in item_pairs(data)[:number])
+
+
+def read_key_items(number: int, data: bytes, names: Mapping[int, str]) -> tuple[Stack, ...]:
+    """The pocket of key items, of which there is one each."""
+    if not 0 < number <= KEY_ITEM_PLACES:
+        return ()
+    listed = data.split(bytes((_LIST_END,)), 1)[0][:number]
+    return tuple(Stack(item, _name(item, names), 1) for item in listed)
+
+
+def read_machines(data: bytes, moves: tuple[int, ...], names: Mapping[int, str]) -> tuple[Machine, ...]:
+    """The machines: memory holds a count for each, the hidden ones last."""
+    machines = []
+    for place, count in enumerate(data):
+        if count:
+            hidden = place >= MACHINES
+            label = f"HM{place - MACHINES + 1:02}" if hidden else f"TM{place + 1:02}"
+            move = moves[place] if place < len(moves) else 0
+            machines.append(Machine(label, move, names.get(move, ""), count))
+    return tuple(machines)
+
+
+def _name(item: int, names: Mapping[int, str]) -> str:
+    return names.get(item, f"item {item}")

@@ -1,0 +1,94 @@
+"""What is worth knowing but not needed at every step, read when someone asks: bag, Pokedex, flags, clock and names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from pkmn_pyboy.state.bag import Bag
+from pkmn_pyboy.state.event_flags import EventFlags
+from pkmn_pyboy.state.game_state import Movement, Party
+
+WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+
+
+class TimeOfDay(IntEnum):
+    """What the game takes the time for; in a dark cave it is darkness at any hour."""
+
+    MORNING = 0
+    DAY = 1
+    NIGHT = 2
+    DARKNESS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The game's own time."""
+
+    weekday: str
+    hour: int
+    minute: int
+    time_of_day: TimeOfDay
+
+
+@dataclass(frozen=True, slots=True)
+class PlayTime:
+    """How long was played, as the game counts."""
+
+    hours: int
+    minutes: int
+    seconds: int
+
+    def __str__(self) -> str:
+        return f"{self.hours}:{self.minutes:02}:{self.seconds:02}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pokedex:
+    """Species by number."""
+
+    caught: frozenset[int]
+    seen: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class BattleDetails:
+    """More of a battle: passing conditions of both sides, what stands between them, and who is still to come."""
+
+    own_conditions: tuple[str, ...]
+    opponent_conditions: tuple[str, ...]
+    own_screens: tuple[str, ...]
+    opponent_screens: tuple[str, ...]
+    weather: str
+    trainer: str
+    """Class of the trainer, empty in the wild."""
+    own_place: int
+    """Place in the party of the Pokemon that fights, from 0."""
+    opponents: Party
+    """The trainer's Pokemon; nobody in the wild."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """All of it at one moment."""
+
+    name: str
+    rival_name: str
+    trainer_id: int
+    girl: bool
+    movement: Movement
+    coins: int
+    savings: int
+    badges: tuple[str, ...]
+    visited_towns: tuple[str, ...]
+    repel_steps: int
+    nicknames: tuple[str, ...]
+    bag: Bag
+    pokedex: Pokedex
+    flags: EventFlags
+    clock: Clock
+    play_time: PlayTime
+    battle: BattleDetails | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+    """Of the map: ``landmark``, the place that it is part of, and ``kind``, such as town, route, indoors or cave."""

@@ -1,0 +1,50 @@
+"""The story's flags: looked up by number or by the name that the profile gives the ones worth knowing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TEMPORARY_FLAGS = 8
+"""The first ones are cleared with every map, so they tell nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventFlags:
+    """All flags at one moment. ``names`` are the profile's, by number; the others have no known meaning."""
+
+    data: bytes
+    names: Mapping[int, str]
+
+    def is_set(self, flag: int | str) -> bool:
+        """Whether a flag is set.
+
+        Args:
+            flag: its number, or its name in any case.
+
+        Raises:
+            ValueError: there is no such flag, or it is one of those that every map clears.
+        """
+        number = flag if isinstance(flag, int) else self._number(flag)
+        if not TEMPORARY_FLAGS <= number < len(self.data) * 8:
+            last = len(self.data) * 8 - 1
+            raise ValueError(f"flag {number} is not kept: those from {TEMPORARY_FLAGS} to {last} are")
+        return bool(self.data[number >> 3] >> (number & 7) & 1)
+
+    def named(self) -> dict[str, bool]:
+        """Every named flag, and whether it is set."""
+        return {name: self.is_set(number) for number, name in self.names.items()}
+
+    def set_names(self) -> tuple[str, ...]:
+        """The names of those that are set, in the order of their numbers."""
+        return tuple(name for number, name in sorted(self.names.items()) if self.is_set(number))
+
+    def _number(self, name: str) -> int:
+        wanted = name.upper()
+        for number, known in self.names.items():
+            if known.upper() == wanted:
+                return number
+        near = difflib.get_close_matches(wanted, self.names.values(), 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"there is no flag {name!r}{hint}")

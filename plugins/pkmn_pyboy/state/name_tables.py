@@ -1,0 +1,94 @@
+"""Names that the cartridge image itself keeps, for what a profile does not name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.state.text import Charmap
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.profile import GameProfile, Names
+
+_SPECIES_NAME_BYTES = 10
+_LONGEST_NAME = 20
+_MOST = 255
+_BANK_BYTES = 0x4000
+_MACHINE_MOVES = "TMHMMoves"
+
+
+def names_with_image(profile: GameProfile, rom: bytes) -> Names:
+    """The profile's names; of each kind that it leaves out those in the image, where it says where they are."""
+    names, tables = profile.names, profile.memory.rom_tables
+    return replace(
+        names,
+        species=names.species or _fixed(rom, tables.get("PokemonNames"), profile.charmap),
+        moves=names.moves or _strings(rom, tables.get("MoveNames"), profile.charmap),
+        items=names.items or _strings(rom, tables.get("ItemNames"), profile.charmap),
+        trainer_classes=names.trainer_classes or _strings(rom, tables.get("TrainerClassNames"), profile.charmap),
+        types=names.types or _pointed(rom, tables.get("TypeNames"), profile.charmap),
+    )
+
+
+def machine_moves(rom: bytes, tables: Mapping[str, RomTable], count: int) -> tuple[int, ...]:
+    """The moves that machines teach, in order; empty where the profile does not say where they are."""
+    table = tables.get(_MACHINE_MOVES)
+    moves = rom[table.offset : table.offset + count] if table is not None else b""
+    return tuple(moves) if len(moves) == count else ()
+
+
+def _fixed(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, str]:
+    names = {}
+    for number in range(1, _MOST + 1):
+        if table is None:
+            break
+        start = table.offset + (number - 1) * _SPECIES_NAME_BYTES
+        name = _name(rom[start : start + _SPECIES_NAME_BYTES], charmap)
+        if not name:
+            break
+        names[number] = name
+    return names
+
+
+def _strings(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, str]:
+    """Strings on end, up to the first that is none: the table does not say how many it has."""
+    names = {}
+    place = table.offset if table is not None else len(rom)
+    for number in range(1, _MOST + 1):
+        end = rom.find(charmap.end, place, place + _LONGEST_NAME)
+        name = _name(rom[place:end], charmap) if end > place else ""
+        if not name:
+            break
+        names[number] = name
+        place = end + 1
+    return names
+
+
+def _pointed(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, str]:
+    """A list of addresses in its own bank, which goes up to the first of the names."""
+    if table is None:
+        return {}
+    names: dict[int, str] = {}
+    end = table.address + 2 * _MOST
+    place = table.address
+    while place < end:
+        offset = table.offset + place - table.address
+        address = int.from_bytes(rom[offset : offset + 2], "little")
+        if not _BANK_BYTES <= address < 2 * _BANK_BYTES:
+            break
+        if address > table.address:
+            end = min(end, address)
+        start = RomTable(table.bank, address).offset
+        name = _name(rom[start : start + _LONGEST_NAME], charmap)
+        if name:
+            names[(place - table.address) // 2] = name
+        place += 2
+    return names
+
+
+def _name(data: bytes, charmap: Charmap) -> str:
+    """A name without bytes that are no characters; empty if it has any."""
+    codes = data.split(bytes((charmap.end,)), 1)[0]
+    return charmap.decode(codes) if all(code in charmap.characters for code in codes) else ""

@@ -1,0 +1,119 @@
+"""All that the user's own cartridge image says about its game, each part read when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.state.type_chart import TypeChart
+from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.creature_tables import (
+    machine_items,
+    read_growth_rates,
+    read_items,
+    read_machines,
+    read_moves,
+    read_species,
+    read_stat_stages,
+)
+from pkmn_pyboy.world.encounter_tables import read_shops, read_spawns, read_trainers, read_wild
+from pkmn_pyboy.world.image import Image
+from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.table_records import GrowthRate, Item, MoveData, Species, Trainer, WildTable
+
+
+class Cartridge:
+    """The tables of an image, and its world. A table that the profile doesn't know, or that makes no sense, is empty.
+
+    Args:
+        rom: the image.
+        profile: says where its tables are.
+    """
+
+    def __init__(self, rom: bytes, profile: GameProfile) -> None:
+        self._rom = rom
+        self._profile = profile
+        self._image = Image(rom, profile.memory.rom_tables)
+
+    @cached_property
+    def world(self) -> CartridgeWorld:
+        """All maps."""
+        return CartridgeWorld(self._rom, self._profile)
+
+    @cached_property
+    def species(self) -> Mapping[int, Species]:
+        """Species by number, with evolutions and the moves that levels bring."""
+        return read_species(self._image, self._profile.names)
+
+    @cached_property
+    def moves(self) -> Mapping[int, MoveData]:
+        """Moves by number."""
+        return read_moves(self._image, self._profile.names)
+
+    @cached_property
+    def items(self) -> Mapping[int, Item]:
+        """Things by number."""
+        return read_items(self._image, self._profile.names)
+
+    @cached_property
+    def machines(self) -> tuple[int, ...]:
+        """The move of each machine, from place 0; 0 for a place without one."""
+        return read_machines(self._image)
+
+    @cached_property
+    def machine_items(self) -> Mapping[int, int]:
+        """The move that a machine in the bag teaches, by item."""
+        return machine_items(dict(self.items), self.machines)
+
+    @cached_property
+    def type_chart(self) -> TypeChart | None:
+        """What types do to each other."""
+        return TypeChart.from_rom(self._rom, self._profile.memory.rom_tables)
+
+    @cached_property
+    def stat_stages(self) -> tuple[tuple[int, int], ...]:
+        """Numerator and denominator of the 13 stages of a stat."""
+        return read_stat_stages(self._image)
+
+    @cached_property
+    def growth_rates(self) -> tuple[GrowthRate, ...]:
+        """Growth rates by number."""
+        return read_growth_rates(self._image, dict(self.species))
+
+    @cached_property
+    def trainers(self) -> Mapping[tuple[int, int], Trainer]:
+        """Trainers by class and number in it."""
+        return read_trainers(self._image, self._profile.names, self._profile.charmap)
+
+    @cached_property
+    def wild(self) -> tuple[WildTable, ...]:
+        """Wild tables of all maps."""
+        return read_wild(self._image, set(self.world.map_ids()))
+
+    @cached_property
+    def _wild_on(self) -> dict[int, tuple[WildTable, ...]]:
+        found: dict[int, tuple[WildTable, ...]] = {}
+        for table in self.wild:
+            found[table.map_id] = (*found.get(table.map_id, ()), table)
+        return found
+
+    def wild_on(self, map_id: int) -> tuple[WildTable, ...]:
+        """Wild tables of a map: in the grass, on the water, both or none."""
+        return self._wild_on.get(map_id, ())
+
+    @cached_property
+    def shops(self) -> tuple[tuple[int, ...], ...]:
+        """What each shop sells, by number."""
+        return read_shops(self._image)
+
+    @cached_property
+    def spawns(self) -> tuple[Place, ...]:
+        """Where the player returns to after a defeat, by number."""
+        return read_spawns(self._image, set(self.world.map_ids()))
+
+    def teaches(self, species: int) -> frozenset[int]:
+        """The moves that machines can teach a species."""
+        known = self.species.get(species)
+        places = known.machines if known is not None else ()
+        return frozenset(self.machines[place] for place in places if place < len(self.machines)) - {0}

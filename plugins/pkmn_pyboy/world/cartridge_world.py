@@ -1,0 +1,137 @@
+"""The world as the cartridge image has it: every map, read when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from pkmn_pyboy.navigation.grid import TileRules
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.world.image import Image, OutOfImage
+from pkmn_pyboy.world.knowledge import openers_of
+from pkmn_pyboy.world.map_events import EventReader, Events
+from pkmn_pyboy.world.map_exits import ways_out
+from pkmn_pyboy.world.map_layout import Header, MapLayouts
+from pkmn_pyboy.world.records import Warp, Way, WorldMap
+
+
+class CartridgeWorld:
+    """All maps of an image. Nothing is read before it is asked for, and what was read is kept.
+
+    What makes no sense (another game's image, a cut-off one) is left out; ``problems`` says what and why.
+
+    Args:
+        rom: the cartridge image.
+        profile: says where its tables are.
+    """
+
+    def __init__(self, rom: bytes, profile: GameProfile) -> None:
+        self.rules = TileRules.of(profile.collision)
+        self.openers = openers_of(profile, self.rules)
+        self.problems: dict[int, str] = {}
+        """Why a map, or what happens on it, was left out, by map id."""
+        self._names = profile.names
+        self._image = Image(rom, profile.memory.rom_tables)
+        self._layouts = MapLayouts(self._image, profile)
+        self._profile = profile
+        self._events: dict[int, Events] = {}
+        self._maps: dict[int, WorldMap | None] = {}
+        self._ways: dict[int, tuple[Way, ...]] = {}
+
+    @property
+    def version(self) -> int:
+        """Always 0: an image doesn't change."""
+        return 0
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return self._layouts.places()
+
+    @cached_property
+    def _event_reader(self) -> EventReader:
+        return EventReader(self._image, self._profile, self._places)
+
+    @cached_property
+    def _ids(self) -> tuple[int, ...]:
+        return tuple(map_id for map_id in sorted(self._places) if self._header(map_id) is not None)
+
+    def map_ids(self) -> Sequence[int]:
+        """All maps that make sense, in order."""
+        return self._ids
+
+    def name(self, map_id: int) -> str:
+        """What the profile calls a map."""
+        return self._names.map_name(map_id)
+
+    def map(self, map_id: int) -> WorldMap | None:
+        """A map, or None where the image has none of that number."""
+        if map_id not in self._maps:
+            self._maps[map_id] = self._read(map_id)
+        return self._maps[map_id]
+
+    def ways(self, map_id: int) -> Sequence[Way]:
+        """The tiles by which a map can be left: warps, then tiles along connected edges."""
+        found = self._ways.get(map_id)
+        if found is None:
+            here = self.map(map_id)
+            found = () if here is None else ways_out(here, self.rules, self._warps_of, self._size_of)
+            self._ways[map_id] = found
+        return found
+
+    def size(self, map_id: int) -> tuple[int, int] | None:
+        """Columns and rows of a map, without reading its tiles."""
+        return self._size_of(map_id)
+
+    def _read(self, map_id: int) -> WorldMap | None:
+        header = self._header(map_id)
+        if header is None:
+            return None
+        try:
+            grid = self._layouts.grid(header, self._places)
+        except OutOfImage as error:
+            self.problems[map_id] = f"left out: {error}"
+            return None
+        events = self._events_of(map_id)
+        return WorldMap(
+            map_id,
+            self.name(map_id),
+            header.tileset,
+            header.kind,
+            header.landmark,
+            grid,
+            events.warps,
+            header.connections,
+            events.triggers,
+            events.signs,
+            events.people,
+        )
+
+    def _header(self, map_id: int) -> Header | None:
+        place = self._places.get(map_id)
+        if place is None:
+            return None
+        try:
+            return self._layouts.header(map_id, place)
+        except OutOfImage as error:
+            self.problems[map_id] = f"left out: {error}"
+            return None
+
+    def _events_of(self, map_id: int) -> Events:
+        found = self._events.get(map_id)
+        if found is None:
+            found = Events()
+            header = self._header(map_id)
+            try:
+                if header is not None:
+                    found = self._event_reader.read(header)
+            except OutOfImage as error:
+                self.problems[map_id] = f"without exits and people: {error}"
+            self._events[map_id] = found
+        return found
+
+    def _warps_of(self, map_id: int) -> tuple[Warp, ...]:
+        return self._events_of(map_id).warps
+
+    def _size_of(self, map_id: int) -> tuple[int, int] | None:
+        header = self._header(map_id)
+        return None if header is None else (header.width * 2, header.height * 2)

@@ -1,0 +1,164 @@
+"""Where a way may end: a tile, beside a person, anywhere on a map, or at the nearest of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pkmn_pyboy.navigation.grid import STEPS, WALL, WATER, TileRules
+from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.gates import Box
+from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
+
+KINDS = ("grass", "water", "healer", "shop", "item", "unseen")
+
+Ends = Mapping[tuple[int, int], int]
+"""Tiles where a way may end, with the direction to press there, ENTER for none."""
+
+_SPOKEN_TO = {"healer": Role.HEALER, "shop": Role.CLERK, "item": Role.ITEM}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Tiles to end on, by map; None for a map that only has to be reached.
+
+    ``enters``: ends without a press are exits that act when they are stepped on.
+    """
+
+    ends: Mapping[int, Ends | None]
+    enters: bool = False
+
+    def tiles_on(self, place: Place) -> Iterable[tuple[tuple[int, int], int]]:
+        """Tiles that end a way on the map of a place where it was entered."""
+        if place.map_id not in self.ends:
+            return ()
+        ends = self.ends[place.map_id]
+        return (((place.x, place.y), ENTER),) if ends is None else ends.items()
+
+    def press_at(self, place: Place) -> int:
+        """What to press at the end."""
+        ends = self.ends.get(place.map_id)
+        return ENTER if ends is None else ends.get((place.x, place.y), ENTER)
+
+    def boxes(self) -> dict[int, Box]:
+        """What surrounds the ends on each map."""
+        found = {}
+        for map_id, ends in self.ends.items():
+            if ends is None:
+                found[map_id] = (0, 0, 1 << 16, 1 << 16)
+            else:
+                columns, rows = [x for x, _ in ends], [y for _, y in ends]
+                found[map_id] = (min(columns), min(rows), max(columns), max(rows))
+        return found
+
+
+def on_map(map_id: int) -> Goal:
+    """Anywhere on a map."""
+    return Goal({map_id: None})
+
+
+def at_place(world: World, place: Place) -> Goal:
+    """On a tile, or facing it where nobody can stand there."""
+    here = world.map(place.map_id)
+    if here is None or not here.grid.inside(place.x, place.y):
+        return Goal({})
+    tile = here.grid.tiles[here.grid.cell(place.x, place.y)]
+    taken = any((person.x, person.y) == (place.x, place.y) and not person.walks for person in here.people)
+    closed = world.rules.kind[tile] == WALL and tile not in world.openers
+    if not taken and not closed:
+        return Goal({place.map_id: {(place.x, place.y): ENTER}})
+    ends = talk_ends(here, world.rules, place.x, place.y)
+    return Goal({place.map_id: ends} if ends else {})
+
+
+def talk_ends(here: WorldMap, rules: TileRules, x: int, y: int) -> dict[tuple[int, int], int]:
+    """Tiles from which something can be spoken to or read, over a counter too, with the direction to face there."""
+    grid, ends = here.grid, {}
+    for direction, (dx, dy) in enumerate(STEPS):
+        place = (x - dx, y - dy)
+        if grid.inside(*place) and grid.tiles[grid.cell(*place)] == rules.counter:
+            place = (place[0] - dx, place[1] - dy)
+        if grid.inside(*place) and rules.kind[grid.tiles[grid.cell(*place)]] != WALL:
+            ends[place] = direction
+    return ends
+
+
+def of_kind(world: World, kind: str, abilities: Abilities, visited: Collection[int]) -> Goal:
+    """The ends of everything of a kind. Raises ValueError for a kind that there is not."""
+    if kind == "unseen":
+        return Goal(dict(_unseen(world, visited)), enters=True)
+    if kind in _SPOKEN_TO:
+        return Goal(dict(_spoken_to(world, _SPOKEN_TO[kind], abilities)))
+    if kind == "grass":
+        return Goal(dict(_tiles(world, world.rules.grass)))
+    if kind == "water":
+        return Goal(dict(_shores(world)))
+    raise ValueError(f"there is no nearest {kind!r}; there is {', '.join(KINDS)}")
+
+
+def _maps(world: World) -> Iterator[WorldMap]:
+    for map_id in world.map_ids():
+        here = world.map(map_id)
+        if here is not None:
+            yield here
+
+
+def _unseen(world: World, visited: Collection[int]) -> Iterator[tuple[int, Ends]]:
+    for map_id in visited:
+        ends = {
+            (way.x, way.y): way.press
+            for way in world.ways(map_id)
+            if not way.back and (way.arrival is None or way.arrival.map_id not in visited)
+        }
+        if ends:
+            yield map_id, ends
+
+
+def _spoken_to(world: World, role: Role, abilities: Abilities) -> Iterator[tuple[int, Ends]]:
+    for here in _maps(world):
+        ends: dict[tuple[int, int], int] = {}
+        for person in here.people:
+            if person.role is role and not _gone(person, abilities):
+                ends |= talk_ends(here, world.rules, person.x, person.y)
+        if ends:
+            yield here.map_id, ends
+
+
+def _gone(person: MapPerson, abilities: Abilities) -> bool:
+    return abilities.flags is not None and person.flag in abilities.flags
+
+
+def _tiles(world: World, values: Collection[int]) -> Iterator[tuple[int, Ends]]:
+    wanted = bytes(value in values for value in range(256))
+    for here in _maps(world):
+        grid = here.grid
+        marked = grid.tiles.translate(wanted)
+        ends = {
+            grid.tile_of(cell): ENTER
+            for cell, wanted_here in enumerate(marked)
+            if wanted_here and grid.inside(*grid.tile_of(cell))
+        }
+        if ends:
+            yield here.map_id, ends
+
+
+def _shores(world: World) -> Iterator[tuple[int, Ends]]:
+    """Tiles of land beside water, facing it."""
+    rules = world.rules
+    water = frozenset(value for value in range(256) if rules.kind[value] == WATER)
+    for map_id, tiles in _tiles(world, water):
+        here = world.map(map_id)
+        if here is None:
+            continue
+        ends = {}
+        for x, y in tiles:
+            for direction, (dx, dy) in enumerate(STEPS):
+                place = (x - dx, y - dy)
+                if here.grid.inside(*place) and rules.kind[here.grid.tiles[here.grid.cell(*place)]] not in (
+                    WALL,
+                    WATER,
+                ):
+                    ends[place] = direction
+        if ends:
+            yield map_id, ends

@@ -1,0 +1,84 @@
+"""A question after the way between two named places, and its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pkmn_pyboy.navigation.grid import WALL
+from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.goals import KINDS
+from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.place_names import find_place
+from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.route import Route
+from pkmncli.errors import ConfigurationError
+
+NEAREST = tuple(kind for kind in KINDS if kind != "unseen")
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """The way from one place to another. ``route`` is None where there is none, whatever one can do."""
+
+    start: Place
+    start_name: str
+    goal_name: str
+    abilities: Abilities
+    route: Route | None
+
+    @property
+    def walkable(self) -> bool:
+        """Whether it can be walked with these abilities."""
+        return self.route is not None and not self.route.blocked_by
+
+
+def find_journey(world: World, start_words: str, goal_words: str, abilities: Abilities) -> Journey:
+    """Finds the way; where it can't be walked, the one with the least in between.
+
+    Args:
+        world: the maps.
+        start_words: where to begin: a map, or a tile of one.
+        goal_words: where to go: the same, or the nearest of a kind.
+        abilities: what the player can do.
+
+    Raises:
+        ConfigurationError: a place is not known, or nobody can stand where it begins.
+    """
+    start = _start(world, start_words)
+    planner = RoutePlanner(world)
+    start_name = f"{world.name(start.map_id)} ({start.x},{start.y})"
+    kind = goal_words.strip().lower()
+    if kind in NEAREST:
+        return Journey(start, start_name, f"the nearest {kind}", abilities, planner.nearest(start, kind, abilities))
+    goal_map, tile = find_place(world, goal_words)
+    goal = tile if tile is not None else goal_map
+    goal_name = world.name(goal_map) + (f" ({tile.x},{tile.y})" if tile is not None else "")
+    route = planner.route(start, goal, abilities) or planner.route(start, goal, abilities, through_obstacles=True)
+    return Journey(start, start_name, goal_name, abilities, route)
+
+
+def _start(world: World, words: str) -> Place:
+    map_id, place = find_place(world, words)
+    here = world.map(map_id)
+    if here is None:
+        raise ConfigurationError(f"{world.name(map_id)} can't be read from this image")
+    grid, kind = here.grid, world.rules.kind
+    if place is not None:
+        if kind[grid.tiles[grid.cell(place.x, place.y)]] == WALL:
+            raise ConfigurationError(f"{world.name(map_id)} ({place.x},{place.y}) is a wall: nobody can begin there")
+        return place
+    ways = world.ways(map_id)
+    if ways:
+        way = next((way for way in ways if way.warp), ways[0])
+        return Place(map_id, way.x, way.y)
+    free = [
+        (abs(2 * x - here.width) + abs(2 * y - here.height), x, y)
+        for y in range(here.height)
+        for x in range(here.width)
+        if kind[grid.tiles[grid.cell(x, y)]] != WALL
+    ]
+    if not free:
+        raise ConfigurationError(f"{world.name(map_id)} has no tile to stand on")
+    _, x, y = min(free)
+    return Place(map_id, x, y)

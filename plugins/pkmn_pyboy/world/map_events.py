@@ -1,0 +1,158 @@
+"""What happens on maps: warps, triggers, signs and people, with what their scripts tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.world.image import Image, OutOfImage
+from pkmn_pyboy.world.map_layout import Header
+from pkmn_pyboy.world.records import NO_FLAG, NOWHERE, MapPerson, Role, Sign, Trigger, Warp
+
+_WARP_BYTES, _TRIGGER_BYTES, _SIGN_BYTES, _PERSON_BYTES = 5, 8, 5, 13
+_BACK = (0, 0xFF)
+_NO_FLAG = 0xFFFF
+_ANY_HOUR = 0xFF
+_PERSON_SHIFT = 4
+_KIND_ITEM, _KIND_TRAINER = 1, 2
+_SCRIPT_BYTES = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """All events of a map."""
+
+    warps: tuple[Warp, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    signs: tuple[Sign, ...] = ()
+    people: tuple[MapPerson, ...] = ()
+
+
+class EventReader:
+    """Reads events.
+
+    Args:
+        image: the cartridge image.
+        profile: says how movements and scripts are read.
+        maps: the maps that warps can lead to.
+    """
+
+    def __init__(self, image: Image, profile: GameProfile, maps: Mapping[int, int]) -> None:
+        self._image = image
+        self._rules = profile.world
+        strength = profile.field_moves.get("strength")
+        self._boulder = strength.movement if strength is not None else None
+        self._classes = profile.names.trainer_classes
+        self._maps = maps
+
+    def read(self, header: Header) -> Events:
+        """A map's events; what lies outside of the map is left out. Raises OutOfImage where a list runs on."""
+        width, height = header.width * 2, header.height * 2
+        warps, place = self._list(header.events + 2, _WARP_BYTES)
+        triggers, place = self._list(place, _TRIGGER_BYTES)
+        signs, place = self._list(place, _SIGN_BYTES)
+        people, _ = self._list(place, _PERSON_BYTES)
+        scripts = (*(row[4:6] for row in triggers), *(row[3:5] for row in signs), *(row[9:11] for row in people))
+        ends = self._script_ends(header, scripts)
+        return Events(
+            tuple(self._warp(number, row) for number, row in enumerate(warps, 1)),
+            tuple(Trigger(row[0], row[2], row[1]) for row in triggers if row[2] < width and row[1] < height),
+            tuple(self._sign(header, row) for row in signs if row[1] < width and row[0] < height),
+            tuple(
+                self._person(header, number, row, ends)
+                for number, row in enumerate(people, 1)
+                if 0 <= row[2] - _PERSON_SHIFT < width and 0 <= row[1] - _PERSON_SHIFT < height
+            ),
+        )
+
+    def _list(self, place: int, size: int) -> tuple[list[bytes], int]:
+        count = self._image.byte(place)
+        data = self._image.take(place + 1, count * size)
+        return [data[start : start + size] for start in range(0, len(data), size)], place + 1 + count * size
+
+    def _warp(self, number: int, row: bytes) -> Warp:
+        target = row[3] << 8 | row[4]
+        back = row[2] in _BACK
+        known = target in self._maps and not back
+        return Warp(number, row[1], row[0], target if known else NOWHERE, row[2] if known else 0, back)
+
+    def _sign(self, header: Header, row: bytes) -> Sign:
+        if row[2] != self._rules.hidden_item_kind:
+            return Sign(row[1], row[0], row[2])
+        try:
+            place = self._image.place(header.scripts_bank, row[3] | row[4] << 8)
+            flag, item = self._image.word(place), self._image.byte(place + 2)
+        except OutOfImage:
+            return Sign(row[1], row[0], row[2])
+        return Sign(row[1], row[0], row[2], item, flag)
+
+    def _person(self, header: Header, number: int, row: bytes, ends: Mapping[int, int]) -> MapPerson:
+        rules, movement, kind = self._rules, row[3], row[7] & 0x0F
+        role = Role.TRAINER if kind == _KIND_TRAINER else Role.ITEM if kind == _KIND_ITEM else Role.PERSON
+        told: dict[str, int] = {}
+        if movement == self._boulder:
+            role = Role.BOULDER
+        elif movement in rules.roles:
+            role = Role(rules.roles[movement])
+        else:
+            role, told = self._told(header, row, kind, role, ends)
+        flag = row[11] | row[12] << 8
+        return MapPerson(
+            number,
+            row[2] - _PERSON_SHIFT,
+            row[1] - _PERSON_SHIFT,
+            role,
+            row[0],
+            movement,
+            movement in rules.walks,
+            (row[4] & 0x0F, row[4] >> 4),
+            rules.facing.get(movement, -1),
+            (-1 if row[5] == _ANY_HOUR else row[5], -1 if row[6] == _ANY_HOUR else row[6]),
+            row[8] if kind == _KIND_TRAINER else 0,
+            NO_FLAG if flag == _NO_FLAG else flag,
+            told.get("flag", NO_FLAG),
+            told.get("class", 0),
+            told.get("trainer", 0),
+            told.get("item", 0),
+            told.get("quantity", 0) or (1 if "item" in told else 0),
+            told.get("shop", -1),
+        )
+
+    def _told(
+        self, header: Header, row: bytes, kind: int, role: Role, ends: Mapping[int, int]
+    ) -> tuple[Role, dict[str, int]]:
+        """What the first pattern that fits the script keeps."""
+        try:
+            start = self._image.place(header.scripts_bank, row[9] | row[10] << 8)
+        except OutOfImage:
+            return role, {}
+        script = self._image.data[start : ends.get(start, start + _SCRIPT_BYTES)]
+        for mark in self._rules.marks:
+            if mark.kind not in (-1, kind):
+                continue
+            told = mark.read(script)
+            if told is None or not self._is_trainer(told):
+                continue
+            return Role(mark.role), told
+        return role, {}
+
+    def _is_trainer(self, told: Mapping[str, int]) -> bool:
+        if "class" not in told:
+            return True
+        number = told["class"]
+        return number > 0 and told.get("trainer", 1) > 0 and (not self._classes or number in self._classes)
+
+    def _script_ends(self, header: Header, words: Iterable[bytes]) -> dict[int, int]:
+        """Where each script ends at the latest: where the next one begins, or the events themselves."""
+        places = {header.events}
+        for data in words:
+            try:
+                places.add(self._image.place(header.scripts_bank, data[0] | data[1] << 8))
+            except OutOfImage:
+                continue
+        ordered = sorted(places)
+        return {
+            place: min(later, place + _SCRIPT_BYTES)
+            for place, later in zip(ordered, [*ordered[1:], len(self._image.data)], strict=True)
+        }

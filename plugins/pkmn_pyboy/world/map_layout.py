@@ -1,0 +1,198 @@
+"""The ground of maps: which there are, how large, and the collision of every tile with what lies beyond the edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pkmn_pyboy.navigation.grid import MapGrid
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.world.image import Image, OutOfImage
+from pkmn_pyboy.world.records import Connection
+
+_HEADER_BYTES, _CONNECTION_BYTES, _TILESET_BYTES = 9, 12, 15
+_CONNECTIONS = ((8, 1), (4, 0), (2, 2), (1, 3))
+"""Bit and direction of the four connections, in the order of their records."""
+_BORDER_BLOCKS = 3
+_MOST_BLOCKS = 0x1000
+_MOST_MAPS = 127
+_MOST_GROUPS = 64
+_ATTRIBUTES_BYTES = 12
+_TILESET_COLLISION = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the image says about a map before its tiles. Positions are those in the image."""
+
+    map_id: int
+    tileset: int
+    kind: int
+    landmark: int
+    border: int
+    width: int
+    """In blocks of two by two tiles."""
+    height: int
+    blocks: int
+    collision: int
+    scripts_bank: int
+    events: int
+    connections: tuple[Connection, ...]
+
+
+class MapLayouts:
+    """Reads where maps are and how they are laid out.
+
+    Args:
+        image: the cartridge image.
+        profile: names the maps, and says how much memory a map may take.
+    """
+
+    def __init__(self, image: Image, profile: GameProfile) -> None:
+        self._image = image
+        self._names = profile.names.maps
+        field = profile.memory.fields.get("wOverworldMapBlocks")
+        self._room = field.size if field is not None else _MOST_BLOCKS
+        self._headers: dict[int, Header] = {}
+        self._corners: dict[int, dict[int, bytes]] = {}
+
+    def places(self) -> dict[int, int]:
+        """Positions of all maps' headers by map id; empty where the profile doesn't know the table.
+
+        A group ends where the next one begins. The last one, where nothing marks its end, has the maps that the
+        profile names.
+        """
+        table = self._image.table("MapGroupPointers")
+        if table is None:
+            return {}
+        groups = self._image.pointer_list(table, _MOST_GROUPS)
+        named_groups = max((map_id >> 8 for map_id in self._names), default=len(groups))
+        starts = sorted({*groups, table.offset})
+        found = {}
+        for group, start in enumerate(groups, 1):
+            later = [place for place in starts if place > start]
+            named = max((map_id & 0xFF for map_id in self._names if map_id >> 8 == group), default=0)
+            if group > named_groups:
+                break
+            count = min((later[0] - start) // _HEADER_BYTES, _MOST_MAPS) if later else named
+            for number in range(1, count + 1):
+                found[group << 8 | number] = start + (number - 1) * _HEADER_BYTES
+        return found
+
+    def header(self, map_id: int, place: int) -> Header:
+        """A map's header and attributes. Raises OutOfImage where they make no sense."""
+        known = self._headers.get(map_id)
+        if known is None:
+            known = self._headers[map_id] = self._read_header(map_id, place)
+        return known
+
+    def _read_header(self, map_id: int, place: int) -> Header:
+        image = self._image
+        head = image.take(place, _HEADER_BYTES)
+        attributes = image.pointer(place + 3, head[0])
+        border, height, width, blocks_bank = image.take(attributes, 4)
+        if not width or not height or (width + 2 * _BORDER_BLOCKS) * (height + 2 * _BORDER_BLOCKS) > self._room:
+            raise OutOfImage(f"{width} x {height} blocks are no map")
+        blocks = image.pointer(attributes + 4, blocks_bank)
+        image.take(blocks, width * height)
+        scripts_bank = image.byte(attributes + 6)
+        return Header(
+            map_id,
+            head[1],
+            head[2],
+            head[5],
+            border,
+            width,
+            height,
+            blocks,
+            self._collision(head[1]),
+            scripts_bank,
+            image.pointer(attributes + 9, scripts_bank),
+            self._connections(attributes, width, height),
+        )
+
+    def _collision(self, tileset: int) -> int:
+        table = self._image.table("Tilesets")
+        if table is None:
+            raise OutOfImage("the profile doesn't say where the tilesets are")
+        entry = table.offset + tileset * _TILESET_BYTES
+        return self._image.pointer(entry + _TILESET_COLLISION + 1, self._image.byte(entry + _TILESET_COLLISION))
+
+    def _connections(self, attributes: int, width: int, height: int) -> tuple[Connection, ...]:
+        image, found = self._image, []
+        record = attributes + _ATTRIBUTES_BYTES
+        bits = image.byte(attributes + _ATTRIBUTES_BYTES - 1)
+        for bit, direction in _CONNECTIONS:
+            if not bits & bit:
+                continue
+            data = image.take(record, _CONNECTION_BYTES)
+            record += _CONNECTION_BYTES
+            y, x = data[8], data[9]
+            shift, edge = (_signed(x), y) if direction < 2 else (_signed(y), x)
+            if abs(shift) <= 2 * max(width, height, 0x40):
+                found.append(Connection(direction, data[0] << 8 | data[1], shift, edge))
+        return tuple(found)
+
+    def grid(self, header: Header, places: dict[int, int]) -> MapGrid:
+        """The collision of a map's tiles, and of one tile around: of the connected map, or of the border block."""
+        rows = [self._row(header, y) for y in range(header.height * 2)]
+        width, height = header.width * 2, header.height * 2
+        border = self._block(header, header.border)
+        above = bytearray(border[2 + (x & 1)] for x in range(-1, width + 1))
+        below = bytearray(border[x & 1] for x in range(-1, width + 1))
+        left = bytearray(border[(y & 1) * 2 + 1] for y in range(height))
+        right = bytearray(border[(y & 1) * 2] for y in range(height))
+        for connection in header.connections:
+            other = self._neighbour(connection, places)
+            if other is None:
+                continue
+            if connection.direction < 2:
+                line, beyond, first = (below if connection.direction == 0 else above), width, 1
+                wide, high = other.width * 2, other.height * 2
+            else:
+                line, beyond, first = (left if connection.direction == 2 else right), height, 0
+                wide, high = other.height * 2, other.width * 2
+            if not 0 <= connection.edge < high:
+                continue
+            strip = self._row(other, connection.edge) if connection.direction < 2 else b""
+            for place in range(beyond):
+                there = place + connection.shift
+                if 0 <= there < wide:
+                    line[place + first] = (
+                        strip[there] if connection.direction < 2 else self._tile(other, connection.edge, there)
+                    )
+        tiles = bytearray(above)
+        for y, row in enumerate(rows):
+            tiles.append(left[y])
+            tiles += row
+            tiles.append(right[y])
+        return MapGrid(header.map_id, width, height, bytes(tiles + below))
+
+    def _neighbour(self, connection: Connection, places: dict[int, int]) -> Header | None:
+        place = places.get(connection.target_map)
+        if place is None:
+            return None
+        try:
+            return self.header(connection.target_map, place)
+        except OutOfImage:
+            return None
+
+    def _block(self, header: Header, block: int) -> bytes:
+        corners = self._corners.setdefault(header.collision, {})
+        found = corners.get(block)
+        if found is None:
+            found = corners[block] = self._image.take(header.collision + block * 4, 4)
+        return found
+
+    def _row(self, header: Header, y: int) -> bytes:
+        start = header.blocks + (y >> 1) * header.width
+        half = (y & 1) * 2
+        blocks = self._image.data[start : start + header.width]
+        return b"".join([self._block(header, block)[half : half + 2] for block in blocks])
+
+    def _tile(self, header: Header, x: int, y: int) -> int:
+        block = self._image.byte(header.blocks + (y >> 1) * header.width + (x >> 1))
+        return self._block(header, block)[(y & 1) * 2 + (x & 1)]
+
+
+def _signed(value: int) -> int:
+    return value - 0x100 if value >= 0x80 else value

@@ -1,0 +1,106 @@
+"""What is drawn for what: letters and meanings of tiles, people and ways out, for text maps and pictures alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from pkmn_pyboy.navigation.grid import WALL, WATER
+from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.records import NO_FLAG, MapPerson, Role, WorldMap
+
+Colour = tuple[int, int, int]
+
+LEDGE_LETTERS = "v^<>"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A letter, what it means, and a colour."""
+
+    letter: str
+    meaning: str
+    colour: Colour
+
+
+class Ground(Enum):
+    """Kinds of ground."""
+
+    FLOOR = Look(".", "free", (244, 240, 228))
+    WALL = Look("#", "wall", (94, 98, 106))
+    GRASS = Look('"', "tall grass", (150, 200, 118))
+    WATER = Look("~", "water", (120, 176, 224))
+    WHIRLPOOL = Look("W", "whirlpool", (70, 110, 176))
+    WATERFALL = Look("F", "waterfall", (176, 210, 240))
+    TREE = Look("C", "tree that can be cut", (46, 120, 70))
+    ICE = Look("i", "ice", (206, 232, 240))
+    COUNTER = Look("c", "counter to talk across", (176, 150, 118))
+    LEDGE = Look("v", "ledge to jump down", (206, 180, 140))
+
+
+class Thing(Enum):
+    """Kinds of people, things and exits."""
+
+    DOOR = Look("D", "door or stairs", (200, 88, 60))
+    SIGN = Look("S", "sign or thing to read", (238, 218, 150))
+    HIDDEN = Look("h", "hidden thing", (214, 150, 70))
+    PERSON = Look("P", "person", (60, 90, 190))
+    TRAINER = Look("T", "trainer", (190, 50, 110))
+    ITEM = Look("I", "thing to take", (226, 166, 30))
+    HEALER = Look("H", "healer", (230, 110, 160))
+    CLERK = Look("$", "shop clerk", (40, 140, 150))
+    BOULDER = Look("B", "boulder to push", (110, 90, 70))
+    ROCK = Look("R", "rock to smash", (140, 120, 100))
+    PATH = Look("*", "the way", (214, 40, 40))
+    START = Look("@", "start", (20, 20, 20))
+    GOAL = Look("X", "goal", (214, 40, 40))
+
+
+_ROLES: Mapping[Role, Thing] = {
+    Role.PERSON: Thing.PERSON,
+    Role.TRAINER: Thing.TRAINER,
+    Role.ITEM: Thing.ITEM,
+    Role.HEALER: Thing.HEALER,
+    Role.CLERK: Thing.CLERK,
+    Role.BOULDER: Thing.BOULDER,
+    Role.ROCK: Thing.ROCK,
+}
+_OPENED = {"cut": Ground.TREE, "whirlpool": Ground.WHIRLPOOL, "waterfall": Ground.WATERFALL}
+
+
+def ground(world: World, here: WorldMap, x: int, y: int) -> Ground:
+    """The kind of ground of a tile."""
+    rules, value = world.rules, here.grid.tiles[here.grid.cell(x, y)]
+    opened = _OPENED.get(world.openers.get(value, ""))
+    if opened is not None:
+        return opened
+    if value == rules.counter:
+        return Ground.COUNTER
+    if value == rules.ice:
+        return Ground.ICE
+    if rules.jumps[value]:
+        return Ground.LEDGE
+    if value in rules.grass:
+        return Ground.GRASS
+    kind = rules.kind[value]
+    return Ground.WALL if kind == WALL else Ground.WATER if kind == WATER else Ground.FLOOR
+
+
+def ledge_letter(world: World, here: WorldMap, x: int, y: int) -> str:
+    """The letter of a ledge: the way it is jumped."""
+    jumps = world.rules.jumps[here.grid.tiles[here.grid.cell(x, y)]]
+    return LEDGE_LETTERS[(jumps & -jumps).bit_length() - 1]
+
+
+def things(world: World, here: WorldMap) -> dict[tuple[int, int], Thing]:
+    """What stands on tiles of a map, the more important over the less."""
+    found = {(sign.x, sign.y): Thing.HIDDEN if sign.item or sign.flag != NO_FLAG else Thing.SIGN for sign in here.signs}
+    found |= {(way.x, way.y): Thing.DOOR for way in world.ways(here.map_id) if way.warp}
+    found |= {(person.x, person.y): thing_of(person) for person in here.people}
+    return found
+
+
+def thing_of(person: MapPerson) -> Thing:
+    """What someone is drawn as."""
+    return _ROLES[person.role]

@@ -1,0 +1,213 @@
+"""The world as far as it was seen: maps that were visited, and the ways that were taken between them."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pkmn_pyboy.navigation.grid import OPPOSITE, STEPS, WALL, MapGrid, TileRules
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.world.knowledge import openers_of
+from pkmn_pyboy.world.records import ENTER, NOWHERE, MapPerson, Place, Role, Sign, Warp, Way, WorldMap
+
+
+class SeenWorld:
+    """A world that begins empty and holds what :meth:`learn` and :meth:`learn_way` told it.
+
+    Where an exit leads is not known until it was taken: its way has no arrival before.
+
+    Args:
+        profile: says what tiles mean, and what maps are called.
+    """
+
+    def __init__(self, profile: GameProfile) -> None:
+        self.rules = TileRules.of(profile.collision)
+        self.openers = openers_of(profile, self.rules)
+        self._names = profile.names
+        self._version = 0
+        self._maps: dict[int, WorldMap] = {}
+        self._taken: dict[Place, Place] = {}
+        self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
+        self._ways: dict[int, tuple[Way, ...]] = {}
+
+    @property
+    def version(self) -> int:
+        """Rises whenever something is learnt."""
+        return self._version
+
+    def map_ids(self) -> Sequence[int]:
+        """The maps that were visited, in order."""
+        return tuple(sorted(self._maps))
+
+    def map(self, map_id: int) -> WorldMap | None:
+        """A map that was visited, or None."""
+        return self._maps.get(map_id)
+
+    def name(self, map_id: int) -> str:
+        """What the profile calls a map."""
+        return self._names.map_name(map_id)
+
+    def ways(self, map_id: int) -> Sequence[Way]:
+        """The tiles by which a map can be left; those not taken yet lead nowhere known."""
+        found = self._ways.get(map_id)
+        if found is None:
+            here = self._maps.get(map_id)
+            found = () if here is None else tuple(self._find_ways(here))
+            self._ways[map_id] = found
+        return found
+
+    def learn(
+        self,
+        grid: MapGrid,
+        warps: Iterable[tuple[int, int, int]] = (),
+        people: Iterable[tuple[int, int, int, bool, int]] = (),
+        signs: Iterable[tuple[int, int]] = (),
+        edges: Iterable[int] = (),
+    ) -> bool:
+        """Takes in the map that is loaded now. Returns whether something about it is new.
+
+        Args:
+            grid: its tiles, as read from memory.
+            warps: column, row and number at the other end (0 and 255 lead back) of each warp, in the game's order.
+            people: number, column, row, whether they walk about, and kind (0 speaks, 1 a thing, 2 a trainer).
+            signs: column and row of each.
+            edges: directions in which the map goes on.
+        """
+        map_id = grid.map_id
+        known_warps = tuple(
+            Warp(number, x, y, NOWHERE, 0, back=other in (0, 0xFF)) for number, (x, y, other) in enumerate(warps, 1)
+        )
+        known_people = tuple(
+            MapPerson(number, x, y, _ROLES.get(kind, Role.PERSON), walks=walks)
+            for number, x, y, walks, kind in people
+            if grid.inside(x, y)
+        )
+        known_signs = tuple(Sign(x, y, 0) for x, y in signs if grid.inside(x, y))
+        directions = tuple(sorted(set(edges)))
+        new = WorldMap(map_id, self.name(map_id), 0, 0, 0, grid, known_warps, (), (), known_signs, known_people)
+        if new == self._maps.get(map_id) and self._edges.get(map_id) == _edge_tiles(grid, self.rules, directions):
+            return False
+        self._maps[map_id] = new
+        self._edges[map_id] = _edge_tiles(grid, self.rules, directions)
+        self._changed(map_id)
+        return True
+
+    def learn_way(self, origin: Place, arrival: Place) -> bool:
+        """Takes in that leaving a map from a tile led to a place. Returns whether that is new."""
+        if self._taken.get(origin) == arrival or origin.map_id == arrival.map_id:
+            return False
+        self._taken[origin] = arrival
+        self._changed(origin.map_id)
+        return True
+
+    def learn_people(self, map_id: int, people: Iterable[MapPerson]) -> bool:
+        """Takes in who stands on a visited map, such as after someone went. Returns whether that is new."""
+        here, known = self._maps.get(map_id), tuple(people)
+        if here is None or here.people == known:
+            return False
+        self._maps[map_id] = replace(here, people=known)
+        self._changed(map_id)
+        return True
+
+    def save_state(self) -> dict[str, Any]:
+        """What :meth:`load_state` needs, as plain values."""
+        return {
+            "maps": [
+                {
+                    "id": here.map_id,
+                    "width": here.width,
+                    "height": here.height,
+                    "tiles": base64.b85encode(zlib.compress(here.grid.tiles)).decode(),
+                    "warps": [[warp.x, warp.y, 0 if warp.back else 1] for warp in here.warps],
+                    "people": [
+                        [one.number, one.x, one.y, int(one.walks), _KINDS.get(one.role, 0)] for one in here.people
+                    ],
+                    "signs": [[sign.x, sign.y] for sign in here.signs],
+                    "edges": sorted({direction for _, _, direction in self._edges[here.map_id]}),
+                }
+                for here in self._maps.values()
+            ],
+            "ways": [[*_plain(origin), *_plain(arrival)] for origin, arrival in self._taken.items()],
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a saved state. Raises ValueError where it is none."""
+        try:
+            maps, taken = list(state["maps"]), list(state["ways"])
+            self._maps.clear()
+            self._edges.clear()
+            self._taken.clear()
+            for entry in maps:
+                width, height = int(entry["width"]), int(entry["height"])
+                tiles = zlib.decompress(base64.b85decode(entry["tiles"]))
+                if width < 1 or height < 1 or len(tiles) != (width + 2) * (height + 2):
+                    raise ValueError("a map's tiles do not fit its size")
+                self.learn(
+                    MapGrid(int(entry["id"]), width, height, tiles),
+                    [(int(x), int(y), int(other)) for x, y, other in entry["warps"]],
+                    [(int(n), int(x), int(y), bool(walks), int(kind)) for n, x, y, walks, kind in entry["people"]],
+                    [(int(x), int(y)) for x, y in entry["signs"]],
+                    [int(direction) for direction in entry["edges"]],
+                )
+            for origin_map, x, y, arrival_map, to_x, to_y in taken:
+                self.learn_way(Place(int(origin_map), int(x), int(y)), Place(int(arrival_map), int(to_x), int(to_y)))
+        except (KeyError, TypeError, zlib.error) as error:
+            raise ValueError(f"no state of a seen world: {error}") from error
+        self._ways.clear()
+        self._version += 1
+
+    def _changed(self, map_id: int) -> None:
+        self._ways.pop(map_id, None)
+        self._version += 1
+
+    def _find_ways(self, here: WorldMap) -> Iterable[Way]:
+        grid, rules = here.grid, self.rules
+        for warp in here.warps:
+            if not grid.inside(warp.x, warp.y):
+                continue
+            tile = grid.tiles[grid.cell(warp.x, warp.y)]
+            press = ENTER if tile in rules.warps else rules.mats[tile]
+            if press == ENTER or press < len(STEPS):
+                arrival = None if warp.back else self._taken.get(Place(here.map_id, warp.x, warp.y))
+                yield Way(warp.x, warp.y, press, arrival, warp.number, warp.back)
+        for x, y, direction in self._edges[here.map_id]:
+            yield Way(x, y, direction, self._beyond(here, x, y, direction))
+
+    def _beyond(self, here: WorldMap, x: int, y: int, direction: int) -> Place | None:
+        """Where an edge leads, told by any tile of it that was crossed: the others lie beside it there too."""
+        known = self._taken.get(Place(here.map_id, x, y))
+        if known is not None:
+            return known
+        for ox, oy, other in self._edges[here.map_id]:
+            arrival = self._taken.get(Place(here.map_id, ox, oy)) if other == direction else None
+            if arrival is None:
+                continue
+            place = Place(arrival.map_id, arrival.x + x - ox, arrival.y + y - oy)
+            there = self._maps.get(arrival.map_id)
+            if there is not None and there.grid.inside(place.x, place.y):
+                return place
+        return None
+
+
+_KINDS = {Role.ITEM: 1, Role.TRAINER: 2}
+_ROLES = {kind: role for role, kind in _KINDS.items()}
+
+
+def _plain(place: Place) -> tuple[int, int, int]:
+    return (place.map_id, place.x, place.y)
+
+
+def _edge_tiles(grid: MapGrid, rules: TileRules, directions: Iterable[int]) -> tuple[tuple[int, int, int], ...]:
+    """Column, row and direction of the tiles from which a step leaves the map."""
+    tiles, found = grid.tiles, []
+    for direction in directions:
+        for cell in grid.edge(direction):
+            inner, outer = tiles[cell], tiles[cell + grid.deltas[direction]]
+            if WALL in (rules.kind[inner], rules.kind[outer]):
+                continue
+            if not (rules.sides[inner] >> direction & 1 or rules.sides[outer] >> OPPOSITE[direction] & 1):
+                found.append((*grid.tile_of(cell), direction))
+    return tuple(found)

@@ -1,0 +1,252 @@
+"""The moves that a map allows from each tile, and what each needs: a field move, someone out of the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pkmn_pyboy.navigation.grid import LAND, OPPOSITE, STEPS, WALL, WATER, TileRules
+from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.records import ENTER, NO_FLAG, MapPerson, Role, Way, WorldMap
+
+BLOCKED = -1
+MISSING = 2000
+"""What something that can't be done yet costs where a way through it is looked for all the same."""
+FIXED = 20_000
+"""The same, of what nothing is known to open."""
+
+PERSON, ITEM, WALKER, SIGHT = "person", "item", "walker", "sight"
+_UP = 1
+_PUSHED = {Role.BOULDER: "strength", Role.ROCK: "rock_smash"}
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a step counts beyond one. All in steps."""
+
+    grass: int = 0
+    """Into grass where wild Pokemon hide."""
+    exit: int = 4
+    """Through a door or a staircase, which take time to act."""
+    use_move: int = 8
+    """To use a field move: cut a tree, begin to surf."""
+    push: int = 30
+    """Past a boulder that has to be pushed out of the way first."""
+    someone: int = 30
+    """Past someone who may or may not be there."""
+    walker: int = 2
+    """Over the place of someone who walks about."""
+    take: int = 8
+    """Over a thing, which is taken first."""
+    sight: int = 0
+    """Into sight of a trainer who is not known to be beaten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a move asks for. ``begins``: something has to be done first, as when going from land into water."""
+
+    kind: str
+    cell: int
+    begins: bool = True
+    flag: int = NO_FLAG
+    person: int = 0
+    fixed: bool = False
+    """Nothing is known to open it."""
+
+    def cost(self, abilities: Abilities, costs: Costs, *, relaxed: bool) -> int:
+        """What it costs in steps, BLOCKED where it can't be done."""
+        flags = abilities.flags
+        gone = flags is not None and self.flag in flags
+        if self.kind == SIGHT:
+            return 0 if gone else costs.sight
+        if self.flag != NO_FLAG and gone:
+            return 0
+        if self.kind == ITEM:
+            return costs.take
+        if self.kind == WALKER:
+            return costs.walker
+        if self.kind == PERSON:
+            if self.fixed:
+                return FIXED if relaxed else BLOCKED
+            if flags is None or self.flag == NO_FLAG:
+                return costs.someone
+            return MISSING if relaxed else BLOCKED
+        if self.kind in abilities.moves:
+            return (costs.push if self.person else costs.use_move) if self.begins else 0
+        if not relaxed:
+            return BLOCKED
+        return MISSING if self.begins else 0
+
+
+Move = tuple[int, int, int, int]
+"""Cell that it leads to, direction to press, cost, number of its needs in :attr:`MapSteps.needs`."""
+
+
+class MapSteps:
+    """All moves of a map, found when first asked for, then kept.
+
+    Args:
+        here: the map.
+        rules: what its tiles mean.
+        openers: field moves by the tiles that they open.
+        ways: how the map is left.
+        costs: what counts how much.
+    """
+
+    def __init__(
+        self, here: WorldMap, rules: TileRules, openers: Mapping[int, str], ways: Sequence[Way], costs: Costs
+    ) -> None:
+        self.map = here
+        self.grid = grid = here.grid
+        self.needs: list[tuple[Need, ...]] = [()]
+        """What moves ask for, by number; number 0 is nothing."""
+        self.enter = frozenset(grid.cell(way.x, way.y) for way in ways if way.press == ENTER)
+        """Cells that take the player away when stepped on: reached, never passed."""
+        self._rules = rules
+        self._openers = openers
+        self._costs = costs
+        self._numbers: dict[tuple[Need, ...], int] = {(): 0}
+        self._moves: dict[int, tuple[Move, ...]] = {}
+        self._people = self._stand(here.people)
+        if costs.sight:
+            self._watch(here.people)
+        self._asks = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
+        self._flags = sorted({need.flag for needs in self._people.values() for need in needs if need.flag != NO_FLAG})
+        self._plain = self._plain_cells()
+
+    def __getitem__(self, cell: int) -> tuple[Move, ...]:
+        moves = self._moves.get(cell)
+        if moves is None:
+            moves = self._moves[cell] = tuple(self._from(cell))
+        return moves
+
+    def situation(self, abilities: Abilities, *, relaxed: bool) -> tuple[object, ...]:
+        """All that makes a difference on this map: equal ones allow the same moves at the same costs."""
+        moves, flags = abilities.moves, abilities.flags
+        pushes = tuple(kind in moves for kind in _PUSHED.values()) if self._people else ()
+        known = None if flags is None else tuple(flag in flags for flag in self._flags)
+        return (relaxed, known, pushes, *(move in moves for move in self._asks))
+
+    def cost_of(self, number: int, abilities: Abilities, *, relaxed: bool) -> int:
+        """What some needs cost together, BLOCKED where one of them can't be met."""
+        total = 0
+        for need in self.needs[number]:
+            cost = need.cost(abilities, self._costs, relaxed=relaxed)
+            if cost == BLOCKED:
+                return BLOCKED
+            total += cost
+        return total
+
+    def into(self, cell: int, direction: int, *, from_water: bool) -> int | None:
+        """Number of what stepping onto a cell needs, None where nobody can."""
+        needs = self._entering(cell, direction, from_water=from_water)
+        return None if needs is None else self._number(needs)
+
+    def is_water(self, cell: int) -> bool:
+        """Whether one swims there."""
+        return self._rules.kind[self.grid.tiles[cell]] == WATER
+
+    def _number(self, needs: tuple[Need, ...]) -> int:
+        number = self._numbers.get(needs)
+        if number is None:
+            number = self._numbers[needs] = len(self.needs)
+            self.needs.append(needs)
+        return number
+
+    def _plain_cells(self) -> bytearray:
+        """1 for cells of the map that can be stepped on from every side and are empty floor, 0 for all others."""
+        grid, rules = self.grid, self._rules
+        grass = rules.grass if self._costs.grass else frozenset()
+        plain = bytes(
+            rules.kind[tile] == LAND and not rules.sides[tile] and tile != rules.ice and tile not in grass
+            for tile in range(256)
+        )
+        cells = bytearray(grid.tiles.translate(plain))
+        stride = grid.stride
+        cells[:stride] = cells[-stride:] = bytes(stride)
+        cells[::stride] = cells[stride - 1 :: stride] = bytes(grid.height + 2)
+        for cell in self._people:
+            cells[cell] = 0
+        return cells
+
+    def _from(self, cell: int) -> Iterator[Move]:
+        tiles, rules, costs, plain = self.grid.tiles, self._rules, self._costs, self._plain
+        here = tiles[cell]
+        sides, jumps, from_water = rules.sides[here], rules.jumps[here], rules.kind[here] == WATER
+        for direction, delta in enumerate(self.grid.deltas):
+            target, cost = cell + delta, 1
+            if sides >> direction & 1:
+                continue
+            if plain[target]:
+                yield target, direction, 1, 0
+                continue
+            if jumps >> direction & 1 and rules.kind[tiles[target]] == WALL:
+                target, cost = target + delta, 2
+            needs = self._entering(target, direction, from_water=from_water)
+            if needs is None:
+                continue
+            while tiles[target] == rules.ice and target not in self.enter and self._slides(target + delta, direction):
+                target += delta
+                cost += 1
+            if costs.grass and tiles[target] in rules.grass:
+                cost += costs.grass
+            yield target, direction, cost, self._number(needs) if needs else 0
+
+    def _entering(self, cell: int, direction: int, *, from_water: bool) -> tuple[Need, ...] | None:
+        grid, rules = self.grid, self._rules
+        stride = grid.stride
+        if not (stride < cell < len(grid.tiles) - stride and 0 < cell % stride < stride - 1):
+            return None
+        tile = grid.tiles[cell]
+        if rules.sides[tile] >> OPPOSITE[direction] & 1:
+            return None
+        kind, opener = rules.kind[tile], self._openers.get(tile)
+        needs: list[Need] = []
+        if kind == WATER:
+            needs.append(Need("surf", cell, begins=not from_water))
+            if opener == "whirlpool" or (opener == "waterfall" and direction == _UP):
+                needs.append(Need(opener, cell))
+        elif kind == WALL:
+            if opener is None:
+                return None
+            needs.append(Need(opener, cell))
+        needs += self._people.get(cell, ())
+        return tuple(needs)
+
+    def _slides(self, cell: int, direction: int) -> bool:
+        return (
+            self._rules.kind[self.grid.tiles[cell]] == LAND and self._entering(cell, direction, from_water=False) == ()
+        )
+
+    def _stand(self, people: Sequence[MapPerson]) -> dict[int, tuple[Need, ...]]:
+        found: dict[int, tuple[Need, ...]] = {}
+        for person in people:
+            cell = self.grid.cell(person.x, person.y)
+            if person.role in _PUSHED:
+                need = Need(_PUSHED[person.role], cell, True, person.flag, person.number)
+            elif person.role is Role.ITEM:
+                need = Need(ITEM, cell, True, person.flag, person.number)
+            elif person.walks:
+                need = Need(WALKER, cell, True, person.flag, person.number)
+            else:
+                fixed = person.flag == NO_FLAG and person.hours == (-1, -1)
+                need = Need(PERSON, cell, True, person.flag, person.number, fixed)
+            found[cell] = (*found.get(cell, ()), need)
+        return found
+
+    def _watch(self, people: Sequence[MapPerson]) -> None:
+        """Marks the tiles that trainers see from where they stand."""
+        grid, rules = self.grid, self._rules
+        for person in people:
+            if person.role is not Role.TRAINER or not person.sight:
+                continue
+            directions = range(len(STEPS)) if person.facing < 0 else (person.facing,)
+            for direction in directions:
+                cell = grid.cell(person.x, person.y)
+                for _ in range(person.sight):
+                    cell += grid.deltas[direction]
+                    if not 0 <= cell < len(grid.tiles) or rules.kind[grid.tiles[cell]] == WALL:
+                        break
+                    need = Need(SIGHT, cell, True, person.beaten_flag, person.number)
+                    self._people[cell] = (*self._people.get(cell, ()), need)

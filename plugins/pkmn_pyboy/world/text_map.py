@@ -1,0 +1,78 @@
+"""A whole map in letters, with rulers and a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.map_symbols import Ground, Thing, ground, ledge_letter, things
+from pkmn_pyboy.world.records import WorldMap
+from pkmn_pyboy.world.route import Leg
+
+_RULER = 5
+
+
+def text_map(world: World, here: WorldMap, leg: Leg | None = None) -> list[str]:
+    """The rows of a map, column numbers above and row numbers before them.
+
+    Args:
+        world: the map's world.
+        here: the map.
+        leg: a way on it, to be drawn in.
+    """
+    marks: dict[tuple[int, int], Thing] = things(world, here)
+    if leg is not None:
+        marks |= path_marks(leg)
+    margin = " " * (len(str(here.height - 1)) + 1)
+    rows = [margin + _ruler(here.width)]
+    for y in range(here.height):
+        row = "".join(_letter(world, here, marks, x, y) for x in range(here.width))
+        rows.append(f"{y:>{len(margin) - 1}} {row}")
+    return rows
+
+
+def legend(world: World, maps: Iterable[tuple[WorldMap, Leg | None]]) -> str:
+    """What the letters on some maps mean."""
+    grounds: set[Ground] = set()
+    used: set[Thing] = set()
+    ledges: set[str] = set()
+    for here, leg in maps:
+        marks = things(world, here) | (path_marks(leg) if leg is not None else {})
+        used.update(marks.values())
+        for y in range(here.height):
+            for x in range(here.width):
+                if (x, y) in marks:
+                    continue
+                kind = ground(world, here, x, y)
+                grounds.add(kind)
+                if kind is Ground.LEDGE:
+                    ledges.add(ledge_letter(world, here, x, y))
+    parts = [f"{kind.value.letter} {kind.value.meaning}" for kind in Ground if kind in grounds - {Ground.LEDGE}]
+    if ledges:
+        parts.append(f"{' '.join(sorted(ledges))} {Ground.LEDGE.value.meaning}")
+    parts += [f"{thing.value.letter} {thing.value.meaning}" for thing in Thing if thing in used]
+    return ", ".join(parts)
+
+
+def path_marks(leg: Leg) -> dict[tuple[int, int], Thing]:
+    """The tiles of a way on a map, with its first and last."""
+    marks: dict[tuple[int, int], Thing] = dict.fromkeys(leg.tiles, Thing.PATH)
+    marks[leg.tiles[-1]] = Thing.GOAL
+    marks[leg.tiles[0]] = Thing.START
+    return marks
+
+
+def _letter(world: World, here: WorldMap, marks: Mapping[tuple[int, int], Thing], x: int, y: int) -> str:
+    mark = marks.get((x, y))
+    if mark is not None:
+        return mark.value.letter
+    kind = ground(world, here, x, y)
+    return ledge_letter(world, here, x, y) if kind is Ground.LEDGE else kind.value.letter
+
+
+def _ruler(width: int) -> str:
+    """Column numbers, each beginning at its column, where there is room."""
+    row = ""
+    for x in range(0, width, _RULER):
+        row = row.ljust(x) + str(x)
+    return row.rstrip()

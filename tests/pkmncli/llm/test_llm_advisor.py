@@ -1,0 +1,143 @@
+"""Questions beside the training: one for each environment, nothing waited for, nothing out of date delivered."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from llm_fakes import GOOD, REQUEST, FakeBackend, counsel_of
+
+from pkmncli.api import LLMReply, LLMRequest
+from pkmncli.errors import RunError
+from pkmncli.llm.advisor import Advisor, Delivery
+from pkmncli.llm.cache import ReplyCache
+
+PATIENCE_S = 30.0
+
+
+class Gate:
+    """A backend's answer that comes when the test says so."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+        self.entered = threading.Semaphore(0)
+        self.left = threading.Semaphore(0)
+
+    def __call__(self, request: LLMRequest) -> LLMReply:
+        self.entered.release()
+        assert self.opened.wait(PATIENCE_S)
+        self.left.release()
+        return LLMReply(GOOD, "fake")
+
+
+def _deliveries(advisor: Advisor, count: int) -> list[Delivery]:
+    found: list[Delivery] = []
+    waiting = threading.Event()
+    for _ in range(3000):
+        found += advisor.poll()
+        if len(found) >= count:
+            break
+        waiting.wait(0.01)
+    return found
+
+
+def test_an_answer_is_picked_up_when_it_has_come_and_not_before() -> None:
+    gate = Gate()
+    advisor = Advisor(counsel_of(FakeBackend([gate])), 2)
+    advisor.ask(1, REQUEST, asked_at=40, event="new map")
+    assert gate.entered.acquire(timeout=PATIENCE_S)
+    assert advisor.poll() == []
+    assert advisor.is_open(1)
+    assert not advisor.is_open(0)
+    gate.opened.set()
+    (delivery,) = _deliveries(advisor, 1)
+    assert (delivery.environment, delivery.asked_at, delivery.event) == (1, 40, "new map")
+    assert delivery.answer.advice is not None
+    assert not advisor.is_open(1)
+
+
+def test_what_is_out_of_date_is_not_delivered_and_the_next_question_waits_for_its_end() -> None:
+    gate = Gate()
+    advisor = Advisor(counsel_of(FakeBackend([gate])), 1)
+    advisor.ask(0, REQUEST, asked_at=1, event="interval")
+    assert gate.entered.acquire(timeout=PATIENCE_S)
+    advisor.outdate(0)
+    assert advisor.is_open(0)
+    gate.opened.set()
+    assert gate.left.acquire(timeout=PATIENCE_S)
+    waiting = threading.Event()
+    for _ in range(3000):
+        assert advisor.poll() == []
+        if not advisor.is_open(0):
+            break
+        waiting.wait(0.01)
+    assert advisor.outdated == 1
+
+
+def test_no_more_questions_are_open_than_may_be() -> None:
+    gate = Gate()
+    advisor = Advisor(counsel_of(FakeBackend([gate])), 5, most_open=2)
+    for environment in (0, 1):
+        assert advisor.has_room
+        advisor.ask(environment, REQUEST, asked_at=0, event="interval")
+    assert not advisor.has_room
+    gate.opened.set()
+    _deliveries(advisor, 2)
+    assert advisor.has_room
+
+
+def test_an_advisor_that_waits_has_the_answer_at_once() -> None:
+    advisor = Advisor(counsel_of(FakeBackend()), 1, wait=True)
+    advisor.ask(0, REQUEST, asked_at=7, event="interval")
+    assert [delivery.asked_at for delivery in advisor.poll()] == [7]
+
+
+def test_closing_waits_for_nobody() -> None:
+    gate, backend = Gate(), FakeBackend()
+    backend.answers = [gate]
+    advisor = Advisor(counsel_of(backend), 1)
+    advisor.ask(0, REQUEST, asked_at=0, event="interval")
+    assert gate.entered.acquire(timeout=PATIENCE_S)
+    advisor.close()
+    assert backend.closed
+    assert not gate.left.acquire(blocking=False)
+    gate.opened.set()
+
+
+def test_a_fault_in_a_backend_is_the_trainings_to_tell() -> None:
+    def broken(request: LLMRequest) -> LLMReply:
+        raise ZeroDivisionError
+
+    advisor = Advisor(counsel_of(FakeBackend([broken])), 1)
+    advisor.ask(0, REQUEST, asked_at=0, event="interval")
+    with pytest.raises(ZeroDivisionError):
+        _deliveries(advisor, 1)
+
+
+def test_two_caches_share_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "c.sqlite"
+    with ReplyCache(path) as one, ReplyCache(path) as two:
+        threads = [
+            threading.Thread(target=lambda cache=cache, n=n: cache.put(f"{n % 40}", LLMReply(f"{n % 40}", "m")))
+            for n in range(80)
+            for cache in (one, two)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(one) == len(two) == 40
+        reply = two.get("7")
+        assert reply is not None
+        assert reply.text == "7"
+
+
+def test_a_file_that_is_no_cache_is_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    path.write_bytes(b"no database" * 100)
+    with pytest.raises(RunError, match="llm-cache-path") as error:
+        ReplyCache(path)
+    assert "\n" not in str(error.value)
+    with pytest.raises(RunError):
+        ReplyCache(tmp_path / "none.sqlite", read_only=True)

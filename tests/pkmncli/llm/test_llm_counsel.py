@@ -1,0 +1,211 @@
+"""A question on its way: cache, budgets, second attempts, the breaker, one repair, prose, no advice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from llm_fakes import GOOD, REQUEST, Clock, FakeBackend, counsel_of
+
+from pkmncli.api import LLMFailure, LLMFault, LLMReply
+from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
+from pkmncli.llm.guard import Backoff, Breaker
+from pkmncli.llm.replies import Reading
+from pkmncli.llm.usage import Price, Usage, price_of
+from pkmncli.testing.scripted import ScriptedBackend, ScriptedSettings
+
+
+def _failure(fault: LLMFault, retry_after_s: float | None = None) -> LLMFailure:
+    return LLMFailure(fault, f"it said {fault}", retry_after_s=retry_after_s)
+
+
+def test_a_good_reply_is_advice_and_is_counted() -> None:
+    usage = Usage(Price(1.0, 10.0))
+    answer = counsel_of(FakeBackend(), usage=usage).ask(REQUEST)
+    assert answer.advice is not None
+    assert answer.reading is Reading.SCHEMA
+    assert (usage.requests, usage.replies, usage.tokens) == (1, 1, 120)
+    assert usage.cost_usd == pytest.approx((100 * 1 + 20 * 10) / 1e6)
+    assert usage.summary()["validity_rate"] == 1.0
+
+
+def test_a_useless_reply_is_shown_to_the_model_once_and_then_read_as_words() -> None:
+    backend = FakeBackend(["go north", "go north still"])
+    answer = counsel_of(backend).ask(REQUEST)
+    assert answer.reading is Reading.PROSE
+    assert len(backend.asked) == 2
+    assert "go north" in backend.asked[1].prompt
+    assert backend.asked[1].prompt.startswith(REQUEST.prompt)
+
+
+def test_a_repair_that_comes_good_counts_as_asked_for() -> None:
+    usage = Usage()
+    answer = counsel_of(FakeBackend(['{"skill": "press"}', GOOD]), usage=usage).ask(REQUEST)
+    assert answer.reading is Reading.SCHEMA
+    assert [reply.text for reply in answer.replies] == ['{"skill": "press"}', GOOD]
+    assert usage.repaired == 1
+
+
+def test_what_says_nothing_twice_is_no_advice_and_says_why() -> None:
+    answer = counsel_of(FakeBackend(["hm", ""])).ask(REQUEST)
+    assert answer.advice is None
+    assert answer.reading is Reading.NOTHING
+    assert answer.problem
+
+
+@pytest.mark.parametrize(
+    ("fault", "attempts"),
+    [
+        (LLMFault.OVERLOADED, 3),
+        (LLMFault.UNREACHABLE, 3),
+        (LLMFault.BROKEN, 3),
+        (LLMFault.TIMEOUT, 1),
+        (LLMFault.AUTHENTICATION, 1),
+        (LLMFault.NO_MODEL, 1),
+        (LLMFault.TOO_LONG, 1),
+        (LLMFault.REFUSED, 1),
+    ],
+)
+def test_only_what_may_pass_is_tried_again(fault: LLMFault, attempts: int) -> None:
+    backend, usage = FakeBackend([_failure(fault)]), Usage()
+    answer = counsel_of(backend, usage=usage, failures=99).ask(REQUEST)
+    assert answer.advice is None
+    assert answer.fault is fault
+    assert len(backend.asked) == attempts
+    assert usage.faults[fault] == attempts
+
+
+def test_a_service_that_fails_is_left_alone_tried_now_and_then_and_welcomed_back() -> None:
+    clock, told = Clock(), list[str]()
+    backend = FakeBackend([_failure(LLMFault.TIMEOUT)] * 4 + [GOOD])
+    counsel = counsel_of(backend, clock=clock, failures=3, told=told)
+    for _ in range(3):
+        counsel.ask(REQUEST)
+    assert counsel.breaker.is_open
+    assert not counsel.ask(REQUEST).asked
+    assert len(backend.asked) == 3
+    clock.now += 5.1
+    assert counsel.ask(REQUEST).asked
+    assert not counsel.ask(REQUEST).asked, "the trial failed, so it is left alone for longer"
+    clock.now += 9.0
+    assert not counsel.ask(REQUEST).asked
+    clock.now += 1.1
+    assert counsel.ask(REQUEST).advice is not None
+    assert not counsel.breaker.is_open
+    assert len(told) == 2, told
+    assert "No advice" in told[0]
+    assert "again" in told[1]
+
+
+def test_only_one_request_tries_a_service_that_is_left_alone() -> None:
+    clock = Clock()
+    breaker = Breaker(clock, failures=1)
+    breaker.failed(_failure(LLMFault.TIMEOUT))
+    clock.now = 100
+    assert [breaker.allows() for _ in range(3)] == [True, False, False]
+
+
+def test_a_wrong_key_closes_the_door_at_once() -> None:
+    told: list[str] = []
+    counsel = counsel_of(FakeBackend([_failure(LLMFault.AUTHENTICATION)]), told=told)
+    counsel.ask(REQUEST)
+    assert counsel.breaker.is_open
+    assert len(told) == 1
+
+
+def test_what_the_service_wants_to_wait_is_waited_at_least() -> None:
+    backoff = Backoff(first_s=1.0, most_s=8.0)
+    limited = _failure(LLMFault.OVERLOADED, retry_after_s=20)
+    assert backoff.delay_s(1, limited) >= 20
+    plain = _failure(LLMFault.OVERLOADED)
+    assert [backoff.delay_s(n, plain, lambda: 1.0) for n in (1, 2, 3, 4, 9)] == [1, 2, 4, 8, 8]
+    assert backoff.delay_s(3, plain, lambda: 0.0) == 2
+
+
+def test_a_spent_budget_ends_the_asking_and_is_told_once() -> None:
+    told: list[str] = []
+    backend, usage = FakeBackend(), Usage(budget_tokens=240)
+    counsel = counsel_of(backend, usage=usage, told=told)
+    answers = [counsel.ask(REQUEST) for _ in range(4)]
+    assert [answer.asked for answer in answers] == [True, True, False, False]
+    assert len(backend.asked) == 2
+    assert len(told) == 1
+    assert "240 tokens" in told[0]
+
+
+def test_a_budget_of_dollars_is_kept_where_the_price_is_known() -> None:
+    assert not Usage(None, budget_usd=0.0001, prompt_tokens=10**9).spent
+    assert "$0.5" in Usage(price_of("gpt-4o"), budget_usd=0.5, prompt_tokens=300_000).spent
+
+
+def test_prices_are_those_of_the_longest_beginning() -> None:
+    assert price_of("gpt-4o-mini-2024-07-18") == Price(0.15, 0.60)
+    assert price_of("smollm2") is None
+
+
+def test_a_reply_that_is_kept_is_not_asked_for_again(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path / "c.sqlite") as cache:
+        first, second = FakeBackend(), FakeBackend(["never"])
+        one = counsel_of(first, cache=cache, cache_use=CacheUse.READWRITE).ask(REQUEST)
+        two = counsel_of(second, cache=cache, cache_use=CacheUse.READWRITE).ask(REQUEST)
+        assert two.cached
+        assert two.advice == one.advice
+        assert second.asked == []
+        assert len(cache) == 1
+
+
+def test_with_the_cache_alone_nobody_is_asked(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path / "c.sqlite") as cache:
+        backend = FakeBackend()
+        answer = counsel_of(backend, cache=cache, cache_use=CacheUse.ONLY).ask(REQUEST)
+        assert (answer.advice, answer.asked, backend.asked) == (None, False, [])
+
+
+def test_reading_only_adds_nothing(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path / "c.sqlite") as cache:
+        assert counsel_of(FakeBackend(), cache=cache, cache_use=CacheUse.READ).ask(REQUEST).advice is not None
+        assert len(cache) == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": "else"},
+        {"system": "else"},
+        {"schema": {"type": "object"}},
+        {"images": (b"png",)},
+        {"max_tokens": 7},
+        {"temperature": 0.5},
+        {"seed": 1},
+    ],
+)
+def test_everything_that_decides_a_reply_is_part_of_its_key(change: dict[str, object]) -> None:
+    from dataclasses import replace  # noqa: PLC0415
+
+    assert cache_key("b", "m", REQUEST) != cache_key("b", "m", replace(REQUEST, **change))
+
+
+def test_backend_and_model_are_part_of_the_key_and_patience_is_not() -> None:
+    from dataclasses import replace  # noqa: PLC0415
+
+    keys = {cache_key("b", "m", REQUEST), cache_key("c", "m", REQUEST), cache_key("b", "n", REQUEST)}
+    assert len(keys) == 3
+    assert cache_key("b", "m", REQUEST) == cache_key("b", "m", replace(REQUEST, timeout_s=1.0))
+
+
+def test_a_backend_that_breaks_its_contract_is_heard(tmp_path: Path) -> None:
+    def broken(request: object) -> LLMReply:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        counsel_of(FakeBackend([broken])).ask(REQUEST)
+
+
+def test_a_script_gives_the_same_answer_to_the_same_prompt(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(
+        '[[reply]]\nwhen = "what"\ntext = "north"\n[[reply]]\ntext = "east"\n[[reply]]\nfault = "timeout"\n'
+    )
+    backend = ScriptedBackend(ScriptedSettings(file=path), None)
+    assert "3 replies" in backend.check()
+    assert backend.complete(REQUEST).text == "north"

@@ -1,0 +1,99 @@
+"""Prompts: all of it where there is room, whole parts less where there is none, in the template's order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pkmncli.api import Context
+from pkmncli.errors import ConfigurationError
+from pkmncli.llm.prompts import PromptTemplate, Question, estimated_tokens
+
+CONTEXT = Context("Reach the lab.", "In the town. It is day.", ("walk", "talk"), "###\n#@.\n###")
+QUESTION = Question(
+    CONTEXT, events=[f"event {n} happened." for n in range(8)], failures=["up: nothing."], history=["A opens doors."]
+)
+
+
+@pytest.fixture(scope="module")
+def template() -> PromptTemplate:
+    return PromptTemplate.load()
+
+
+def test_everything_known_stands_in_a_prompt_with_room(template: PromptTemplate) -> None:
+    prompt = template.fill(QUESTION, 8000)
+    assert prompt.dropped == ()
+    for text in ("Reach the lab.", "In the town.", "#@.", "walk; talk", "event 0", "event 7", "up: nothing", "A opens"):
+        assert text in prompt.text
+    assert "press, go_to, talk_to" in prompt.text
+
+
+def test_a_part_that_has_nothing_to_say_is_left_out(template: PromptTemplate) -> None:
+    text = template.fill(Question(CONTEXT), 8000).text
+    assert "lately" not in text
+    assert "did not work" not in text
+
+
+@pytest.mark.parametrize("most", range(190, 460, 10))
+def test_a_prompt_is_no_longer_than_it_may_be_and_no_sentence_is_cut(template: PromptTemplate, most: int) -> None:
+    whole = template.fill(QUESTION, 8000).text.splitlines()
+    prompt = template.fill(QUESTION, most)
+    assert prompt.tokens <= max(most, template.fill(QUESTION, 1).tokens)
+    assert set(prompt.text.splitlines()) <= set(whole)
+
+
+def test_parts_go_in_the_order_of_the_template_and_old_lines_before_them(template: PromptTemplate) -> None:
+    seen: list[str] = []
+    events = []
+    for most in range(460, 1, -1):
+        prompt = template.fill(QUESTION, most)
+        seen += [name for name in prompt.dropped if name not in seen]
+        events.append([line for line in prompt.text.splitlines() if line.startswith("- event")])
+    assert seen == ["history", "events", "failures", "suggestions", "map"]
+    kept = [lines for lines in events if lines]
+    assert all(lines[-1] == "- event 7 happened." for lines in kept)
+    assert len({len(lines) for lines in kept}) == 8
+
+
+def test_what_is_needed_stays_even_where_it_is_longer(template: PromptTemplate) -> None:
+    prompt = template.fill(QUESTION, 1)
+    assert "Reach the lab." in prompt.text
+    assert "confidence" in prompt.text
+    assert prompt.tokens > 1
+
+
+def test_a_user_brings_a_template_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('system = "S"\n[[part]]\nname = "g"\ntext = "$goal costs $$5"\n')
+    prompt = PromptTemplate.load(path).fill(QUESTION, 100)
+    assert (prompt.system, prompt.text) == ("S", "Reach the lab. costs $5")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('system = "S"', "part"),
+        ('system = "S"\n[[part]]\nname = "g"\ntext = "$gaol"', "gaol"),
+        ('system = "S"\n[[part]]\nname = "g"\ntext = "5$ only"', "$$"),
+        ('system = "S"\n[[part]]\nname = "g"\ntext = "t"\ndrop = -1', "drop"),
+        ("system = ", "no TOML"),
+    ],
+)
+def test_a_template_that_is_wrong_says_where(tmp_path: Path, content: str, says: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(content)
+    with pytest.raises(ConfigurationError, match=says.replace("$", r"\$")) as error:
+        PromptTemplate.load(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_template_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="can't be read"):
+        PromptTemplate.load(tmp_path / "none.toml")
+
+
+def test_tokens_are_counted_rather_too_many_than_too_few() -> None:
+    text = "The player walks to the laboratory and talks to the professor."
+    assert len(text.split()) < estimated_tokens(text)

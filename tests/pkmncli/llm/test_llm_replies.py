@@ -1,0 +1,143 @@
+"""What is made of a model's reply: advice where it says something that can be done, and never an error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkmncli.api import Action, LLMReply
+from pkmncli.llm.replies import ADVICE_SCHEMA, Reading, ReadReply, find_object, read_prose, read_reply
+
+GOOD = {
+    "goal": "reach the lab",
+    "skill": "press",
+    "presses": ["up", "up", "a"],
+    "map": None,
+    "x": None,
+    "y": None,
+    "confidence": 0.75,
+    "reason": "the door is there",
+}
+
+
+def _read(text: str, parsed: Any = None) -> ReadReply:
+    return read_reply(LLMReply(text, "m", parsed=parsed), expires_after=50)
+
+
+def test_a_reply_of_the_asked_form_is_advice() -> None:
+    read = _read(json.dumps(GOOD))
+    assert read.reading is Reading.SCHEMA
+    assert read.advice is not None
+    assert read.advice.presses == (Action.UP, Action.UP, Action.A)
+    assert (read.advice.skill, read.advice.confidence, read.advice.expires_after) == ("", 0.75, 50)
+    assert (read.advice.goal, read.advice.reason) == ("reach the lab", "the door is there")
+
+
+def test_a_value_that_the_backend_has_parsed_goes_before_the_text() -> None:
+    read = _read("not JSON at all", parsed=GOOD | {"skill": "go_to", "presses": [], "x": 3, "y": 0})
+    assert read.advice is not None
+    assert (read.advice.skill, read.advice.arguments) == ("go_to", {"x": 3, "y": 0})
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<think>Should I press {a}? {no} </think>\nHERE",
+        "Sure! Here it is:\n```json\nHERE\n```\nGood luck!",
+        '{"draft": 1} no, better: HERE',
+        "<thinking>{\n\n</thinking>HERE",
+    ],
+)
+def test_thoughts_fences_and_drafts_around_it_are_no_matter(around: str) -> None:
+    assert _read(around.replace("HERE", json.dumps(GOOD))).reading is Reading.SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"confidence": 1e15}, "confidence"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"confidence": float("inf")}, "confidence"),
+        ({"confidence": -0.1}, "confidence"),
+        ({"confidence": "high"}, "confidence"),
+        ({"confidence": True}, "confidence"),
+        ({"presses": ["jump"]}, "presses"),
+        ({"presses": [4]}, "presses"),
+        ({"presses": "up"}, "presses"),
+        ({"presses": ["a"] * 9}, "presses"),
+        ({"presses": []}, "needs presses"),
+        ({"skill": "teleport"}, "skill"),
+        ({"skill": "go_to", "presses": []}, "go_to needs"),
+        ({"skill": "go_to", "x": 3, "y": 999}, "y must"),
+        ({"skill": "go_to", "x": 3.5, "y": 1}, "x must"),
+        ({"map": 7}, "map"),
+        ({"goal": 7}, "texts"),
+        ({"reason": ["because"]}, "texts"),
+    ],
+)
+def test_what_is_out_of_range_or_of_a_wrong_type_is_no_advice(change: dict[str, Any], says: str) -> None:
+    read = _read(json.dumps(GOOD | change))
+    assert read.advice is None
+    assert says in read.problem
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "{}", "[]", '"up"', "null", "{" * 100_000, '{"goal": "x", "skill": ', "<html>"]
+)
+def test_what_is_none_is_none(text: str) -> None:
+    assert _read(text).advice is None
+
+
+@given(st.text(max_size=300))
+def test_no_text_whatever_is_an_error(text: str) -> None:
+    assert _read(text).reading in Reading
+    assert read_prose(text, expires_after=1).reading in Reading
+
+
+_VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.lists(st.text(max_size=5))
+)
+
+
+@given(st.dictionaries(st.sampled_from(list(ADVICE_SCHEMA["properties"])), _VALUES))
+def test_whatever_stands_under_the_keys_the_advice_keeps_its_promises(values: dict[str, Any]) -> None:
+    read = _read("", parsed=values)
+    if read.advice is not None:
+        assert 0 <= read.advice.confidence <= 1
+        assert all(0 <= press < len(Action) for press in read.advice.presses)
+
+
+@pytest.mark.parametrize(
+    ("text", "press", "skill"),
+    [
+        ("Go north to the lab.", Action.UP, ""),
+        ("I would walk EAST, then south.", Action.RIGHT, ""),
+        ("Press the A button now", Action.A, ""),
+        ("hit b", Action.B, ""),
+        ("You should attack with your best move!", None, "fight"),
+        ("Flee from this one.", None, "flee"),
+        ("heal first", None, "heal"),
+        ("<think>up or down?</think> down", Action.DOWN, ""),
+        ("Wait here.", Action.NONE, ""),
+    ],
+)
+def test_prose_is_read_by_its_first_word_that_can_be_done(text: str, press: Action | None, skill: str) -> None:
+    read = read_prose(text, expires_after=9)
+    assert read.reading is Reading.PROSE
+    assert read.advice is not None
+    assert (read.advice.presses, read.advice.skill) == (() if press is None else (press,), skill)
+    assert read.advice.confidence < 0.5
+
+
+@pytest.mark.parametrize("text", ["", "A nice day for a walk.", "Bravo!", "I do not know."])
+def test_prose_that_names_nothing_is_no_advice(text: str) -> None:
+    assert read_prose(text, expires_after=9).advice is None
+
+
+def test_the_last_whole_object_counts() -> None:
+    assert find_object('{"a": 1} and {"b": {"c": 2}} and {"d": ') == {"b": {"c": 2}}
+    assert find_object("{broken} {}") == {}

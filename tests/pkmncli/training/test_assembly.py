@@ -1,0 +1,71 @@
+"""What the settings choose fits together, or is refused with the setting's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pkmncli.config import ResolvedSettings, resolve_settings
+from pkmncli.errors import ConfigurationError
+from pkmncli.hookspecs import hookimpl
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.training.assembly import environment_spec
+from pkmncli.training.environment_fit import fit_environment
+
+
+def resolved(*sets: str, registry: Registry | None = None, **options: Any) -> ResolvedSettings:
+    return resolve_settings(options, registry=registry or get_registry(), sets=sets, environ={})
+
+
+def discount_of_the_potential(settings: ResolvedSettings) -> float | None:
+    rewards = environment_spec(settings, get_registry()).settings["rewards"]
+    gamma: float | None = rewards["potential"]["settings"]["gamma"]
+    return gamma
+
+
+def test_a_reward_takes_its_discount_from_the_learner() -> None:
+    assert discount_of_the_potential(resolved(reward=["potential"])) == 0.99
+    assert discount_of_the_potential(resolved("dqn.gamma=0.95", reward=["potential"])) == 0.95
+    assert discount_of_the_potential(resolved("dqn.gamma=0.9", "potential.gamma=0.9", reward=["potential"])) == 0.9
+    assert discount_of_the_potential(resolved(reward=["potential"], rl="none")) is None
+
+
+def test_another_discount_than_the_learners_is_refused() -> None:
+    settings = resolved("potential.gamma=0.9", reward=["potential"])
+    with pytest.raises(ConfigurationError, match=r"'potential\.gamma' = 0\.9: .* dqn\.gamma = 0\.99"):
+        environment_spec(settings, get_registry())
+
+
+def test_a_profiles_folder_takes_the_place_of_its_name(tmp_path: Path) -> None:
+    settings = resolved(game_folder=tmp_path)
+    assert environment_spec(settings, get_registry()).settings["game_folder"] == tmp_path
+    with pytest.raises(ConfigurationError, match="are two games"):
+        environment_spec(resolved(game_folder=tmp_path, game="crystal"), get_registry())
+
+
+def test_an_environment_without_a_pilot_is_the_learners_alone() -> None:
+    settings = fit_environment(resolved(env="gameboy"), get_registry())
+    assert (settings.train.pilot, settings.train.mode) == ("none", "rl-only")
+    assert settings.origins["mode"] == "environment gameboy has no pilot"
+    usual = resolved()
+    assert fit_environment(usual, get_registry()) is usual
+
+
+@pytest.mark.parametrize("asked", [{"pilot": "rules"}, {"mode": "adaptive"}, {"mode": "llm-only"}])
+def test_what_was_asked_for_is_refused_rather_than_left_out(asked: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="gameboy"):
+        fit_environment(resolved(env="gameboy", **asked), get_registry())
+
+
+def test_a_pilot_of_another_plugin_is_the_users_choice() -> None:
+    class Theirs:
+        @hookimpl
+        def pkmn_register_pilots(self, register: Any) -> None:
+            register("blind", dict, help="plays anything")
+
+    registry = Registry.discover({})
+    registry.register_plugin(Theirs(), "theirs")
+    settings = resolved(env="gameboy", pilot="blind", registry=registry)
+    assert fit_environment(settings, registry).train.pilot == "blind"
