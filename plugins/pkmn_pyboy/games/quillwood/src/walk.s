@@ -37,6 +37,8 @@ hOAMEnd	= 0xCB		; that of the first entry not in use
 hWalking = 0xCC		; of the figure that is drawn
 hDirection = 0xCD
 hRowSize = 0xCE		; argument of place_find
+hShift	= 0xD3		; how far the others are to be shifted, 0 for not at all
+hShiftWay = 0xD4	; by a step in this direction
 
 wTileDown = 0xC2FA
 wTileUp	= 0xC2FB
@@ -108,6 +110,9 @@ _tick_wait::
 	ld	a, (_strip_pending)
 	or	a
 	call	nz, strip
+	ldh	a, (hShift)
+	or	a
+	call	nz, shift_figures
 	ld	hl, #0xFF00 + hVblWork
 	ld	a, (hl)
 	or	a
@@ -127,6 +132,9 @@ ticked:	ldh	a, (hVBlankCounter)
 	ret
 	; The work took more than a frame.
 late:	call	_wait_vblank
+	ldh	a, (hShift)
+	or	a
+	call	nz, shift_figures
 	ld	a, (_strip_pending)
 	or	a
 	call	nz, strip
@@ -480,6 +488,7 @@ _objects_draw::
 	call	origin
 	xor	a
 	ld	(_draw_needed), a
+	ldh	(hShift), a
 	ldh	(hOAM), a
 	call	people
 	inc	a
@@ -802,39 +811,52 @@ _player_move::
 	call	player_draw
 	pop	de
 shift:	ldh	a, (hOAMEnd)
-	ld	l, #8		; behind the player's two entries
+	cp	#9
+	ret	c		; nobody but the player
+	ld	a, e
+	ldh	(hShiftWay), a
+	ld	a, d
+	ldh	(hShift), a
+	ret
+draw_all:
+	ld	a, #1
+	ld	(_draw_needed), a
+	ret
+
+; In VBlank: the figures of the others hShift pixels on, in OAM itself and in its shadow.
+shift_figures:
+	ld	d, a
+	xor	a
+	ldh	(hShift), a
+	ld	hl, #shadow_oam + 8	; behind the player's two entries
+	ldh	a, (hOAMEnd)
 	sub	a, l
-	ret	z
-	ret	c
 	rrca
 	rrca
 	rrca
 	ld	b, a		; figures of two entries
-	ld	h, #>shadow_oam
-	ld	a, e
-	cp	#2
+	ld	c, #0xFE	; high byte of OAM
 	ld	e, #0		; the right half is as high as the left one
+	ldh	a, (hShiftWay)
+	cp	#2
 	jr	c, 1$
 	ld	e, #8		; and eight pixels further
 	inc	l		; x
 1$:	ld	a, (hl)
 	add	a, d
 	ld	(hl), a
+	ld	h, c
+	ld	(hl), a
 	set	2, l
 	add	a, e
+	ld	(hl), a
+	ld	h, #>shadow_oam
 	ld	(hl), a
 	ld	a, l
 	add	a, #4
 	ld	l, a
 	dec	b
 	jr	nz, 1$
-	ldh	a, (hVblWork)
-	or	#1
-	ldh	(hVblWork), a
-	ret
-draw_all:
-	ld	a, #1
-	ld	(_draw_needed), a
 	ret
 
 ; u8 player_walk_on(void): the ticks of a step up to the one that ends it, where nobody else walks; returns how many

@@ -17,7 +17,7 @@ OWN = [
     (0xDF80, 56, "name buffers"),
     (0xDB80, 32, "base_data"),
     (0xFF80, 18, "OAM routine"),
-    (0xFFB0, 35, "HRAM variables"),
+    (0xFFB0, 37, "HRAM variables"),
 ]
 
 
