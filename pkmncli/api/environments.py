@@ -147,8 +147,9 @@ class Pilot(Protocol):
 class Reward(Protocol):
     """A part of the reward. ``state`` is the environment's own typed state; parts are named and added up.
 
-    One that is a potential may also have ``finish(state) -> parts``: called where the goal, reached in ``state``, has
-    ended the episode, and added to its last step.
+    It may also have ``bind(environment)``, called once when the environment is complete, and
+    ``finish(state) -> parts``, called where the goal, reached in ``state``, has ended the episode, and added to its
+    last step.
     """
 
     def reset(self, state: Any) -> None:

@@ -5,9 +5,10 @@ Nothing here waits for a model unless it is told to. What became out of date whi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Thread
 
 from pkmncli.api import LLMRequest
@@ -30,6 +31,7 @@ class _Open:
     asked_at: int
     event: str
     future: Future[Answer]
+    since: float = field(default_factory=time.monotonic)
     outdated: bool = False
 
 
@@ -40,15 +42,19 @@ class Advisor:
         counsel: answers a question, in threads of its own.
         num_envs: environments that may ask.
         most_open: questions open at once over all environments.
+        patience_s: seconds after which a question is given up, whatever its thread still waits for.
         wait: whether an answer is waited for, so that a run is reproducible.
     """
 
-    def __init__(self, counsel: Counsel, num_envs: int, *, most_open: int = 4, wait: bool = False) -> None:
+    def __init__(
+        self, counsel: Counsel, num_envs: int, *, most_open: int = 4, wait: bool = False, patience_s: float = 300.0
+    ) -> None:
         self.counsel = counsel
         self.wait = wait
         self.outdated = 0
         """Answers that came for a situation that had passed."""
         self._most_open = most_open
+        self._patience_s = patience_s
         self._open: list[_Open | None] = [None] * num_envs
 
     def is_open(self, environment: int) -> bool:
@@ -81,7 +87,12 @@ class Advisor:
         """The answers that have come since the last time. Never waits."""
         deliveries = []
         for environment, one in enumerate(self._open):
-            if one is None or not one.future.done():
+            if one is None:
+                continue
+            if not one.future.done():
+                if time.monotonic() - one.since > self._patience_s:
+                    self._open[environment] = None
+                    self.outdated += 1
                 continue
             self._open[environment] = None
             if one.outdated:

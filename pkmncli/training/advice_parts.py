@@ -110,7 +110,13 @@ def build_desk(
     counsel = build_counsel(settings, registry, report=tell, tell=tell)
     # Replies of a cache alone come at once, and must come at the same step every time.
     wait = train.llm_wait or counsel.cache_use is CacheUse.ONLY
-    advisor = Advisor(counsel, pool.num_envs, most_open=train.llm_max_open, wait=wait)
+    advisor = Advisor(
+        counsel,
+        pool.num_envs,
+        most_open=train.llm_max_open,
+        wait=wait,
+        patience_s=2 * counsel.backoff.attempts * train.llm_timeout_s + 60,
+    )
     share = 1.0 if AgentMode(train.mode) is AgentMode.LLM_ONLY else SHARE_BY_STRATEGY[train.initial_strategy]
     options = AdviceOptions(
         interval=train.llm_interval,

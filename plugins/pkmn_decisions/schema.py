@@ -147,7 +147,9 @@ ADVICE: Final = Table(
     step="global_step",
     rows_per_file=1024,
     columns=(
-        Column("global_step", "BIGINT", "first environment step of the whole run for which the answer was there, from 1"),
+        Column(
+            "global_step", "BIGINT", "first environment step of the whole run for which the answer was there, from 1"
+        ),
         Column("asked_at", "BIGINT", "environment steps of the whole run when it was asked for"),
         Column("environment", "USMALLINT", "which environment, from 0"),
         Column("time", "DOUBLE", "when it took effect, seconds since 1970 (UTC)"),

@@ -127,6 +127,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self._maps: set[int] = set()
         self._facts: Facts | None = None
         self._running = False
+        self.rewards.bind(self)
 
     # Gymnasium ----------------------------------------------------------------------------------------------
 

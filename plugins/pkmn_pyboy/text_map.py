@@ -68,9 +68,9 @@ class TextMap:
     def draw(self, state: GameState, seen: SeenTiles, columns: int, rows: int) -> str:
         """The map around the player, ``columns`` x ``rows`` tiles of it at most.
 
-        Empty where the profile does not say how to read maps, and while the player is between two of them.
+        Empty where the profile does not say how to read maps, before a game is loaded, and between two maps.
         """
-        if not self._grids.readable:
+        if not self._grids.readable or not state.map_group:
             return ""
         grid = self._grids.read(state.map_id)
         if not grid.inside(state.x, state.y):

@@ -30,14 +30,18 @@ _DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
 
 def play(
     *,
-    rom: Annotated[Path | None, typer.Option(help="Cartridge image. [default: the bundled game]")] = None,
+    rom: Annotated[
+        Path | None, typer.Option(readable=False, help="Cartridge image. [default: the bundled game]")
+    ] = None,
     game: Annotated[
         str | None, typer.Option(help="Game profile, by name or by its folder. [default: told by the image]")
     ] = None,
     force_rom: Annotated[
         bool, typer.Option("--force-rom", help="Go on with an image that the game profile does not know.")
     ] = False,
-    state: Annotated[Path | None, typer.Option(metavar="FILE", help="Go on from a saved state.")] = None,
+    state: Annotated[
+        Path | None, typer.Option(readable=False, metavar="FILE", help="Go on from a saved state.")
+    ] = None,
     from_start: Annotated[
         bool, typer.Option("--from-start", help="Begin where episodes of a training begin, not at power-on.")
     ] = False,

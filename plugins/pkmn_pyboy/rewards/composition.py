@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmn_pyboy.settings import RewardPart
 from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Reward
 from pkmncli.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
 
 
 class RewardSum:
@@ -34,6 +37,13 @@ class RewardSum:
     def names(self) -> set[str]:
         """Names of the rewards."""
         return {name for name, _, _ in self._rewards}
+
+    def bind(self, environment: PokemonEnvironment) -> None:
+        """Shows the environment to the rewards that have a method ``bind(environment)``, once, when it is complete."""
+        for _, _, reward in self._rewards:
+            bind = getattr(reward, "bind", None)
+            if bind is not None:
+                bind(environment)
 
     def reset(self, state: GameState) -> None:
         """Begins an episode."""

@@ -22,10 +22,15 @@ def ways_out(
         warps_of: gives another map's warps; none where it is not known.
         size_of: gives another map's columns and rows.
     """
-    return (*_by_warps(here, rules, warps_of), *_over_edges(here, rules, size_of))
+    return (*_by_warps(here, rules, warps_of, size_of), *_over_edges(here, rules, size_of))
 
 
-def _by_warps(here: WorldMap, rules: TileRules, warps_of: Callable[[int], tuple[Warp, ...]]) -> Iterator[Way]:
+def _by_warps(
+    here: WorldMap,
+    rules: TileRules,
+    warps_of: Callable[[int], tuple[Warp, ...]],
+    size_of: Callable[[int], tuple[int, int] | None],
+) -> Iterator[Way]:
     grid = here.grid
     for warp in here.warps:
         if not grid.inside(warp.x, warp.y):
@@ -37,7 +42,11 @@ def _by_warps(here: WorldMap, rules: TileRules, warps_of: Callable[[int], tuple[
             press = rules.mats[tile]
         else:
             continue
-        yield Way(warp.x, warp.y, press, _arrival(warp, warps_of), warp.number, warp.back)
+        arrival = _arrival(warp, warps_of)
+        size = size_of(arrival.map_id) if arrival is not None else None
+        if arrival is not None and (size is None or arrival.x >= size[0] or arrival.y >= size[1]):
+            arrival = None
+        yield Way(warp.x, warp.y, press, arrival, warp.number, warp.back)
 
 
 def _arrival(warp: Warp, warps_of: Callable[[int], tuple[Warp, ...]]) -> Place | None:

@@ -17,7 +17,7 @@ from pkmn_pyboy.world.records import ENTER, NOWHERE, MapPerson, Place, Role, Sig
 class SeenWorld:
     """A world that begins empty and holds what :meth:`learn` and :meth:`learn_way` told it.
 
-    Where an exit leads is not known until it was taken: its way has no arrival before.
+    Where an exit leads is not known until it was taken, in either direction: its way has no arrival before.
 
     Args:
         profile: says what tiles mean, and what maps are called.
@@ -101,6 +101,7 @@ class SeenWorld:
             return False
         self._taken[origin] = arrival
         self._changed(origin.map_id)
+        self._changed(arrival.map_id)
         return True
 
     def learn_people(self, map_id: int, people: Iterable[MapPerson]) -> bool:
@@ -171,25 +172,41 @@ class SeenWorld:
             tile = grid.tiles[grid.cell(warp.x, warp.y)]
             press = ENTER if tile in rules.warps else rules.mats[tile]
             if press == ENTER or press < len(STEPS):
-                arrival = None if warp.back else self._taken.get(Place(here.map_id, warp.x, warp.y))
+                arrival = None if warp.back else self._through(here, warp)
                 yield Way(warp.x, warp.y, press, arrival, warp.number, warp.back)
         for x, y, direction in self._edges[here.map_id]:
             yield Way(x, y, direction, self._beyond(here, x, y, direction))
 
+    def _through(self, here: WorldMap, warp: Warp) -> Place | None:
+        """Where a warp leads: as it was taken, or back to where someone came from who arrived by it."""
+        known = self._taken.get(Place(here.map_id, warp.x, warp.y))
+        if known is not None:
+            return known
+        # the game takes a step out of a door, so one may be seen first on the tile below it
+        doorstep = (Place(here.map_id, warp.x, warp.y), Place(here.map_id, warp.x, warp.y + 1))
+        return next((origin for origin, arrival in self._taken.items() if arrival in doorstep), None)
+
     def _beyond(self, here: WorldMap, x: int, y: int, direction: int) -> Place | None:
-        """Where an edge leads, told by any tile of it that was crossed: the others lie beside it there too."""
+        """Where an edge leads, told by any tile of it that was crossed, either way: the others lie beside it too."""
         known = self._taken.get(Place(here.map_id, x, y))
         if known is not None:
             return known
         for ox, oy, other in self._edges[here.map_id]:
-            arrival = self._taken.get(Place(here.map_id, ox, oy)) if other == direction else None
-            if arrival is None:
+            crossed = self._crossed(Place(here.map_id, ox, oy)) if other == direction else None
+            if crossed is None:
                 continue
-            place = Place(arrival.map_id, arrival.x + x - ox, arrival.y + y - oy)
-            there = self._maps.get(arrival.map_id)
+            place = Place(crossed.map_id, crossed.x + x - ox, crossed.y + y - oy)
+            there = self._maps.get(crossed.map_id)
             if there is not None and there.grid.inside(place.x, place.y):
                 return place
         return None
+
+    def _crossed(self, tile: Place) -> Place | None:
+        """Where a step over an edge from a tile led, or where one came from who arrived on it."""
+        known = self._taken.get(tile)
+        if known is not None:
+            return known
+        return next((origin for origin, arrival in self._taken.items() if arrival == tile), None)
 
 
 _KINDS = {Role.ITEM: 1, Role.TRAINER: 2}

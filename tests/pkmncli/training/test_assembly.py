@@ -38,6 +38,23 @@ def test_another_discount_than_the_learners_is_refused() -> None:
         environment_spec(settings, get_registry())
 
 
+def test_weights_and_settings_of_rewards_come_from_a_file_and_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'reward = ["progress", "battle=0.5"]\n[battle]\nwon_trainer = 40\ndamage = 0\n[progress]\nlevel = 5\n'
+    )
+    settings = resolve_settings(
+        {}, registry=get_registry(), config_path=file, sets=["battle.damage=3"], environ={"PKMN_BATTLE__LOST": "-1"}
+    )
+    rewards = environment_spec(settings, get_registry()).settings["rewards"]
+    assert {name: part["weight"] for name, part in rewards.items()} == {"progress": 1.0, "battle": 0.5}
+    own = rewards["battle"]["settings"]
+    assert (own["won_trainer"], own["damage"], own["lost"], own["fainted"]) == (40, 3, -1, 2)
+    assert rewards["progress"]["settings"]["level"] == 5
+    with pytest.raises(ConfigurationError, match=r"unknown setting 'battle\.damages' .* did you mean 'battle\.damage'"):
+        resolved("battle.damages=1")
+
+
 def test_a_profiles_folder_takes_the_place_of_its_name(tmp_path: Path) -> None:
     settings = resolved(game_folder=tmp_path)
     assert environment_spec(settings, get_registry()).settings["game_folder"] == tmp_path

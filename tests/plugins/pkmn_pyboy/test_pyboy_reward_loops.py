@@ -192,8 +192,8 @@ def test_a_reward_goes_on_from_its_saved_state_anywhere(name: str, scenes: Scene
 # In the bundled game -----------------------------------------------------------------------------------------------
 
 
-def all_rewards() -> dict[str, float]:
-    return dict.fromkeys(BUILT_IN_REWARDS, 1.0)
+def all_rewards() -> dict[str, Any]:
+    return {**dict.fromkeys(BUILT_IN_REWARDS, 1.0), "potential": {"settings": {"distance": 20.0}}}
 
 
 def earned_over(environment: PokemonEnvironment, presses: Callable[[], int | None]) -> dict[str, float]:

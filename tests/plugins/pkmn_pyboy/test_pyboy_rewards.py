@@ -196,6 +196,27 @@ def test_potential_is_a_discounted_difference(begin: GameState, crystal: GamePro
     assert sum(reward.finish(path[-1]).values()) == pytest.approx(-0.9 * last)
 
 
+def test_coming_closer_to_the_next_goal_raises_the_potential(make: Callable[..., PokemonEnvironment]) -> None:
+    nowhere_else = {"milestone": 0, "badge": 0, "level": 0, "health": 0, "distance": 10, "far_tiles": 20, "gamma": 1}
+    environment = make(observation_type="state", goal="enter_lab", rewards={"potential": {"settings": nowhere_else}})
+    environment.reset(seed=0)
+    pilot = RulesPilot(environment)
+    pilot.reset(0)
+    first = environment.milestones.current()
+    assert first is not None
+    earned = []
+    while environment.milestones.current() is first:
+        earned.append(environment.advance(pilot.act(None).action)[0])
+    assert max(earned[:-1]) == pytest.approx(10 / 20), "a tile nearer"
+    assert sum(earned[:-1]) > 0.0
+    assert earned[-1] < 0.0, "the next goal is further away; reaching this one is what milestone pays for"
+    saved = environment.save_state()
+    other = make(observation_type="state", goal="enter_lab", rewards={"potential": {"settings": nowhere_else}})
+    other.load_state(saved)
+    for action in (Action.DOWN, Action.DOWN, Action.LEFT, Action.UP):
+        assert other.advance(action) == environment.advance(action)
+
+
 def test_a_goal_that_is_reached_takes_the_potential_back(make: Callable[..., PokemonEnvironment]) -> None:
     environment = make(observation_type="state", goal="downstairs", rewards={"potential": 2.0})
     environment.reset(seed=0)

@@ -75,9 +75,10 @@ def test_unreadable_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         load_rom(path)
 
 
+@pytest.mark.parametrize("command", ["train", "play"])
 @pytest.mark.parametrize("what", ["folder", "empty", "damaged", "missing", "unreadable"])
 def test_the_command_line_says_it_in_one_line(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    command: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = {
@@ -91,7 +92,7 @@ def test_the_command_line_says_it_in_one_line(
         # a test that runs as root may read anything, so the question is answered for it
         monkeypatch.setattr("os.access", lambda *_args, **_keywords: False)
         path.chmod(0)
-    assert cli.run(["train", "--rom", str(path)]) == 3
+    assert cli.run([command, "--rom", str(path)]) == 3
     error = capfd.readouterr().err
     assert error.count("\n") == 1
     assert str(path) in error

@@ -10,6 +10,7 @@ import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import WALL, GridReader
+from pkmn_pyboy.navigation.people import ITEM, TRAINER, PeopleReader, Person
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.seen_tiles import SeenTiles
@@ -171,6 +172,8 @@ def test_no_map_where_the_player_cannot_see_one(make: Make) -> None:
     assert environment.text_map() == ""
     environment.state = free._replace(x=250)
     assert environment.text_map() == "", "between two maps"
+    environment.state = free._replace(map_group=0, x=0, y=0)
+    assert environment.text_map() == "", "no game is loaded"
 
 
 def test_no_map_where_the_profile_is_silent(make: Make) -> None:
@@ -180,3 +183,31 @@ def test_no_map_where_the_profile_is_silent(make: Make) -> None:
     silent = replace(environment.profile, memory=replace(environment.profile.memory, fields=fields))
     drawn = TextMap(environment.emulator, silent, environment.known_names)
     assert drawn.draw(environment.state, environment.seen, 15, 11) == ""
+
+
+def test_a_letter_for_each_kind_of_tile_and_person(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = make(observation_type="state", seed_noops=(0, 0), seed_presses=0)
+    environment.reset(seed=0)
+    named = environment.profile.collision.names
+    kinds = {
+        "cut_tree": "C", "whirlpool": "W", "waterfall": "F", "counter": "c", "ice": "i", "pit": "O", "water": "~",
+        "tall_grass": '"', "long_grass": '"', "ledge_down": "v", "ledge_left": "<", "ledge_right": ">",
+        "ledge_down_left": "v", "floor": ".", "wall": "#",
+    }  # fmt: skip
+    real = GridReader(environment.emulator, environment.profile).read(environment.state.map_id)
+    tiles, places = bytearray(real.tiles), {}
+    free = [(x, y) for y in (2, 3) for x in range(8) if (x, y) != (environment.state.x, environment.state.y)]
+    for (x, y), name in zip(free, kinds, strict=False):
+        tiles[real.cell(x, y)] = named[name]
+        places[x, y] = kinds[name]
+    assert len(places) == len(kinds)
+    people = [Person(1, 2, 5, 0), Person(2, 3, 5, ITEM), Person(3, 4, 5, TRAINER)]
+    monkeypatch.setattr(GridReader, "read", lambda self, map_id: replace(real, tiles=bytes(tiles)))
+    monkeypatch.setattr(PeopleReader, "all", lambda self: people)
+    text = environment.text_map()
+    shown = tiles_of(text)
+    assert {place: shown[place] for place in places} == places
+    assert [shown[x, 5] for x in (2, 3, 4)] == ["P", "I", "T"]
+    assert "People and things: P (2, 5), I (3, 5), T (4, 5)" in text
+    for meaning in ("C tree that can be cut", "I item to pick up", "T trainer", "W whirlpool", "O hole"):
+        assert meaning in text

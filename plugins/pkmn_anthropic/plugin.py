@@ -1,0 +1,18 @@
+"""Registers the backend for Anthropic."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_llm_backends(register: Register) -> None:
+    """Claude."""
+    register(
+        "anthropic",
+        "pkmn_anthropic.backend:AnthropicBackend",
+        config="pkmn_anthropic.settings:AnthropicSettings",
+        help="Anthropic's models (ANTHROPIC_API_KEY)",
+        extra="anthropic",
+    )

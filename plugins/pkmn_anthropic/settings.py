@@ -1,0 +1,21 @@
+"""Settings of the backend, the section ``[anthropic]``. The key is the client's own ANTHROPIC_API_KEY."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class AnthropicSettings(BaseModel):
+    """Where the service is, and which model is asked."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    serves: ClassVar[tuple[str, ...]] = ("claude",)
+
+    base_url: str | None = Field(
+        default=None, description="Address of the service. [default: ANTHROPIC_BASE_URL, then its own]"
+    )
+    default_model: str = Field(default="claude-3-5-haiku-latest", description="Model where none is chosen.")
+    use_schema: bool = Field(default=True, description="Ask for replies through a tool that has the schema.")

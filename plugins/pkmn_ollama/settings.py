@@ -1,0 +1,28 @@
+"""Settings of the backend, the section ``[ollama]``. The server is that of OLLAMA_HOST, as for Ollama's own client."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class OllamaSettings(BaseModel):
+    """Where the server is, and how its models are used."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    serves: ClassVar[tuple[str, ...]] = ("llama", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
+
+    host: str | None = Field(
+        default=None, description="Address of the server. [default: OLLAMA_HOST, then this machine]"
+    )
+    keep_alive: str = Field(default="10m", description="How long the server keeps the model loaded after a request.")
+    think: bool | Literal["low", "medium", "high"] | None = Field(
+        default=None, description="Whether a model that can thinks before it answers; by default as the model does."
+    )
+    context_tokens: int | None = Field(
+        default=None, ge=256, description="Context length that the server gives the model."
+    )
+    use_schema: bool = Field(default=True, description="Ask for replies that follow the schema.")
+    sees: bool = Field(default=True, description="Whether images can be sent; a model without eyes refuses them.")

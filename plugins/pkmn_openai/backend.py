@@ -1,0 +1,216 @@
+"""A language model behind OpenAI's chat interface, through the official client."""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from pkmn_openai.settings import OpenAISettings
+from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.errors import LLMConnectionError
+from pkmncli.llm.transport import bounding_hooks, failure_of_status
+
+KEY = "OPENAI_API_KEY"
+CHECK_TIMEOUT_S = 15.0
+_LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class OpenAIBackend:
+    """Asks a service with OpenAI's interface.
+
+    Some models refuse ``max_tokens``, ``temperature``, ``seed`` or schemas; what is refused once is left out from then
+    on, or given in the newer form.
+
+    Args:
+        settings: where and how.
+        model: the model; without one the settings' default, or the first that the service lists.
+    """
+
+    def __init__(self, settings: OpenAISettings | None, model: str | None) -> None:
+        self._settings = settings or OpenAISettings()
+        self.model = model or self._settings.default_model or ""
+        self.sees = self._settings.sees
+        self._url = self._settings.base_url or os.environ.get("OPENAI_BASE_URL") or ""
+        self._where = urlsplit(self._url).netloc or "OpenAI"
+        self._left_out: set[str] = set()
+        self._lock = threading.Lock()
+        self._made: openai.OpenAI | None = None
+
+    # The contract ------------------------------------------------------------------------------------------------
+
+    def check(self) -> str:
+        """Lists the models, and settles which one is asked."""
+        if self._url and urlsplit(self._url).scheme not in ("http", "https"):
+            raise LLMConnectionError(f"openai.base_url = {self._url!r} is no address: write http://HOST:PORT/v1")
+        if not self._key:
+            raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
+        try:
+            known = self._list(CHECK_TIMEOUT_S)
+        except LLMFailure as failure:
+            if failure.fault in (LLMFault.NO_MODEL, LLMFault.REFUSED) and self.model:
+                return f"Advice: {self.model} at {self._where}."  # it lists no models, which is no must
+            raise LLMConnectionError(f"{failure}. {self._advice(failure.fault)}") from failure
+        if not self.model:
+            if not known:
+                raise LLMConnectionError(f"{self._where} lists no models: name one with --llm-model")
+            self.model = known[0]
+        elif known and self.model not in known:
+            some = ", ".join(known[:8])
+            raise LLMConnectionError(
+                f"{self._where} has no model {self.model!r}; it has {some}: choose with --llm-model"
+            )
+        return f"Advice: {self.model} at {self._where}."
+
+    def complete(self, request: LLMRequest) -> LLMReply:
+        """Asks, and asks once more for each thing that the model turns out to refuse."""
+        ends_at = time.monotonic() + request.timeout_s
+        while True:
+            left = ends_at - time.monotonic()
+            if left <= 0:
+                raise LLMFailure(LLMFault.TIMEOUT, f"{self._where} did not answer within {request.timeout_s:g} s")
+            try:
+                return self._ask(request, left)
+            except _RefusedOptionError as refused:
+                with self._lock:
+                    self._left_out.add(refused.option)
+
+    def models(self) -> list[str]:
+        """The models that the service lists."""
+        try:
+            return self._list(CHECK_TIMEOUT_S)
+        except LLMFailure as failure:
+            raise LLMConnectionError(f"{failure}. {self._advice(failure.fault)}") from failure
+
+    def close(self) -> None:
+        """Closes the connections; what is under way ends with a fault."""
+        if self._made is not None:
+            self._made.close()
+
+    # Parts ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def _key(self) -> str:
+        """The key; servers at home take any, so that none has to be set for them."""
+        key = os.environ.get(KEY, "").strip()
+        if not key and urlsplit(self._url).hostname in _LOCAL_HOSTS:
+            return "none"
+        return key
+
+    @property
+    def _client(self) -> openai.OpenAI:
+        with self._lock:
+            if self._made is None:
+                self._made = openai.OpenAI(
+                    api_key=self._key or "none",
+                    base_url=self._url or None,
+                    max_retries=0,
+                    http_client=httpx2.Client(event_hooks=bounding_hooks(httpx2), follow_redirects=True),
+                )
+            return self._made
+
+    def _list(self, timeout_s: float) -> list[str]:
+        names: list[str] = self._guarded(
+            lambda: [str(one.id) for one in self._client.models.list(timeout=timeout_s).data], timeout_s
+        )
+        return names
+
+    def _ask(self, request: LLMRequest, timeout_s: float) -> LLMReply:
+        began = time.perf_counter()
+        options = self._options(request)
+        completion = self._guarded(
+            lambda: self._client.chat.completions.create(model=self.model, timeout=timeout_s, **options), timeout_s
+        )
+        try:
+            text = completion.choices[0].message.content or ""
+            usage = completion.usage
+            return LLMReply(
+                text,
+                completion.model or self.model,
+                usage.prompt_tokens if usage is not None else 0,
+                usage.completion_tokens if usage is not None else 0,
+                time.perf_counter() - began,
+            )
+        except (AttributeError, IndexError, TypeError) as error:
+            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a completion") from error
+
+    def _options(self, request: LLMRequest) -> dict[str, Any]:
+        content: Any = request.prompt
+        if request.images and self.sees:
+            content = [{"type": "text", "text": request.prompt}]
+            for image in request.images:
+                url = "data:image/png;base64," + base64.b64encode(image).decode()
+                content.append({"type": "image_url", "image_url": {"url": url}})
+        options: dict[str, Any] = {
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": content},
+            ],
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+        }
+        if request.seed is not None:
+            options["seed"] = request.seed
+        if request.schema is not None and self._settings.use_schema:
+            options["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": dict(request.schema), "strict": True},
+            }
+        for name in self._left_out & set(options):
+            value = options.pop(name)
+            if name == "max_tokens":
+                options["max_completion_tokens"] = value
+        return options
+
+    def _guarded(self, call: Any, timeout_s: float) -> Any:
+        """Runs a call of the client; every error of it becomes a failure."""
+        try:
+            return call()
+        except openai.BadRequestError as error:
+            option = self._refused_option(error)
+            if option:
+                raise _RefusedOptionError(option) from error
+            raise self._of_status(error) from error
+        except openai.APIStatusError as error:
+            raise self._of_status(error) from error
+        except openai.APITimeoutError as error:
+            raise LLMFailure(LLMFault.TIMEOUT, f"{self._where} did not answer within {timeout_s:.3g} s") from error
+        except openai.APIConnectionError as error:
+            cause = error.__cause__
+            if isinstance(cause, httpx2.ReadError) and "longer than" in str(cause):
+                raise LLMFailure(LLMFault.BROKEN, f"{self._where}: {cause}") from error
+            raise LLMFailure(LLMFault.UNREACHABLE, f"{self._where} can't be reached") from error
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered what is no reply") from error
+
+    def _of_status(self, error: openai.APIStatusError) -> LLMFailure:
+        return failure_of_status(error.status_code, error.response.text, error.response.headers, self._where)
+
+    def _refused_option(self, error: openai.BadRequestError) -> str:
+        """An option that the answer complains of, and that is not yet left out; empty for none."""
+        text = error.response.text
+        for option in ("max_tokens", "temperature", "seed", "response_format"):
+            if option in text and option not in self._left_out:
+                return option
+        if "json_schema" in text and "response_format" not in self._left_out:
+            return "response_format"
+        return ""
+
+    def _advice(self, fault: LLMFault) -> str:
+        if fault is LLMFault.AUTHENTICATION:
+            return f"Check the key in {KEY}"
+        if self._url:
+            return "Is the server running there? openai.base_url says where it is looked for"
+        return "Check the network, or name another service with openai.base_url"
+
+
+class _RefusedOptionError(Exception):
+    def __init__(self, option: str) -> None:
+        super().__init__(option)
+        self.option = option

@@ -1,0 +1,25 @@
+"""Registers the backend for OpenAI's interface, and the preset for vLLM."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_llm_backends(register: Register) -> None:
+    """One backend, under two names."""
+    register(
+        "openai",
+        "pkmn_openai.backend:OpenAIBackend",
+        config="pkmn_openai.settings:OpenAISettings",
+        help="OpenAI, and any server with its interface (base_url): llama.cpp, LM Studio, OpenRouter",
+        extra="openai",
+    )
+    register(
+        "vllm",
+        "pkmn_openai.backend:OpenAIBackend",
+        config="pkmn_openai.settings:VLLMSettings",
+        help="a vLLM server on this machine (base_url for another)",
+        extra="openai",
+    )

@@ -1,0 +1,35 @@
+"""Settings of the backend: the sections ``[openai]`` and ``[vllm]``. The key is the client's own OPENAI_API_KEY."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class OpenAISettings(BaseModel):
+    """Where the service is, and what it understands."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    serves: ClassVar[tuple[str, ...]] = ("gpt-", "chatgpt-", "o1", "o3", "o4")
+    """Beginnings of the names of models that are asked here when no backend is chosen."""
+
+    base_url: str | None = Field(
+        default=None, description="Address of the interface, up to /v1. [default: OPENAI_BASE_URL, then OpenAI]"
+    )
+    default_model: str | None = Field(
+        default="gpt-4o-mini", description="Model where none is chosen; without one the first that the service lists."
+    )
+    use_schema: bool = Field(default=True, description="Ask for replies that follow the schema.")
+    sees: bool = Field(default=True, description="Whether images can be sent.")
+
+
+class VLLMSettings(OpenAISettings):
+    """A vLLM server."""
+
+    serves: ClassVar[tuple[str, ...]] = ()
+
+    base_url: str | None = Field(default="http://127.0.0.1:8000/v1", description="Address of the interface, up to /v1.")
+    default_model: str | None = Field(default=None, description="Model; without one the first that the server lists.")
+    sees: bool = Field(default=False, description="Whether images can be sent.")

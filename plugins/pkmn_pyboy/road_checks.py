@@ -1,0 +1,125 @@
+"""Can each milestone's road be walked? Follows the story over a world's maps with the field moves known by then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pkmn_pyboy.milestones import Milestone, Target
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.records import Place
+
+
+@dataclass(frozen=True, slots=True)
+class RoadProblem:
+    """A milestone or errand that can't be walked to, or whose target is not there."""
+
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.message}"
+
+
+def check_roads(profile: GameProfile, world: World) -> list[RoadProblem]:
+    """What stands in the way of a game's story on its own maps; nothing where all of it can be walked.
+
+    The story is followed in its order, errands before the milestones that they are for. At each goal the player has
+    the field moves that it, or one before it, needs or gives. Who stands in the way only until a flag is set is taken
+    to have gone by then.
+
+    Args:
+        profile: the game.
+        world: its maps, from an image.
+    """
+    planner = RoutePlanner(world)
+    problems: list[RoadProblem] = []
+    moves: set[str] = set()
+    by_item = {move.item: name for name, move in profile.field_moves.items()}
+    place: Place | None = None
+    for goal in story(profile):
+        moves.update(goal.requires.field_moves)
+        if goal.target is not None:
+            ends = _ends(goal.target, world)
+            if not ends:
+                problems.append(RoadProblem(goal.key, f"its target is not on {world.name(goal.target.map_id)}"))
+                continue
+            place = _first(ends, world) if place is None else _walk(goal, place, ends, planner, moves, problems)
+        moves.update(by_item[item] for item in goal.gives if item in by_item)
+    return problems
+
+
+def story(profile: GameProfile) -> Iterator[Milestone]:
+    """All milestones in order, each after the errands that it and they need."""
+    seen: set[str] = set()
+    sources = {item: goal for goal in reversed([*profile.milestones, *profile.errands.values()]) for item in goal.gives}
+    field_items = {name: move.item for name, move in profile.field_moves.items()}
+
+    def unfold(goal: Milestone) -> Iterator[Milestone]:
+        if goal.key in seen:
+            return
+        seen.add(goal.key)
+        items = [*goal.requires.items, *(field_items[name] for name in goal.requires.field_moves)]
+        for key in goal.errands:
+            yield from unfold(profile.errands[key])
+        for item in items:
+            source = sources.get(item)
+            if source is not None and source.key in profile.errands:
+                yield from unfold(source)
+        yield goal
+
+    for milestone in profile.milestones:
+        yield from unfold(milestone)
+
+
+def _walk(
+    goal: Milestone,
+    place: Place,
+    ends: list[Place | int],
+    planner: RoutePlanner,
+    moves: set[str],
+    problems: list[RoadProblem],
+) -> Place:
+    """Where the player is afterwards: at the goal, whether it could be walked or not."""
+    abilities = Abilities.of(moves)
+    for end in ends:
+        route = planner.route(place, end, abilities)
+        if route is not None:
+            return route.goal
+    names = planner.world.name
+    where = f"from {names(place.map_id)} ({place.x},{place.y})"
+    for end in ends:
+        route = planner.route(place, end, abilities, through_obstacles=True)
+        if route is not None:
+            missing = ", ".join(dict.fromkeys(f"{one.kind} at {one.place}" for one in route.blocked_by))
+            problems.append(RoadProblem(goal.key, f"the way {where} is barred by {missing}"))
+            return route.goal
+    problems.append(RoadProblem(goal.key, f"there is no way {where}"))
+    return _first(ends, planner.world) or place
+
+
+def _ends(target: Target, world: World) -> list[Place | int]:
+    """The tiles that would do for a target, or its map; nothing where it isn't there."""
+    here = world.map(target.map_id)
+    if here is None:
+        return []
+    if target.scene >= 0:
+        return [Place(target.map_id, one.x, one.y) for one in here.triggers if one.scene == target.scene]
+    if target.person:
+        return [Place(target.map_id, one.x, one.y) for one in here.people if one.number == target.person]
+    if target.x is None or target.y is None:
+        return [target.map_id]
+    return [Place(target.map_id, target.x, target.y)] if here.grid.inside(target.x, target.y) else []
+
+
+def _first(ends: list[Place | int], world: World) -> Place | None:
+    for end in ends:
+        if isinstance(end, Place):
+            return end
+        ways = world.ways(end)
+        if ways:
+            return Place(end, ways[0].x, ways[0].y)
+    return None

@@ -1,0 +1,127 @@
+"""A world of what was seen: nothing at first, then the maps that were visited and the exits that were taken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.records import Place, Role
+from pkmn_pyboy.world.seen_world import SeenWorld
+
+TOWN, HOUSE, UPSTAIRS, TRAIL = 0x101, 0x102, 0x103, 0x201
+BED = Place(UPSTAIRS, 3, 3)
+
+
+@pytest.fixture(scope="module")
+def real(quillwood: GameProfile, rom_path: Path) -> CartridgeWorld:
+    return CartridgeWorld(rom_path.read_bytes(), quillwood)
+
+
+def see(world: SeenWorld, real: CartridgeWorld, map_id: int) -> bool:
+    """What a look at the loaded map would tell."""
+    here = real.map(map_id)
+    assert here is not None
+    kinds = {Role.ITEM: 1, Role.TRAINER: 2}
+    return world.learn(
+        here.grid,
+        [(warp.x, warp.y, warp.target_warp) for warp in here.warps],
+        [(one.number, one.x, one.y, one.walks, kinds.get(one.role, 0)) for one in here.people],
+        [(sign.x, sign.y) for sign in here.signs],
+        [joined.direction for joined in here.connections],
+    )
+
+
+def test_nothing_is_known_at_first(quillwood: GameProfile) -> None:
+    world = SeenWorld(quillwood)
+    assert not world.map_ids()
+    assert world.map(TOWN) is None
+    planner = RoutePlanner(world)
+    assert planner.route(BED, TOWN, Abilities()) is None
+    assert planner.nearest(BED, "grass", Abilities()) is None
+
+
+def test_exits_lead_somewhere_once_they_were_taken(quillwood: GameProfile, real: CartridgeWorld) -> None:
+    world, planner = SeenWorld(quillwood), None
+    assert see(world, real, UPSTAIRS)
+    assert not see(world, real, UPSTAIRS), "there is nothing new in a second look"
+    planner = RoutePlanner(world)
+    unseen = planner.nearest(BED, "unseen", Abilities())
+    assert unseen is not None
+    assert (unseen.goal, unseen.legs[-1].press) == (Place(UPSTAIRS, 7, 0), -1)
+    assert planner.route(BED, HOUSE, Abilities()) is None
+    assert see(world, real, HOUSE)
+    assert planner.route(BED, HOUSE, Abilities()) is None, "seen, but not how one gets there"
+    assert world.learn_way(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
+    assert not world.learn_way(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
+    route = planner.route(BED, HOUSE, Abilities())
+    assert route is not None
+    assert route.legs[0].leads_to == Place(HOUSE, 9, 0)
+    back = planner.route(Place(HOUSE, 5, 5), UPSTAIRS, Abilities())
+    assert back is not None, "the staircase that one came down leads up again"
+    assert back.legs[0].leads_to == Place(UPSTAIRS, 7, 0)
+    farther = planner.nearest(BED, "unseen", Abilities(), visited=[HOUSE])
+    assert farther is not None
+    assert farther.goal.map_id == HOUSE
+
+
+def test_an_edge_is_known_along_all_its_length(quillwood: GameProfile, real: CartridgeWorld) -> None:
+    world = SeenWorld(quillwood)
+    see(world, real, TOWN)
+    see(world, real, TRAIL)
+    planner = RoutePlanner(world)
+    assert planner.route(Place(TOWN, 5, 8), TRAIL, Abilities()) is None
+    world.learn_way(Place(TOWN, 0, 8), Place(TRAIL, 39, 8))
+    ways = {(way.x, way.y): way.arrival for way in world.ways(TOWN) if not way.warp}
+    assert ways == {(0, 8): Place(TRAIL, 39, 8), (0, 9): Place(TRAIL, 39, 9)}
+    assert planner.route(Place(TOWN, 5, 8), TRAIL, Abilities()) is not None
+    back = planner.route(Place(TRAIL, 30, 8), TOWN, Abilities())
+    assert back is not None, "who came over an edge knows the way back"
+    assert back.legs[0].leads_to in (Place(TOWN, 0, 8), Place(TOWN, 0, 9))
+
+
+def test_it_is_saved_and_goes_on(quillwood: GameProfile, real: CartridgeWorld) -> None:
+    world = SeenWorld(quillwood)
+    for map_id in (UPSTAIRS, HOUSE, TOWN):
+        see(world, real, map_id)
+    world.learn_way(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
+    world.learn_way(Place(HOUSE, 5, 7), Place(TOWN, 4, 4))
+    state = json.loads(json.dumps(world.save_state()))
+    other = SeenWorld(quillwood)
+    see(other, real, TRAIL)
+    before = other.version
+    other.load_state(state)
+    assert other.version > before
+    assert other.map_ids() == world.map_ids() == (TOWN, HOUSE, UPSTAIRS)
+    assert [other.map(one) for one in other.map_ids()] == [world.map(one) for one in world.map_ids()]
+    assert [other.ways(one) for one in other.map_ids()] == [world.ways(one) for one in world.map_ids()]
+    route = RoutePlanner(other).route(BED, TOWN, Abilities())
+    assert route is not None
+    assert route.maps == (UPSTAIRS, HOUSE, TOWN)
+    assert json.dumps(other.save_state()) == json.dumps(state)
+
+
+@pytest.mark.parametrize(
+    "damage", [{}, {"maps": 3, "ways": []}, {"maps": [{"id": 1}], "ways": []}, {"maps": [], "ways": [[1]]}]
+)
+def test_a_damaged_state_is_refused(quillwood: GameProfile, damage: dict[str, object]) -> None:
+    with pytest.raises(ValueError):
+        SeenWorld(quillwood).load_state(damage)
+
+
+def test_who_went_is_no_longer_in_the_way(quillwood: GameProfile, real: CartridgeWorld) -> None:
+    world = SeenWorld(quillwood)
+    cave = 0x205
+    see(world, real, cave)
+    keeper = next(one for one in real.map(cave).people if (one.x, one.y) == (13, 3))  # type: ignore[union-attr]
+    planner, start, beyond = RoutePlanner(world), Place(cave, 13, 20), Place(cave, 13, 1)
+    assert planner.route(start, beyond, Abilities()) is None
+    left = [one for one in world.map(cave).people if one.number != keeper.number]  # type: ignore[union-attr]
+    assert world.learn_people(cave, left)
+    assert not world.learn_people(cave, left)
+    assert planner.route(start, beyond, Abilities()) is not None
