@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Milestone, Target
@@ -22,6 +22,7 @@ MILESTONE, ERRAND, TEACH, CATCH, TRAIN, HEAL = "milestone", "errand", "teach", "
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
 _BADGES_EACH = 8
 _DEPTH = 24
+_SPECIES_COUNT = 251
 _SPECIES_BYTES, _MACHINE_BYTES = 32, 24
 _STRONG_ENOUGH = 1.1
 
@@ -30,8 +31,8 @@ _STRONG_ENOUGH = 1.1
 class PlannedGoal:
     """Something to do. ``parents`` are the keys of the goals that it is done for, the milestone first.
 
-    ``number`` is a machine's place for TEACH, a species (0: any new one) for CATCH, a level for TRAIN; ``member`` the
-    party place of who is taught or trained.
+    ``number`` is a machine place for TEACH, a level for TRAIN; ``member`` the party place of who is taught or trained;
+    ``species`` who would do for CATCH.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class PlannedGoal:
     number: int = 0
     member: int = 0
     parents: tuple[str, ...] = ()
+    species: tuple[int, ...] = ()
 
     @property
     def words(self) -> str:
@@ -107,15 +109,11 @@ class GoalOrientedPlanner:
         if isinstance(needed, Milestone):
             self._expand(needed, ERRAND, bag, found)
         elif needed is not None:
-            kind, number, member, title = needed
-            found.append(
-                PlannedGoal(
-                    kind, f"{kind}/{number}", title, "", goal.target, number, member, tuple(one.key for one in found)
-                )
-            )
+            parents = tuple(one.key for one in found)
+            found.append(replace(needed, key=f"{needed.kind}/{needed.number}", target=goal.target, parents=parents))
 
-    def _needed(self, goal: Milestone, bag: Bag) -> Milestone | tuple[str, int, int, str] | None:
-        """What is missing first: a goal that brings it, or (kind, number, member, title)."""
+    def _needed(self, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
+        """What is missing first: another goal that brings it, or something to do."""
         environment = self._environment
         assert environment is not None
         memory, state = environment.emulator, environment.state
@@ -143,13 +141,15 @@ class GoalOrientedPlanner:
         if requires.species and not any(member.species in requires.species for member in members):
             names = environment.profile.names.species
             species = requires.species[0]
-            return CATCH, species, 0, f"catch {names.get(species, f'species {species}')}"
+            title = f"catch {names.get(species, f'species {species}')}"
+            return PlannedGoal(CATCH, "", title, species=requires.species)
         most = max((member.level for member in members), default=0)
         if members and most < requires.min_level:
-            return TRAIN, requires.min_level, self._strongest(), f"train to level {requires.min_level}"
+            title = f"train to level {requires.min_level}"
+            return PlannedGoal(TRAIN, "", title, number=requires.min_level, member=self._strongest())
         return self._training(goal) if members and requires.foes else None
 
-    def _field_move(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | tuple[str, int, int, str] | None:
+    def _field_move(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
         environment = self._environment
         assert environment is not None
         names = environment.profile.names
@@ -158,11 +158,18 @@ class GoalOrientedPlanner:
             if not bag.machines.get(move.machine):
                 source = self._sources.get(move.item)
                 return source if source is not None and source.key != goal.key else None
-            able = [place for place, one in enumerate(members) if not one.egg and self.learns(one.species, move)]
+            kept = {one.move for one in environment.profile.field_moves.values()}
+            able = [
+                place
+                for place, one in enumerate(members)
+                if not one.egg and self.learns(one.species, move) and not kept.issuperset(one.moves)
+            ]
+            called = names.moves.get(move.move, move.name)
             if able:
                 place = min(able, key=lambda place: (0 not in members[place].moves, members[place].level))
-                return TEACH, move.machine, place, f"teach {names.moves.get(move.move, move.name)}"
-            return CATCH, 0, 0, f"catch one that can learn {names.moves.get(move.move, move.name)}"
+                return PlannedGoal(TEACH, "", f"teach {called}", number=move.machine, member=place)
+            species = tuple(number for number in names.species if number and self.learns(number, move))
+            return PlannedGoal(CATCH, "", f"catch one that can learn {called}", species=species)
         if not move.badge.holds(environment.emulator, environment.state.map_id):
             giver = next((one for one in self._goals.values() if move.badge in one.evidence), None)
             return giver if giver is not None and giver.key != goal.key else None
@@ -171,14 +178,14 @@ class GoalOrientedPlanner:
     def learns(self, species: int, move: FieldMove) -> bool:
         """Whether a species can be taught a field move."""
         environment, base = self._environment, self._base
-        if environment is None or base is None:
+        if environment is None or base is None or not 0 < species <= _SPECIES_COUNT:
             return False
         start = base.offset + (species - 1) * _SPECIES_BYTES + _MACHINE_BYTES
         return bool(environment.rom.data[start + (move.machine >> 3)] >> (move.machine & 7) & 1)
 
     # Strength -------------------------------------------------------------------------------------------------
 
-    def _training(self, goal: Milestone) -> tuple[str, int, int, str] | None:
+    def _training(self, goal: Milestone) -> PlannedGoal | None:
         """Who should train for the trainers of a goal, and to which level; None when the party is strong enough."""
         environment = self._environment
         assert environment is not None
@@ -190,7 +197,7 @@ class GoalOrientedPlanner:
             as_it_is = strength.as_it_is(self._tables, environment.state.party)
             if strength.forecast(self._tables, as_it_is, foes, self.care).score >= _STRONG_ENOUGH:
                 return None
-            return HEAL, 0, 0, "heal before the fight"
+            return PlannedGoal(HEAL, "", "heal before the fight")
         places = [place for place, member in enumerate(environment.state.party.members) if not member.egg]
         best = (-1.0, 0)
         for index in range(len(party)):
@@ -198,7 +205,7 @@ class GoalOrientedPlanner:
             score = strength.forecast(self._tables, later, foes, self.care).score
             best = max(best, (score - 0.01 * party[index].level, index))
         level = party[best[1]].level + 1
-        return TRAIN, level, places[best[1]], f"train to level {level}"
+        return PlannedGoal(TRAIN, "", f"train to level {level}", number=level, member=places[best[1]])
 
     def _strongest(self) -> int:
         environment = self._environment

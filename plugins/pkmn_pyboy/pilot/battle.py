@@ -209,7 +209,7 @@ class Fighter:
             return False
         if memory.wish and memory.wish[0] == CATCH:
             return True
-        if memory.catch_wish and (memory.catch_wish[0] in (0, foe.species)):
+        if 0 in memory.catch_wish or foe.species in memory.catch_wish:
             return True
         if self._settings.catch == "none" or any(one.species == foe.species for one in state.party.members):
             return False

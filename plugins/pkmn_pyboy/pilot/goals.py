@@ -10,6 +10,7 @@ from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
 from pkmn_pyboy.navigation.people import ITEM
 from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import menu_tasks
+from pkmn_pyboy.pilot.catching import hunting_ground
 from pkmn_pyboy.pilot.exploring import Explorer
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import MENU, PACE, TALK, Goal, PilotMemory
@@ -17,10 +18,12 @@ from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.shopping import Shopping
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.pilot.wishes import Wishes
 from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.world.cartridge import Cartridge
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -36,10 +39,16 @@ class GoalChooser:
         settings: what counts for how much.
         roads: ways over maps.
         tasks: jobs in the menu.
+        cartridge: who lives where, shops and prices.
     """
 
     def __init__(
-        self, environment: PokemonEnvironment, settings: PilotSettings, roads: Roads, tasks: MenuTasks
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        roads: Roads,
+        tasks: MenuTasks,
+        cartridge: Cartridge,
     ) -> None:
         self._environment = environment
         self._settings = settings
@@ -48,8 +57,15 @@ class GoalChooser:
         self._objectives = Objectives(environment, settings, roads)
         self._healing = Healing(environment, settings, self._objectives, roads, tasks)
         self._explorer = Explorer(environment, settings, self._healing.is_weak)
+        self._shopping = Shopping(environment, settings, cartridge, self._objectives)
+        self._cartridge = cartridge
         self._wishes = Wishes(self._objectives, self._healing, self._fights)
         self._planner = GoalOrientedPlanner(environment, settings.care)
+
+    @property
+    def shopping(self) -> Shopping:
+        """What to do at a clerk's counter."""
+        return self._shopping
 
     @property
     def world(self) -> World:
@@ -67,6 +83,7 @@ class GoalChooser:
             self._wishes.choose(state, memory, around)
             or self._healing.choose(state, memory, around)
             or self._pick_up(memory, around)
+            or self._shopping.choose(state, memory, around)
             or self._train_after_loss(state, memory, around)
             or self._planned(state, memory, around)
             or self._explorer.choose(state, memory, around)
@@ -99,7 +116,7 @@ class GoalChooser:
     def _planned(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         self._planner.care = self._settings.care + _CARE_BY_LOSS * memory.losses
         goal = self._planner.current()
-        memory.catch_wish = [goal.number] if goal is not None and goal.kind == planner.CATCH else []
+        memory.catch_wish = list(goal.species or (0,)) if goal is not None and goal.kind == planner.CATCH else []
         if goal is None:
             return None
         if goal.kind == planner.TEACH:
@@ -112,11 +129,17 @@ class GoalChooser:
                 return found
             goal = self._planner.goals()[-2]
         if goal.kind == planner.CATCH:
-            return self._fights(goal.key, goal.title, state, memory, around)
+            return self._hunt(goal, state, memory, around)
         if goal.target is None:
             return None
         why = f"goal {goal.key}"
         return self._objectives.goal_for(goal.target, f"{goal.kind}/{goal.key}", why, state, memory, around)
+
+    def _hunt(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        ground = hunting_ground(self._cartridge, goal.species, state.map_id, self.world, memory)
+        if ground is None or ground.map_id == state.map_id:
+            return self._fights(goal.key, goal.title, state, memory, around)
+        return self._objectives.towards(ground, goal.title, state, memory, around)
 
     def _job(
         self, kind: str, number: int, place: int, title: str, state: GameState, memory: PilotMemory

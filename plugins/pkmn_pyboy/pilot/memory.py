@@ -119,7 +119,7 @@ class PilotMemory:
     moves_used: dict[str, int] = field(default_factory=dict)
     """How often each move was used in this battle, by number."""
     catch_wish: list[int] = field(default_factory=list)
-    """The species that is to be caught, 0 for any; empty for none."""
+    """The species that would do for a catch, 0 for any; empty for none."""
     forget: list[int] = field(default_factory=list)
     """Party place and move's place that make room for a new move."""
     teach: list[int] = field(default_factory=list)
@@ -129,6 +129,11 @@ class PilotMemory:
     task_steps: int = 0
     task_marked: bool = False
     """Whether the member that is to be first was picked up."""
+    shopping: list[list[int]] = field(default_factory=list)
+    """What is to be bought: item, and how many there should be then."""
+    shop_steps: int = 0
+    shopped: dict[str, int] = field(default_factory=dict)
+    """The step from which on a shop is of interest again, by map."""
     wish: list[Any] = field(default_factory=list)
     """The skill that advice asks for: skill, map, column, row, confidence, species caught when it began."""
     wish_battle: bool = False

@@ -18,7 +18,7 @@ from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
-from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.steps import Costs
 from pkmncli.api import Action, Advice, Decision
@@ -44,11 +44,12 @@ class RulesPilot:
     def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
         self.settings = settings = settings or PilotSettings()
         self._environment = environment
-        self._maps = World.from_rom(environment.rom.data, environment.profile)
+        seen_only = environment.settings.knowledge == "seen"
+        self._maps = World() if seen_only else World.from_rom(environment.rom.data, environment.profile)
         self._tasks = MenuTasks(environment)
-        self._chooser = GoalChooser(
-            environment, settings, Roads(environment, _route_planner(environment, settings)), self._tasks
-        )
+        cartridge = Cartridge(environment.rom.data, environment.profile)
+        roads = Roads(environment, _route_planner(environment, settings, cartridge))
+        self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
         self._traveller = Traveller(environment, settings, self._chooser)
         tables = BattleTables(environment.rom.data, environment.profile.memory.rom_tables)
         self._fighter = Fighter(environment, settings, tables)
@@ -113,6 +114,8 @@ class RulesPilot:
             if place not in memory.healers:
                 memory.healers.append(place)
         memory.health = health
+        if phase is Phase.FREE and memory.shopping and memory.shop_steps:
+            memory.shopping = []
         lead = state.party.lead
         if memory.lost and phase is Phase.FREE and lead is not None:
             memory.lost = False
@@ -135,6 +138,10 @@ class RulesPilot:
             learning = self._learner.act(state, memory)
             if learning is not None:
                 return learning
+        if phase in _MENUS and memory.shopping:
+            bought = self._chooser.shopping.act(state, memory)
+            if bought is not None:
+                return bought
         if phase in _MENUS and memory.task:
             job = self._tasks.act(state, memory)
             if job is not None:
@@ -156,9 +163,10 @@ class RulesPilot:
         return Decision(Action.NONE, "wait for control", dialogue.SURE)
 
 
-def _route_planner(environment: PokemonEnvironment, settings: PilotSettings) -> RoutePlanner | None:
-    """Plans over the cartridge's maps; None where the profile doesn't say where the image has them."""
-    world = CartridgeWorld(environment.rom.data, environment.profile)
-    if not world.map_ids():
+def _route_planner(
+    environment: PokemonEnvironment, settings: PilotSettings, cartridge: Cartridge
+) -> RoutePlanner | None:
+    """Plans over the cartridge's maps; None where they are not known, or are not to be."""
+    if environment.settings.knowledge == "seen" or not cartridge.world.map_ids():
         return None
-    return RoutePlanner(world, Costs(grass=settings.grass_cost))
+    return RoutePlanner(cartridge.world, Costs(grass=settings.grass_cost))

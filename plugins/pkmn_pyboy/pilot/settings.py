@@ -16,7 +16,7 @@ class PilotSettings(BaseModel):
         default=3, ge=0, le=20, description="How often the same question is answered with A before B is tried."
     )
     refuse_words: tuple[str, ...] = Field(
-        default=("nickname", "change", "delete an older"),
+        default=("nickname", "name of its own", "change", "delete an older", "forget one of"),
         description="Questions with one of these words are answered with B.",
     )
     run_below: float = Field(
@@ -30,9 +30,16 @@ class PilotSettings(BaseModel):
         description="What it catches: nothing of its own accord, what a milestone or advice asks for, or any species "
         "that it has not, up to `party_wanted` members.",
     )
+    shop: Literal["never", "needed", "always"] = Field(
+        default="needed",
+        description="Whether it buys balls and things that heal where a shop is here or next door: never, when it must "
+        "catch something or has lost a battle, or whenever it has few.",
+    )
+    balls_wanted: int = Field(default=3, ge=0, le=99, description="Balls that it likes to carry while it shops.")
+    heal_items_wanted: int = Field(default=3, ge=0, le=99, description="Healing things that it likes to carry.")
     party_wanted: int = Field(default=3, ge=1, le=6, description="Party members beyond which it catches no new ones.")
     forget_words: tuple[str, ...] = Field(
-        default=("delete an older", "make room"),
+        default=("delete an older", "make room", "forget one of"),
         description="Questions with one of these words ask whether a move should be given up for a new one.",
     )
     heal_below: float = Field(

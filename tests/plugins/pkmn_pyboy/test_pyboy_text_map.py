@@ -104,7 +104,7 @@ def test_a_route_has_grass_ledges_and_a_named_edge(make: Make) -> None:
     edges: set[str] = set()
     pilot = RulesPilot(environment)
     pilot.reset(3)
-    for _ in range(120):
+    for _ in range(200):
         environment.advance(pilot.act(None).action)
         if environment.state.phase is Phase.FREE and environment.known_names.map_name(environment.state.map_id) in (
             "Fern Trail",

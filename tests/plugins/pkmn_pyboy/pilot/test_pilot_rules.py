@@ -76,7 +76,7 @@ def fighter(make: MakeEnvironment) -> Fighter:
     return Fighter(make(observation_type="state"), PilotSettings())
 
 
-# In the bundled game: 1 BUMP (normal), 2 SNARL (no damage), 6 SPLOOSH (water), fire 20, water 21, normal 0.
+# In the bundled game: 1 BUMP (normal), 2 GRUMBLE (no damage), 6 SPLOOSH (water), fire 20, water 21, normal 0.
 def test_the_move_that_hurts_most_comes_first(fighter: Fighter) -> None:
     own = battler(3, 8, 20, (21, 21), (2, 1, 6), 10)
     foe = battler(2, 8, 20, (20, 20), (1,), 10)

@@ -150,9 +150,12 @@ def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     assert battle.kind == 2
     assert field(player, "wOtherTrainerClass", 1)[0] > 0
     assert field(player, "wOTPartyCount", 1)[0] == 1
-    press(environment.emulator, "down right a . . . . a . . .")
+    press(environment.emulator, "down right a . . . .")
+    assert "You can't walk out on a trainer!" in " ".join(environment.screen_words().split())
+    press(environment.emulator, "a . . .")
     refresh(player)
     assert environment.state.battle is not None
+    assert environment.state.phase is Phase.BATTLE_MENU
 
 
 def test_losing_costs_half_the_money_and_ends_at_the_last_healer(player: LegPlayer) -> None:

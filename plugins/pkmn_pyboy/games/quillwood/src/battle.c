@@ -3,19 +3,6 @@
 #include "game.h"
 #include "battle.h"
 
-static void spend(u8 side, u8 slot)
-{
-	if (slot == NO_MOVE)
-		return;
-	if (side == SIDE_ENEMY) {
-		enemy_mon->pp[slot]--;
-		foes[wCurOTMon].pp[slot]--;
-	} else {
-		player_mon->pp[slot]--;
-		party[wCurBattleMon].pp[slot]--;
-	}
-}
-
 /* The own creature has fallen: another one, or the end of the battle. */
 static u8 own_fell(void)
 {
@@ -32,13 +19,16 @@ static u8 own_fell(void)
 		wBattleResult = RESULT_LOSS;
 		return 1;
 	}
-	if (wBattleMode == MODE_WILD) {
+	if (wBattleMode == BATTLE_WILD) {
 		message_more(TX_USE_NEXT);
 		if (!yes_no()) {
 			battle_restore();
-			message(TX_GOT_AWAY);
-			wBattleResult = RESULT_RAN;
-			return 1;
+			if (tries_to_run()) {
+				message(TX_GOT_AWAY);
+				wBattleResult = RESULT_RAN;
+				return 1;
+			}
+			message(TX_CANT_ESCAPE);
 		}
 	}
 	slot = choose_member(0);
@@ -56,12 +46,12 @@ static u8 enemy_fell(void)
 	message_more(TX_FOE_FELL);
 	prompt();
 	reward_foe();
-	next = wBattleMode == MODE_TRAINER ? foe_next() : 0xFF;
+	next = wBattleMode == BATTLE_TRAINER ? foe_next() : 0xFF;
 	if (next != 0xFF) {
 		enemy_send_out(next);
 		return 0;
 	}
-	if (wBattleMode == MODE_TRAINER) {
+	if (wBattleMode == BATTLE_TRAINER) {
 		trainer_back();
 		text_number = (u16)wEnemyTrainerBaseReward * enemy_mon->level;
 		message_more(TX_TRAINER_BEATEN);
@@ -81,39 +71,46 @@ static u8 enemy_fell(void)
 
 static u8 check_fainted(void)
 {
-	u8 own_down = !get16(player_mon->hp);
-	if (!get16(enemy_mon->hp)) {
+	u8 own_down = !get16(player_mon->hp), enemy_down = !get16(enemy_mon->hp);
+	/* when both fall and nobody is left, the battle is lost */
+	if (enemy_down && (!own_down || party_fit())) {
 		if (enemy_fell())
 			return BATTLE_ENDS;
-		if (own_down)
-			return own_fell() ? BATTLE_ENDS : TURN_ENDS;
-		return TURN_ENDS;
 	}
 	if (own_down)
 		return own_fell() ? BATTLE_ENDS : TURN_ENDS;
-	return GOES_ON;
+	return enemy_down ? TURN_ENDS : GOES_ON;
+}
+
+/* What comes at the end of a side's turn, whatever it did. */
+static u8 end_of_act(u8 side)
+{
+	hurt_by_poison(side);
+	return check_fainted();
 }
 
 static u8 act(u8 side, u8 slot)
 {
-	BattleMon *mon = mon_of(side);
-	u8 move = slot == NO_MOVE ? MOVE_BUMP : mon->moves[slot];
 	u8 result;
-	if (!(mon->status & STATUS_SLEEP))
-		spend(side, slot);
-	use_move(side, move);
+	use_move(side, slot);
 	result = check_fainted();
-	if (result != GOES_ON)
-		return result;
-	hurt_by_poison(side);
-	return check_fainted();
+	return result == GOES_ON ? end_of_act(side) : result;
+}
+
+/* The player did something else than to use a move: then it is the enemy's turn. */
+static u8 enemy_only(void)
+{
+	u8 result = end_of_act(SIDE_PLAYER);
+	if (result == GOES_ON)
+		result = act(SIDE_ENEMY, enemy_choice());
+	return result == BATTLE_ENDS;
 }
 
 /* One turn from the menu on; 1 when the battle is over. */
 static u8 turn(void)
 {
-	u8 mine, theirs, want, result;
-	want = ask_player();
+	u8 mine, theirs, result;
+	u8 want = ask_player();
 	mine = wanted_slot;
 	switch (want) {
 	case WANT_RUN:
@@ -123,15 +120,15 @@ static u8 turn(void)
 			return 1;
 		}
 		message(TX_CANT_ESCAPE);
-		return act(SIDE_ENEMY, enemy_choice()) == BATTLE_ENDS;
+		return enemy_only();
 	case WANT_SWITCH:
 		say(TX_COME_BACK);
 		own_send_out(mine);
-		return act(SIDE_ENEMY, enemy_choice()) == BATTLE_ENDS;
+		return enemy_only();
 	case WANT_ITEM:
 		if (item_kind(mine) == ITEM_BALL && throw_ball(mine))
 			return 1;
-		return act(SIDE_ENEMY, enemy_choice()) == BATTLE_ENDS;
+		return enemy_only();
 	}
 	theirs = enemy_choice();
 	if (moves_first(mine == NO_MOVE ? MOVE_BUMP : player_mon->moves[mine], theirs == NO_MOVE ? MOVE_BUMP : enemy_mon->moves[theirs])) {
@@ -158,6 +155,7 @@ static void begin(void)
 	wEnemyTurnsTaken = 0;
 	wBattleParticipantsNotFainted = 0;
 	wBattleWeather = 0;
+	grown = 0;
 	clear_bytes(wPlayerSubStatus1, 10);
 	neutral(wPlayerStatLevels);
 	neutral(wEnemyStatLevels);
@@ -174,7 +172,7 @@ static void fight(u8 mode)
 	wBattleMode = mode;
 	wSpriteUpdatesEnabled = 0;
 	battle_screen();
-	if (mode == MODE_WILD) {
+	if (mode == BATTLE_WILD) {
 		message_more(TX_WILD_APPEARED);
 		prompt();
 	} else {
@@ -206,7 +204,7 @@ void battle_wild(u8 species, u8 level) __banked
 	enemy_out = 1;
 	wOTPartyCount = 0;
 	make_wild(species, level);
-	fight(MODE_WILD);
+	fight(BATTLE_WILD);
 }
 
 void battle_trainer(u8 class, u8 id) __banked
@@ -219,5 +217,5 @@ void battle_trainer(u8 class, u8 id) __banked
 	begin();
 	enemy_out = TRAINER_OUT;
 	make_foes(class, id);
-	fight(MODE_TRAINER);
+	fight(BATTLE_TRAINER);
 }

@@ -27,21 +27,12 @@
 #define EFFECT_PARALYZE 67
 #define EFFECT_STRIKES_FIRST 103
 
-/* status */
-#define STATUS_SLEEP 0x07 /* turns left */
-#define STATUS_POISON 0x08
-#define STATUS_PARALYZED 0x40
-
 #define GROWTH_FAST 4
 #define GROWTH_SLOW 5
 
-/* results of a battle */
-#define RESULT_WIN 0
-#define RESULT_LOSS 1
-#define RESULT_RAN 2
-
-#define MODE_WILD 1
-#define MODE_TRAINER 2
+#define FIRST_SPECIAL_TYPE 20 /* from here on the special stats count */
+#define CRITICAL_CHANCE 17 /* of 256 */
+#define SAME_TYPE 0x80 /* in wTypeModifier, beside the factor x 10 */
 
 #define MOVE_BUMP 1
 #define NO_MOVE 0xFF
@@ -64,6 +55,7 @@ void party_grow(u8 slot);
 #define PICTURE_ONLY 2
 #define TRAINER_OUT 3
 extern u8 enemy_out, own_out; /* whose picture is shown */
+extern u8 picture_only; /* the species shown without name and bar */
 void battle_screen(void);
 void battle_middle(void);
 void battle_picture(u8 side);
@@ -78,13 +70,21 @@ void picture_clear(u8 side);
 void picture_blink(u8 side);
 void say(u16 id);
 
-/* battle_turn.c */
+/* battle_damage.c */
 extern u16 plain_stats[2][NUM_STATS];
 BattleMon *mon_of(u8 side);
+u8 *stages_of(u8 side);
+u8 *move_struct(u8 side);
 void apply_stages(u8 side);
-void use_move(u8 side, u8 move);
 u8 moves_first(u8 player_move, u8 enemy_move);
-u16 matchup(u8 type, BattleMon *defender);
+u32 matched(u8 type, BattleMon *defender, u32 value);
+u16 full_damage(u8 side, const u8 *move, u8 critical);
+void damage(u8 side);
+u8 hits(u8 side);
+
+/* battle_turn.c */
+void use_move(u8 side, u8 slot);
+u8 withstands(u8 side, const u8 *move);
 void hurt_by_poison(u8 side);
 
 /* battle_side.c */
@@ -108,8 +108,10 @@ u8 has_pp(const BattleMon *mon);
 extern u8 wanted_slot; /* the move, the item or the party member */
 u8 ask_player(void);
 u8 choose_member(u8 can_cancel);
+u8 tries_to_run(void);
 
 /* battle_reward.c */
+extern u8 grown;
 void reward_foe(void);
 void evolve_all(void);
 

@@ -8,19 +8,19 @@ extern void (*menu_hook)(void);
 u8 wanted_slot;
 
 static const u8 word_fight[] = {0x85, 0x88, 0x86, 0x87, 0x93, CH_END};
-static const u8 word_pkmn[] = {0xE1, 0xE2, CH_END};
+static const u8 word_team[] = {0x93, 0x84, 0x80, 0x8C, CH_END};
 static const u8 word_pack[] = {0x8F, 0x80, 0x82, 0x8A, CH_END};
 static const u8 word_run[] = {0x91, 0x94, 0x8D, CH_END};
 static const u8 word_pp[] = {0x8F, 0x8F, CH_END};
 
-/* FIGHT, PKMN, PACK, RUN: 0 to 3. */
+/* FIGHT, TEAM, PACK, RUN: 0 to 3. */
 static u8 action_menu(void)
 {
 	u8 choice;
 	message_box();
 	screen_box(12, 8, 6, 12);
 	screen_text(14, 10, word_fight);
-	screen_text(14, 16, word_pkmn);
+	screen_text(14, 16, word_team);
 	screen_text(16, 10, word_pack);
 	screen_text(16, 16, word_run);
 	screen_push(12, 6);
@@ -90,11 +90,15 @@ static u8 move_menu(void)
 	}
 }
 
-static u8 tries_to_run(void)
+/* A flight from a wild creature: the faster one gets away, the slower one more easily each time. */
+u8 tries_to_run(void)
 {
-	u16 mine = get16(player_mon->stats + 4), theirs = get16(enemy_mon->stats + 4) >> 2;
+	u16 mine = get16(player_mon->stats + 4), theirs = get16(enemy_mon->stats + 4);
 	u16 chance;
 	wNumFleeAttempts++;
+	if (mine >= theirs)
+		return 1;
+	theirs >>= 2;
 	chance = theirs ? mine * 32 / theirs + 30 * (wNumFleeAttempts - 1) : 256;
 	return chance > 255 || random() < (u8)chance;
 }
@@ -153,7 +157,7 @@ u8 ask_player(void)
 		}
 		wBattleHasJustStarted = 0;
 		if (action == 3) {
-			if (wBattleMode == MODE_TRAINER) {
+			if (wBattleMode == BATTLE_TRAINER) {
 				message(TX_NO_RUNNING);
 				continue;
 			}

@@ -3,7 +3,9 @@
 #include "game.h"
 #include "battle.h"
 
-static u8 grown; /* a bit per member that reached a level in this battle */
+#define CHANGE_FRAMES 48
+
+u8 grown; /* a bit per member that reached a level in this battle */
 
 /* Which of four moves a new one replaces, MENU_CANCEL for none. */
 static u8 old_move(PartyMon *mon)
@@ -113,12 +115,35 @@ void reward_foe(void)
 		return;
 	load_base(enemy_mon->species);
 	amount = (u16)base_data[10] * enemy_mon->level / 7;
-	if (wBattleMode == MODE_TRAINER)
+	if (wBattleMode == BATTLE_TRAINER)
 		amount += amount >> 1;
 	amount /= sharers;
 	for (slot = 0; slot < wPartyCount; slot++)
 		if ((who & (u8)(1 << slot)) && get16(party[slot].hp))
 			gain(slot, amount);
+}
+
+/* The picture of a species where the enemy stood, which stays in memory as it was. */
+static void show(u8 species)
+{
+	picture_only = species;
+	battle_picture(SIDE_ENEMY);
+}
+
+/* The moment before a creature changes; 1 when B was pressed in it. */
+static u8 stopped(void)
+{
+	u8 frames = CHANGE_FRAMES;
+	screen_fill(12, 0, 6, 20, CH_SPACE, ATTR_TEXT);
+	screen_push(12, 6);
+	poll_joy();
+	while (frames--) {
+		wait_vblank();
+		poll_joy();
+		if (hJoyPressed & PAD_B)
+			return 1;
+	}
+	return 0;
 }
 
 static void evolve(u8 slot, u8 species)
@@ -131,24 +156,27 @@ static void evolve(u8 slot, u8 species)
 	for (i = 0; i < 10 && own_name[i] != CH_END; i++)
 		if (own_name[i] != name_buffer[i])
 			same = 0;
-	enemy_mon->species = mon->species;
 	enemy_out = own_out = 0;
 	fade_out();
 	battle_screen();
 	enemy_out = PICTURE_ONLY;
-	battle_picture(SIDE_ENEMY);
+	show(mon->species);
 	message_more(TX_EVOLVING);
-	wait_frames(40);
+	wait_frames(10);
+	if (stopped()) {
+		message_open(TX_STAYED);
+		prompt();
+		return;
+	}
 	palettes_flash();
 	palettes_flash();
 	mon->species = species;
 	wPartySpecies[slot] = species;
 	party_grow(slot);
 	caught(species);
-	enemy_mon->species = species;
-	battle_picture(SIDE_ENEMY);
+	show(species);
 	species_name(move_buffer, species);
-	message_more(TX_EVOLVED);
+	message_open(TX_EVOLVED);
 	prompt();
 	if (same)
 		copy_string(wPartyMonNicknames + slot * 11, move_buffer);

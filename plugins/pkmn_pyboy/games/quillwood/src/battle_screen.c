@@ -13,6 +13,7 @@
 #define BAR_LENGTH 6
 
 u8 enemy_out, own_out; /* PICTURE_ONLY: without name and bar, TRAINER_OUT: the trainer stands there */
+u8 picture_only;
 
 static void place_picture(u8 row, u8 col, u8 tile, u8 attr)
 {
@@ -36,13 +37,14 @@ void picture_clear(u8 side)
 /* The picture on the enemy's side to video memory: in VBlank or with the screen off. */
 static void load_front(void)
 {
+	u8 species = enemy_out == PICTURE_ONLY ? picture_only : enemy_mon->species;
 	u16 row = ADDR_PORTRAITS + (u16)(wOtherTrainerClass - 1) * 10;
 	if (enemy_out == TRAINER_OUT) {
 		vram_copy(0x9000 + FRONT_TILE * 16, BANK_PORTRAITS, far_word(BANK_PORTRAITS, row), SIDE * SIDE);
 		far_copy(palettes, BANK_PORTRAITS, row + 2, 8);
 	} else {
-		picture_load(0x9000 + FRONT_TILE * 16, enemy_mon->species, 0);
-		creature_colors(0, enemy_mon->species);
+		picture_load(0x9000 + FRONT_TILE * 16, species, 0);
+		creature_colors(0, species);
 	}
 }
 

@@ -99,6 +99,7 @@ void enemy_send_out(u8 slot)
 {
 	/* nobody is out until all that tells of the next one is whole */
 	wCurOTMon = 0xFF;
+	wEnemyTurnsTaken = 0;
 	neutral(wEnemyStatLevels);
 	clear_bytes(wEnemySubStatus1, 5);
 	wTempEnemyMonSpecies = foes[slot].species;
@@ -126,6 +127,7 @@ void send_out(u8 slot)
 /* Another member comes out, with its message. */
 void own_send_out(u8 slot)
 {
+	wPlayerTurnsTaken = 0;
 	neutral(wPlayerStatLevels);
 	clear_bytes(wPlayerSubStatus1, 5);
 	send_out(slot);
@@ -154,30 +156,46 @@ u8 has_pp(const BattleMon *mon)
 	return 0;
 }
 
-/* A trainer's plan: the move that hurts most, something else at first; wild creatures take any. */
+/* How good a beginning a move without power is: 2 for an ailment that takes hold, 1 for a stat of the player's lowered. */
+static u8 hinders(const u8 *move)
+{
+	switch (move[1]) {
+	case EFFECT_SLEEP:
+	case EFFECT_POISON:
+	case EFFECT_PARALYZE:
+		return withstands(SIDE_PLAYER, move) ? 0 : 2;
+	case EFFECT_ATTACK_DOWN:
+	case EFFECT_DEFENSE_DOWN:
+	case EFFECT_SPEED_DOWN:
+	case EFFECT_ACCURACY_DOWN:
+		return 1;
+	}
+	return 0;
+}
+
+/* A trainer's plan: one that hinders at first, then the move that hurts most; wild creatures take any. */
 u8 enemy_choice(void)
 {
-	u8 slot, best = NO_MOVE, value, score;
+	u8 slot, best = NO_MOVE;
+	u16 value, score = 0;
 	u8 row[7];
 	if (!has_pp(enemy_mon))
 		return NO_MOVE;
-	if (wBattleMode == MODE_WILD || random() < 64) {
+	if (wBattleMode == BATTLE_WILD || random() < 64) {
 		do {
 			slot = random() & 3;
 		} while (!enemy_mon->moves[slot] || !enemy_mon->pp[slot]);
 		return slot;
 	}
-	score = 0;
 	for (slot = 0; slot < 4; slot++) {
 		if (!enemy_mon->moves[slot] || !enemy_mon->pp[slot])
 			continue;
 		load_move(row, enemy_mon->moves[slot]);
-		value = 1;
 		if (row[2])
-			value = (u8)((u16)row[2] * matchup(row[3], player_mon) / 20) + 1;
-		else if (!wEnemyTurnsTaken && !player_mon->status)
-			value = 40;
-		if (value > score) {
+			value = full_damage(SIDE_ENEMY, row, 0);
+		else
+			value = wEnemyTurnsTaken || !hinders(row) ? 0 : 0xFF00 | hinders(row);
+		if (best == NO_MOVE || value > score) {
 			score = value;
 			best = slot;
 		}

@@ -1,127 +1,9 @@
-/* One use of a move: accuracy, damage, effects. */
+/* One use of a move: what holds a side back, the blow, the effects. */
 #pragma bank 2
 #include "game.h"
 #include "battle.h"
 
-u16 plain_stats[2][NUM_STATS]; /* stats before stages, player and enemy */
-
-BattleMon *mon_of(u8 side)
-{
-	return side ? enemy_mon : player_mon;
-}
-
-static u8 *stages_of(u8 side)
-{
-	return side ? wEnemyStatLevels : wPlayerStatLevels;
-}
-
-/* A value by its stage, 1 to 13 with 7 for none. */
-static u16 staged(u16 value, u8 stage)
-{
-	u16 at = ADDR_STAT_STAGES + (stage - 1) * 2;
-	u16 result = (u16)((u32)value * far_byte(BANK_STAT_STAGES, at) / far_byte(BANK_STAT_STAGES, at + 1));
-	if (result > 999)
-		result = 999;
-	return result ? result : 1;
-}
-
-void apply_stages(u8 side)
-{
-	u8 i;
-	BattleMon *mon = mon_of(side);
-	for (i = 0; i < NUM_STATS; i++)
-		put16(mon->stats + i * 2, staged(plain_stats[side][i], stages_of(side)[i]));
-	if (mon->status & STATUS_PARALYZED)
-		put16(mon->stats + 4, (get16(mon->stats + 4) >> 2) + 1);
-}
-
-static u8 *move_struct(u8 side)
-{
-	return side ? wEnemyMoveStruct : wPlayerMoveStruct;
-}
-
-/* Whether the player's side acts before the enemy's. */
-u8 moves_first(u8 player_move, u8 enemy_move)
-{
-	u8 row[7];
-	u8 mine, theirs;
-	u16 my_speed = get16(player_mon->stats + 4), their_speed = get16(enemy_mon->stats + 4);
-	load_move(row, player_move);
-	mine = row[1] == EFFECT_STRIKES_FIRST;
-	load_move(row, enemy_move);
-	theirs = row[1] == EFFECT_STRIKES_FIRST;
-	if (mine != theirs)
-		return mine;
-	if (my_speed == their_speed)
-		return random() & 1;
-	return my_speed > their_speed;
-}
-
-/* Factor x10 of an attack type against a defender, same-type bonus not counted. */
-u16 matchup(u8 type, BattleMon *defender)
-{
-	u16 factor = 10;
-	u16 at = ADDR_TYPE_MATCHUPS;
-	u8 attacker, kind;
-	while ((attacker = far_byte(BANK_TYPE_MATCHUPS, at)) < 0xFE) {
-		if (attacker == type) {
-			kind = far_byte(BANK_TYPE_MATCHUPS, at + 1);
-			if (kind == defender->types[0] || (kind == defender->types[1] && kind != defender->types[0]))
-				factor = factor * far_byte(BANK_TYPE_MATCHUPS, at + 2) / 10;
-		}
-		at += 3;
-	}
-	return factor;
-}
-
-/* Sets wCurDamage, wCriticalHit and wTypeModifier. */
-static void damage(u8 side)
-{
-	BattleMon *attacker = mon_of(side), *defender = mon_of(!side);
-	u8 *move = move_struct(side);
-	u8 special = move[3] >= 20;
-	u16 attack, defense, factor;
-	u32 value;
-	wCriticalHit = random() < 17;
-	if (wCriticalHit) {
-		attack = plain_stats[side][special ? 3 : 0];
-		defense = plain_stats[!side][special ? 4 : 1];
-	} else {
-		attack = get16(attacker->stats + (special ? 6 : 0));
-		defense = get16(defender->stats + (special ? 8 : 2));
-	}
-	value = (u16)(attacker->level * 2 / 5 + 2) * (u32)move[2];
-	value = value * attack / defense / 50;
-	if (wCriticalHit)
-		value *= 2;
-	if (value > 997)
-		value = 997;
-	value += 2;
-	factor = matchup(move[3], defender);
-	wTypeModifier = (u8)factor;
-	if (move[3] == attacker->types[0] || move[3] == attacker->types[1]) {
-		value += value >> 1;
-		wTypeModifier |= 0x80;
-	}
-	value = value * factor / 10;
-	if (value > 1)
-		value = value * (217 + random_below(39)) / 255;
-	if (!value && factor)
-		value = 1;
-	put16(wCurDamage, (u16)value);
-}
-
-static u8 hits(u8 side)
-{
-	u8 *move = move_struct(side);
-	u16 chance = staged(move[4], stages_of(side)[STAGE_ACCURACY]);
-	chance = staged(chance, 14 - stages_of(!side)[STAGE_EVASION]);
-	if (chance >= 255)
-		return 1;
-	return random() < (u8)chance;
-}
-
-/* Raises or lowers a stage of a side, with its message; quiet when it only goes with a blow. */
+/* Raises or lowers a stage of a side, with its message. */
 static void change_stage(u8 side, u8 stage, u8 up)
 {
 	u8 *stages = stages_of(side);
@@ -166,20 +48,32 @@ static void set_status(u8 side, u8 status, u16 words)
 	say(words);
 }
 
-/* Poison, sleep or paralysis by a move; one that does nothing else says so when it fails. */
-static void inflict(u8 side, u8 effect, u8 only)
+/* Whether an ailment can't take hold: another one is there, or the type is proof against the move. */
+u8 withstands(u8 side, const u8 *move)
 {
 	BattleMon *mon = mon_of(side);
-	if (!get16(mon->hp))
+	if (mon->status)
+		return 1;
+	if (move[1] == EFFECT_SLEEP)
+		return 0;
+	if ((move[1] == EFFECT_POISON || move[1] == EFFECT_POISON_HIT) && (mon->types[0] == TYPE_POISON || mon->types[1] == TYPE_POISON))
+		return 1;
+	return !matched(move[3], mon, 10);
+}
+
+/* Poison, sleep or paralysis by a move; one that does nothing else says so when it fails. */
+static void inflict(u8 side, const u8 *move)
+{
+	if (!get16(mon_of(side)->hp))
 		return;
-	if (mon->status || ((effect == EFFECT_POISON || effect == EFFECT_POISON_HIT) && (mon->types[0] == TYPE_POISON || mon->types[1] == TYPE_POISON))) {
-		if (only)
+	if (withstands(side, move)) {
+		if (!move[2])
 			say(TX_FAILED);
 		return;
 	}
-	if (effect == EFFECT_SLEEP)
+	if (move[1] == EFFECT_SLEEP)
 		set_status(side, 2 + random_below(3), TX_FELL_ASLEEP);
-	else if (effect == EFFECT_POISON || effect == EFFECT_POISON_HIT)
+	else if (move[1] == EFFECT_POISON || move[1] == EFFECT_POISON_HIT)
 		set_status(side, STATUS_POISON, TX_WAS_POISONED);
 	else
 		set_status(side, STATUS_PARALYZED, TX_WAS_PARALYZED);
@@ -206,14 +100,16 @@ static u8 held_back(u8 side)
 	return 0;
 }
 
-/* An eighth of the hit points after each turn. */
+/* An eighth of the hit points after each turn, one at least. */
 void hurt_by_poison(u8 side)
 {
 	BattleMon *mon = mon_of(side);
 	u16 hp = get16(mon->hp), loss;
 	if (!hp || !(mon->status & STATUS_POISON))
 		return;
-	loss = (get16(mon->max_hp) >> 3) + 1;
+	loss = get16(mon->max_hp) >> 3;
+	if (!loss)
+		loss = 1;
 	if (loss > hp)
 		loss = hp;
 	text_side = side;
@@ -241,6 +137,11 @@ static void strike(u8 side)
 	BattleMon *defender = mon_of(!side);
 	u16 hp = get16(defender->hp), loss;
 	damage(side);
+	if (!(wTypeModifier & ~SAME_TYPE)) {
+		wCriticalHit = 0;
+		say(TX_NO_EFFECT_ON);
+		return;
+	}
 	loss = get16(wCurDamage);
 	if (loss > hp)
 		loss = hp;
@@ -248,19 +149,49 @@ static void strike(u8 side)
 	change_hp(!side, hp - loss);
 	if (wCriticalHit)
 		say(TX_CRITICAL);
-	if ((wTypeModifier & 0x7F) > 10)
+	if ((wTypeModifier & ~SAME_TYPE) > 10)
 		say(TX_SUPER_EFFECTIVE);
-	else if ((wTypeModifier & 0x7F) < 10)
+	else if ((wTypeModifier & ~SAME_TYPE) < 10)
 		say(TX_NOT_EFFECTIVE);
 }
 
-void use_move(u8 side, u8 move)
+/* Who has no move left and struck all the same pays a quarter of the damage done. */
+static void recoil(u8 side, u16 dealt)
+{
+	u16 hp = get16(mon_of(side)->hp), loss = dealt >> 2;
+	if (!loss)
+		loss = 1;
+	text_side = side;
+	say(TX_RECOIL);
+	change_hp(side, hp > loss ? hp - loss : 0);
+}
+
+static void spend(u8 side, u8 slot)
+{
+	if (side == SIDE_ENEMY) {
+		enemy_mon->pp[slot]--;
+		foes[wCurOTMon].pp[slot]--;
+	} else {
+		player_mon->pp[slot]--;
+		party[wCurBattleMon].pp[slot]--;
+	}
+}
+
+/* A side uses the move of a slot, BUMP for NO_MOVE. Who sleeps or can't move pays no PP. */
+void use_move(u8 side, u8 slot)
 {
 	u8 *data = move_struct(side);
+	u8 move = slot == NO_MOVE ? MOVE_BUMP : mon_of(side)->moves[slot];
 	u16 before;
 	hBattleTurn = side;
 	if (held_back(side))
 		return;
+	wAttackMissed = 0;
+	wCriticalHit = 0;
+	wTypeModifier = 0;
+	put16(wCurDamage, 0);
+	if (slot != NO_MOVE)
+		spend(side, slot);
 	load_move(data, move);
 	copy_name(move_buffer, BANK_MOVE_NAMES, ADDR_MOVE_NAMES, move - 1);
 	if (side == SIDE_PLAYER) {
@@ -271,16 +202,20 @@ void use_move(u8 side, u8 move)
 		wEnemyTurnsTaken++;
 	}
 	say(side == SIDE_PLAYER ? TX_MON_USED : TX_FOE_USED);
-	wAttackMissed = 0;
-	wCriticalHit = 0;
 	if (!(data[1] >= EFFECT_ATTACK_UP && data[1] <= EFFECT_SPEED_UP) && data[1] != EFFECT_MEND && !hits(side)) {
 		wAttackMissed = 1;
 		say(TX_MISSED);
 		return;
 	}
 	before = get16(mon_of(!side)->hp);
-	if (data[2])
+	if (data[2]) {
 		strike(side);
+		if (!get16(wCurDamage))
+			return;
+		before -= get16(mon_of(!side)->hp);
+		if (slot == NO_MOVE)
+			recoil(side, before);
+	}
 	switch (data[1]) {
 	case EFFECT_ATTACK_UP:
 		change_stage(side, 0, 1);
@@ -296,19 +231,19 @@ void use_move(u8 side, u8 move)
 		break;
 	case EFFECT_DRAIN: {
 		u16 most = get16(mon_of(side)->max_hp), hp = get16(mon_of(side)->hp);
-		hp += (before - get16(mon_of(!side)->hp) + 1) >> 1;
+		hp += (before + 1) >> 1;
 		change_hp(side, hp > most ? most : hp);
 		break;
 	}
 	case EFFECT_SLEEP:
 	case EFFECT_POISON:
 	case EFFECT_PARALYZE:
-		inflict(!side, data[1], 1);
+		inflict(!side, data);
 		break;
 	case EFFECT_POISON_HIT:
 	case EFFECT_PARALYZE_HIT:
 		if (random() < data[6])
-			inflict(!side, data[1], 0);
+			inflict(!side, data);
 		break;
 	case EFFECT_ATTACK_DOWN:
 		change_stage(!side, 0, 0);

@@ -110,6 +110,19 @@ typedef struct {
 #define party ((PartyMon *)0xDCDF)
 #define foes ((PartyMon *)0xD288)
 #define PARTY_SIZE 6
+
+/* status of a creature */
+#define STATUS_SLEEP 0x07 /* turns left */
+#define STATUS_POISON 0x08
+#define STATUS_PARALYZED 0x40
+
+/* wBattleMode and wBattleResult */
+#define BATTLE_WILD 1
+#define BATTLE_TRAINER 2
+#define RESULT_WIN 0
+#define RESULT_LOSS 1
+#define RESULT_RAN 2
+
 #define KIND_TRAINER 2
 #define NUM_OBJECTS 13
 #define MOVEMENT_BOULDER 25

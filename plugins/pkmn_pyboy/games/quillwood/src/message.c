@@ -7,7 +7,7 @@
 u16 text_number; /* what {num} shows */
 u8 text_side;
 
-static const u8 word_enemy[] = {0x84, 0xAD, 0xA4, 0xAC, 0xB8, CH_SPACE, CH_END};
+static const u8 word_foe[] = {0x85, 0xAE, 0xA4, CH_SPACE, CH_END};
 
 /* A name of a list of strings that end with the terminator: entry index from 0. */
 void copy_name(u8 *to, u8 bank, u16 from, u8 index)
@@ -126,7 +126,7 @@ void message_more(u16 id)
 			break;
 		case 6:
 			if (text_side)
-				word_of(word_enemy);
+				word_of(word_foe);
 			word_of(text_side ? wEnemyMonNickname : wBattleMonNickname);
 			break;
 		case 7:

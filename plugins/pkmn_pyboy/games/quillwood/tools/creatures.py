@@ -11,6 +11,9 @@ from source import toml
 # numerator and denominator of the stat stages 1 to 13
 STAGES = [(25, 100), (28, 100), (33, 100), (40, 100), (50, 100), (66, 100), (1, 1)]
 STAGES += [(15, 10), (2, 1), (25, 10), (3, 1), (35, 10), (4, 1)]
+# the same for accuracy and evasion
+ACCURACY_STAGES = [(33, 100), (36, 100), (43, 100), (50, 100), (60, 100), (75, 100), (1, 1)]
+ACCURACY_STAGES += [(133, 100), (166, 100), (2, 1), (233, 100), (133, 50), (3, 1)]
 
 
 GROWTH = {"medium": 0, "fast": 4, "slow": 5}
@@ -98,4 +101,9 @@ def build_creatures(banks: Banks) -> dict[str, Table]:
         "TypeNames": add("TypeNames", b"".join(map(word, names_at)), "pointers by type id"),
         "TypeMatchups": add("TypeMatchups", chart + b"\xfe\xff", "attacker, defender, factor x10; FE, then FF ends"),
         "StatStages": add("StatStages", b"".join(map(bytes, STAGES)), "13 pairs numerator, denominator"),
+        "AccuracyStages": add(
+            "AccuracyStages",
+            b"".join(map(bytes, ACCURACY_STAGES)),
+            "13 pairs numerator, denominator; evasion turned round",
+        ),
     }

@@ -24,7 +24,7 @@ for first, letters in (
     CHARMAP.update({ch: first + i for i, ch in enumerate(letters)})
 CHARMAP.update({"'": 0xE0, "-": 0xE3, "?": 0xE6, "!": 0xE7, ".": 0xE8, "&": 0xE9, ",": 0xF4, "$": 0xF0})
 # drawn shapes of the font file that stand for screen symbols, not for letters
-SYMBOLS = {"}": 0xEC, ">": 0xED, "|": 0xEE, "*": 0xF1, "/": 0xF3, "pk": 0xE1, "mn": 0xE2}
+SYMBOLS = {"}": 0xEC, ">": 0xED, "|": 0xEE, "*": 0xF1, "/": 0xF3}
 
 
 def encode(text: str) -> bytes:

@@ -1,0 +1,141 @@
+"""Shops: what to buy, the way to the clerk, and the lists behind the counter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.milestones import Target
+from pkmn_pyboy.pilot.bag import Bag
+from pkmn_pyboy.pilot.memory import TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
+from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.surroundings import Surroundings
+from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.state.reader import PARTY_PLACES
+from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.records import MapPerson, Role
+from pkmncli.api import Action, Decision
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+SURE, LIKELY = 0.9, 0.7
+_AGAIN_STEPS = 600
+_MOST_STEPS = 120
+_LEAST_MONEY = 200
+_HEAL_SHARE = 3
+
+
+class Shopping:
+    """Buys balls and things that heal, where a clerk is at hand.
+
+    Args:
+        environment: the game.
+        settings: whether, and how many.
+        cartridge: who keeps which shop, what it has and what that costs.
+        objectives: ways to other maps.
+    """
+
+    def __init__(
+        self, environment: PokemonEnvironment, settings: PilotSettings, cartridge: Cartridge, objectives: Objectives
+    ) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._cartridge = cartridge
+        self._objectives = objectives
+        self._names = NameTables(environment.rom.data, environment.profile.memory.rom_tables)
+
+    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """The clerk of this map, or the way to a shop next door, if there is something to buy."""
+        wish = self._settings.shop
+        if wish == "never" or state.money < _LEAST_MONEY or not state.party.members:
+            return None
+        if wish == "needed" and not memory.losses and (not memory.catch_wish or state.balls):
+            return None
+        here = state.map_id
+        for map_id in (here, *sorted(self._objectives.world.neighbours(here))):
+            clerk = self._clerk(map_id)
+            if clerk is None or self._environment.steps < memory.shopped.get(str(map_id), 0):
+                continue
+            wanted = self.wanted(clerk.shop, state)
+            if not wanted:
+                continue
+            if map_id != here:
+                key = f"shop/{map_id}"
+                if memory.tries.get(key, 0):
+                    continue
+                goal = self._objectives.towards(Target(map_id), "to the shop", state, memory, around)
+                if goal is None or goal.away:
+                    continue
+                return goal
+            person = next((one for one in around.people if one.number == clerk.number), None)
+            if person is None or around.search.nearest(around.talk_ends(person.x, person.y)) is None:
+                continue
+            memory.shopping = [[item, count] for item, count in wanted]
+            memory.shop_steps = 0
+            memory.shopped[str(here)] = self._environment.steps + _AGAIN_STEPS
+            return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
+        return None
+
+    def wanted(self, shop: int, state: GameState) -> list[tuple[int, int]]:
+        """(item, how many there should be) of what this shop has and the player lacks, as far as the money goes."""
+        shops, items = self._cartridge.shops, self._cartridge.items
+        if not 0 <= shop < len(shops):
+            return []
+        uses = self._environment.profile.item_uses
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        prices = {item: items[item].price for item in shops[shop] if item in items and items[item].price}
+        money, found = state.money, []
+        balls = sorted((prices[item], item) for item in prices if item in uses.ball)
+        owned = sum(bag.balls.values())
+        if balls and owned < self._settings.balls_wanted and state.party.count < PARTY_PLACES:
+            price, item = balls[0]
+            count = min(self._settings.balls_wanted - owned, money // 2 // price)
+            if count > 0:
+                found.append((item, bag.count(item) + count))
+                money -= count * price
+        healing = [(uses.heal[item], item) for item in prices if item in uses.heal]
+        healing = [pair for pair in healing if prices[pair[1]] * _HEAL_SHARE <= money]
+        owned = sum(bag.items.get(item, 0) for item in uses.heal)
+        if healing and owned < self._settings.heal_items_wanted:
+            _, item = max(healing)
+            count = min(self._settings.heal_items_wanted - owned, money // prices[item])
+            if count > 0:
+                found.append((item, bag.count(item) + count))
+        return found
+
+    def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
+        """The press on a clerk's lists; None where the screen asks nothing about them."""
+        memory.shop_steps += 1
+        if memory.shop_steps > _MOST_STEPS:
+            memory.shopping = []
+        if not state.menu.cursor_shown:
+            return None
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        items = self._cartridge.items
+        open_wishes = [
+            [item, count]
+            for item, count in memory.shopping
+            if bag.count(item) < count and item in items and items[item].price <= state.money
+        ]
+        clerk = self._clerk(state.map_id)
+        goods = self._cartridge.shops[clerk.shop] if clerk is not None else ()
+        screen = ScreenList.read(self._environment)
+        listed = any(screen.rows_of(self._names.items.get(item, b"")) for item in goods)
+        if not open_wishes:
+            return Decision(Action.B, "leave the shop", SURE)
+        press = screen.press_for(self._names.items.get(open_wishes[0][0], b""))
+        if press is not None:
+            return Decision(press, "buy", SURE)
+        if listed and screen.column < 2:
+            down = memory.shop_steps // 12 % 2 == 0
+            return Decision(Action.DOWN if down else Action.UP, "buy: look for it", LIKELY)
+        if state.menu.cursor_row > 1:
+            return Decision(Action.UP, "buy", SURE)
+        return Decision(Action.A, "buy", SURE)
+
+    def _clerk(self, map_id: int) -> MapPerson | None:
+        here = self._cartridge.world.map(map_id)
+        people = here.people if here is not None else ()
+        return next((one for one in people if one.role is Role.CLERK and one.shop >= 0), None)
