@@ -8,6 +8,7 @@ A page marks such a part with two comments, and whatever stands between them is 
     <!-- begin: hooks -->                the hooks, with arguments
     <!-- begin: commands -->             the help of every command
     <!-- begin: file examples/... -->    a file of the project
+    <!-- begin: output pkmn world -->    what a command prints
     <!-- end -->
 """
 
@@ -18,6 +19,7 @@ import inspect
 import io
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -47,6 +49,8 @@ def part(what: str) -> str:
     makers = {"sections": sections, "hooks": hooks_table, "commands": commands}
     if kind in makers:
         return makers[kind]()
+    if kind == "output":
+        return f"```\n{name}\n\n{help_text(shlex.split(name)[1:]).rstrip()}\n```"
     if kind == "file":
         path = DOCS.parent / name
         return f"```{LANGUAGES.get(path.suffix, '')}\n{path.read_text(encoding='utf-8').rstrip()}\n```"

@@ -45,12 +45,21 @@ class Emulator:
         headless: without a window.
         speed: with a window, times real speed; 0 for no limit.
         keyboard: with a window, whether its keys press buttons, for a person who plays.
+        cartridge_ram: what the cartridge's battery has kept; an empty one without it.
 
     Raises:
         EmulatorError: PyBoy does not take the image, or there is no display for a window.
     """
 
-    def __init__(self, rom: RomImage, *, headless: bool = True, speed: int = 0, keyboard: bool = False) -> None:
+    def __init__(
+        self,
+        rom: RomImage,
+        *,
+        headless: bool = True,
+        speed: int = 0,
+        keyboard: bool = False,
+        cartridge_ram: bytes | None = None,
+    ) -> None:
         self.rom = rom
         self.headless = headless
         try:
@@ -63,6 +72,7 @@ class Emulator:
                     log_level="CRITICAL",
                     # In a window, keys of whoever watches would be presses that no mask and no record knows of.
                     no_input=not keyboard,
+                    ram_file=None if cartridge_ram is None else io.BytesIO(cartridge_ram),
                 )
         except Exception as error:
             where = f"{rom.path} can't be started" if headless else f"no window could be opened for {rom.path}"
@@ -214,6 +224,14 @@ class Emulator:
             ) from error
         if stream.read(1):
             raise EmulatorError("The save state is longer than one of this game: it is of another one, or damaged")
+
+    def close_with_cartridge(self) -> bytes:
+        """Ends the emulator. Returns what the cartridge's battery keeps, empty for one without."""
+        kept, clock = io.BytesIO(), io.BytesIO()
+        if not self._closed:
+            self._closed = True
+            self.pyboy.stop(save=True, ram_file=kept, rtc_file=clock)
+        return kept.getvalue()
 
     def close(self) -> None:
         """Stops the emulator. Nothing is written."""

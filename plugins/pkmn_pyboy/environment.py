@@ -79,8 +79,8 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.profile, self.rom = select_game(settings)
         self.action_frames = settings.action_frames or self.profile.action_frames
         self.hold_frames = settings.hold_frames or min(self.profile.hold_frames, self.action_frames - 1)
-        frames_per_step = self.action_frames * settings.action_repeat
-        self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / frames_per_step}
+        rate = FRAMES_PER_SECOND / (self.action_frames * settings.action_repeat)
+        self.metadata = {**self.metadata, "render_fps": rate}
         self.max_steps_per_episode = settings.max_steps_per_episode or self.profile.episode_steps
         self.goal = self._goal_index()
         """Place of the milestone that ends an episode, -1 for none."""
@@ -97,7 +97,6 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         ]
         self._has_screen = "screen" in self.observation_space.spaces
         self._has_variables = "state_variables" in self.observation_space.spaces
-        self._packed = settings.screen == "packed"
         self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
         self._start_state = _read_start_state(settings.start_state)
 
@@ -142,6 +141,10 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         Args:
             seed: of the episode and all that is drawn in it.
             options: ``start_state`` holds bytes to start from: a state of :meth:`save_state`, or one of PyBoy's own.
+
+        Raises:
+            EmulatorError: the state does not fit.
+            EnvironmentSetupError: the goal is reached already where the episode would begin.
         """
         super().reset(seed=seed)
         start = (options or {}).get("start_state") or self._start_state
@@ -160,6 +163,11 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
         self.pressed = _NONE
         self.reader.read(self.emulator)
         self.milestones.begin(self.emulator, self.reader.current_map())
+        if self.goal >= 0 and self.milestones.steps[self.goal] >= 0:
+            raise EnvironmentSetupError(
+                f"The goal {self.milestone_names[self.goal]} is reached already where the episode begins: "
+                "name another goal, or begin elsewhere"
+            )
         self._read_state()
         self.seen.reset()
         self.seen.note(self.state)
@@ -227,7 +235,7 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             )
         if self._has_screen:
             screen = self.emulator.screen
-            if self._packed:
+            if self.settings.screen == "packed":
                 pack_screen(screen, out["screen"])
             else:
                 copy_rgb(screen, out["screen"])
@@ -404,7 +412,13 @@ class PokemonEnvironment(gymnasium.Env[dict[str, Any], np.int64]):
             saved = read_saved_state(start, game=self.profile.name, rom_sha1=self.rom.sha1)
             self.emulator.load_state(saved.emulator, trusted=True)
         else:
-            self.emulator.load_state(start)
+            try:
+                self.emulator.load_state(start)
+            except EmulatorError as error:
+                file = self.settings.start_state
+                raise EmulatorError(
+                    f"{file}: {error}" if file is not None and start is self._start_state else str(error)
+                ) from error
 
     def _press(self, action: int) -> None:
         button = BUTTONS[action]
@@ -463,4 +477,4 @@ def _read_start_state(path: Path | None) -> bytes | None:
     try:
         return path.expanduser().read_bytes()
     except OSError as error:
-        raise EnvironmentSetupError(f"start_state: {path} can't be read: {error.strerror}; check the path") from None
+        raise EnvironmentSetupError(f"The start state {path} can't be read: {error.strerror}; check the path") from None

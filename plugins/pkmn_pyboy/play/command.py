@@ -15,7 +15,15 @@ import typer
 
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.play.raw_terminal import RawTerminal
-from pkmn_pyboy.play.state_files import StateFile, check_save_name, free_name, load_state_file
+from pkmn_pyboy.play.state_files import (
+    CartridgeFile,
+    StateFile,
+    check_folder,
+    check_save_name,
+    free_name,
+    load_state_file,
+)
+from pkmn_pyboy.play.stop_signals import StopSignals
 from pkmn_pyboy.play.terminal_game import KEYS_HELP, play_in_terminal
 from pkmn_pyboy.play.window_game import WINDOW_KEYS_HELP, play_in_window
 from pkmn_pyboy.profile import GameProfile
@@ -25,6 +33,8 @@ from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.starts import base_start
 from pkmncli.errors import ConfigurationError, EmulatorError
 
+_SAVED_BY_KEY = "The key s saves the state to"
+_SAVED_AT_END = "When the game ends its state goes to"
 _DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
 
 
@@ -53,6 +63,12 @@ def play(
             "[default: GAME.state, or the next free name]",
         ),
     ] = None,
+    cartridge: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep what the game itself saves in this file, as a cartridge's battery does."
+        ),
+    ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Play in the terminal, also if there is a display.")] = (
         False
     ),
@@ -65,25 +81,53 @@ def play(
         raise ConfigurationError("--state and --from-start both say where to begin: leave one out")
     profile, image = select_game(_settings(game, rom, force_rom))
     target = StateFile(check_save_name(save_state) if save_state else free_name(profile.name), profile.name, image.sha1)
+    battery = CartridgeFile(check_folder(cartridge, "--cartridge")) if cartridge else None
     with _ended_by_signals():
-        emulator = _emulator_at_beginning(profile, image, state, from_start)
+        emulator = _emulator_at_beginning(profile, image, state, from_start, battery)
         try:
-            window = None if terminal else _open_window(emulator)
-            if window is None:
-                screen = RawTerminal()  # says what is missing before anything else is said
-                _introduce(profile, state, from_start, target, KEYS_HELP, "The key s saves the state to")
-                saved = play_in_terminal(screen, emulator, profile, target)
-            else:
-                _introduce(profile, state, from_start, target, WINDOW_KEYS_HELP, "When the game ends its state goes to")
-                saved = play_in_window(window, target)
+            window = None if terminal else _open_window(emulator, battery)
+            screen = RawTerminal() if window is None else None  # says what is missing before anything else is said
+            keys, saving = (KEYS_HELP, _SAVED_BY_KEY) if screen is not None else (WINDOW_KEYS_HELP, _SAVED_AT_END)
+            _introduce(profile, state, from_start, target, battery, keys, saving)
+            try:
+                if window is not None:
+                    _play_window(window, target, battery)
+                elif screen is not None:
+                    _play_terminal(screen, emulator, profile, target, battery)
+            finally:
+                option = "" if profile.bundled_rom and rom is None else f" --rom {image.path}"
+                typer.echo(
+                    f"Saved {target.path}. A training begins there with: pkmn train{option} --init-state {target.path}"
+                    if target.saved
+                    else "The game was not saved."
+                )
         finally:
             emulator.close()
-    option = "" if profile.bundled_rom and rom is None else f" --rom {image.path}"
-    typer.echo(
-        f"Saved {target.path}. A training begins there with: pkmn train{option} --init-state {target.path}"
-        if saved
-        else "The game was not saved."
-    )
+
+
+def _play_terminal(
+    screen: RawTerminal, emulator: Emulator, profile: GameProfile, target: StateFile, battery: CartridgeFile | None
+) -> None:
+    try:
+        play_in_terminal(screen, emulator, profile, target)
+    finally:
+        _end(emulator, battery)
+
+
+def _play_window(window: Emulator, target: StateFile, battery: CartridgeFile | None) -> None:
+    with StopSignals() as stop:
+        try:
+            play_in_window(window, target, stop)
+            _end(window, battery)
+        finally:
+            window.close()
+    if stop.number:
+        raise SystemExit(128 + stop.number)
+
+
+def _end(emulator: Emulator, battery: CartridgeFile | None) -> None:
+    if battery is not None:
+        battery.write(emulator)
 
 
 def _settings(game: str | None, rom: Path | None, force_rom: bool) -> EnvironmentSettings:
@@ -93,8 +137,10 @@ def _settings(game: str | None, rom: Path | None, force_rom: bool) -> Environmen
     return EnvironmentSettings(game=game, rom_path=rom, force_rom=force_rom)
 
 
-def _emulator_at_beginning(profile: GameProfile, image: RomImage, state: Path | None, from_start: bool) -> Emulator:
-    emulator = Emulator(image)
+def _emulator_at_beginning(
+    profile: GameProfile, image: RomImage, state: Path | None, from_start: bool, battery: CartridgeFile | None
+) -> Emulator:
+    emulator = Emulator(image, cartridge_ram=battery.read() if battery is not None else None)
     try:
         if state is not None:
             load_state_file(state, emulator, profile)
@@ -106,12 +152,13 @@ def _emulator_at_beginning(profile: GameProfile, image: RomImage, state: Path | 
     return emulator
 
 
-def _open_window(emulator: Emulator) -> Emulator | None:
+def _open_window(emulator: Emulator, battery: CartridgeFile | None) -> Emulator | None:
     """A window with the game as it stands, or None where there is no display."""
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in _DISPLAY_VARIABLES):
         return None
     try:
-        window = Emulator(emulator.rom, headless=False, speed=1, keyboard=True)
+        kept = battery.read() if battery is not None else None
+        window = Emulator(emulator.rom, headless=False, speed=1, keyboard=True, cartridge_ram=kept)
     except EmulatorError:
         typer.echo("No window could be opened, so the game is played in the terminal.", err=True)
         return None
@@ -120,13 +167,21 @@ def _open_window(emulator: Emulator) -> Emulator | None:
 
 
 def _introduce(
-    profile: GameProfile, state: Path | None, from_start: bool, target: StateFile, keys: str, saving: str
+    profile: GameProfile,
+    state: Path | None,
+    from_start: bool,
+    target: StateFile,
+    battery: CartridgeFile | None,
+    keys: str,
+    saving: str,
 ) -> None:
     begins = f"from {state}" if state is not None else "where trainings begin" if from_start else "from power-on"
-    typer.echo(
-        f"{profile.title}, {begins}.\n{keys}\n{saving} {target.path}. Nothing else is written: what the game itself "
-        "saves on its cartridge lasts in such a state only."
+    lasts = (
+        "Nothing else is written: what the game itself saves on its cartridge lasts in such a state only."
+        if battery is None
+        else f"What the game itself saves goes to {battery.path} when it ends."
     )
+    typer.echo(f"{profile.title}, {begins}.\n{keys}\n{saving} {target.path}. {lasts}")
 
 
 @contextmanager

@@ -13,13 +13,15 @@ from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StateFile:
     """Where states of a game are saved."""
 
     path: Path
     game: str
     rom_sha1: str
+    saved: bool = False
+    """Whether one was."""
 
     def save(self, emulator: Emulator) -> None:
         """Writes the emulator's state, in the form that an environment starts from.
@@ -28,33 +30,74 @@ class StateFile:
             EmulatorError: the file can't be written.
         """
         data = write_saved_state(emulator.save_state(), {}, game=self.game, rom_sha1=self.rom_sha1)
+        _write(self.path, data, "name another with --save-state")
+        self.saved = True
+
+
+@dataclass(frozen=True, slots=True)
+class CartridgeFile:
+    """What the game itself saves: the RAM that a battery keeps in the cartridge."""
+
+    path: Path
+
+    def read(self) -> bytes | None:
+        """What was kept; None before there is anything. Raises EnvironmentSetupError for a file that can't be read."""
         try:
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".tmp")
-            temporary = Path(name)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                temporary.chmod(0o666 & ~_umask())
-                temporary.replace(self.path)
-            finally:
-                temporary.unlink(missing_ok=True)
+            return self.path.read_bytes()
+        except FileNotFoundError:
+            return None
         except OSError as error:
-            raise EmulatorError(
-                f"{self.path} can't be written: {error.strerror}; name another with --save-state"
-            ) from None
+            raise EnvironmentSetupError(f"--cartridge: {self.path} can't be read: {error.strerror}") from None
+
+    def write(self, emulator: Emulator) -> None:
+        """Keeps what is in the cartridge now. Ends the emulator. Raises EmulatorError if the file can't be written."""
+        _write(self.path, emulator.close_with_cartridge(), "name another with --cartridge")
+
+
+def _write(path: Path, data: bytes, otherwise: str) -> None:
+    """Writes a file so that it appears whole or not at all."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise EmulatorError(f"{path} can't be written: {error.strerror}; {otherwise}") from None
+
+
+def check_folder(path: Path, option: str) -> Path:
+    """A file that is to be written, its folder tried before anybody has played for it.
+
+    Raises:
+        ConfigurationError: the folder does not exist, or nothing can be written there.
+    """
+    path = path.expanduser()
+    if not path.parent.is_dir():
+        raise ConfigurationError(f"{option}: there is no folder {path.parent}; make it, or name another")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            return path
+    except OSError as error:
+        raise ConfigurationError(
+            f"{option}: nothing can be written in {path.parent} ({error.strerror}); name a file elsewhere"
+        ) from None
 
 
 def check_save_name(path: Path) -> Path:
     """A path that a user named for a state, checked before anybody has played for it.
 
     Raises:
-        ConfigurationError: its folder does not exist, or there is something else than a saved state.
+        ConfigurationError: nothing can be written there, or there is something else than a saved state.
     """
     path = path.expanduser()
-    if not path.parent.is_dir():
-        raise ConfigurationError(f"--save-state: there is no folder {path.parent}; make it, or name another")
+    check_folder(path, "--save-state")
     if path.exists() and not _is_saved_state(path):
         raise ConfigurationError(f"--save-state: {path} is no saved state and is not overwritten; name another file")
     return path
@@ -65,6 +108,7 @@ def free_name(game: str) -> Path:
     path, number = Path(f"{game}.state"), 2
     while path.exists():
         path, number = Path(f"{game}-{number}.state"), number + 1
+    check_folder(path, "the current folder, where the state would be saved; see --save-state")
     return path
 
 

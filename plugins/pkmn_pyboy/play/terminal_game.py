@@ -25,8 +25,11 @@ NOTE_FRAMES = 240
 _WALKING = (Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE)
 
 
-def play_in_terminal(terminal: RawTerminal, emulator: Emulator, profile: GameProfile, target: StateFile) -> bool:
-    """Plays until the player quits. Returns whether a state was saved.
+QUIT_NOTE = "not saved: q again ends, s saves"
+
+
+def play_in_terminal(terminal: RawTerminal, emulator: Emulator, profile: GameProfile, target: StateFile) -> None:
+    """Plays until the player quits; asks once more where something was pressed since the state was last saved.
 
     Args:
         terminal: not yet entered.
@@ -35,7 +38,7 @@ def play_in_terminal(terminal: RawTerminal, emulator: Emulator, profile: GamePro
         target: where the key s saves.
     """
     with terminal:
-        return _Game(terminal, emulator, profile, target).play()
+        _Game(terminal, emulator, profile, target).play()
 
 
 class _Game:
@@ -43,12 +46,12 @@ class _Game:
         self.terminal, self.emulator, self.profile, self.target = terminal, emulator, profile, target
         self.reader = StateReader(profile, emulator.rom.data)
         self.pad = Pad(emulator, profile.hold_frames)
-        self.saved = False
+        self.unsaved = False
         self.note = ""
         self.note_frames = 0
         self._shown: object = None
 
-    def play(self) -> bool:
+    def play(self) -> None:
         clock = FrameClock()
         skipped = 0
         while True:
@@ -56,8 +59,8 @@ class _Game:
             while waiting:
                 remaining = clock.remaining_s()
                 for key in self.terminal.keys(remaining):
-                    if key is Key.QUIT:
-                        return self.saved
+                    if key is Key.QUIT and self._quits():
+                        return
                     self._handle(key)
                 waiting = clock.remaining_s() > 0
             skipped += 1
@@ -71,8 +74,20 @@ class _Game:
                 self._draw()
             clock.frame_passed()
 
+    def _quits(self) -> bool:
+        if not self.unsaved or (self.note == QUIT_NOTE and self.note_frames):
+            return True
+        self._tell(QUIT_NOTE)
+        return False
+
+    def _tell(self, note: str) -> None:
+        self.note, self.note_frames = note, NOTE_FRAMES
+
     def _handle(self, key: Key) -> None:
+        if key is Key.QUIT:
+            return
         if key is not Key.SAVE:
+            self.unsaved = True
             self.pad.press(key)
             return
         # A button that is down in a state would stay down for whoever starts from it.
@@ -81,11 +96,10 @@ class _Game:
         try:
             self.target.save(self.emulator)
         except EmulatorError as error:
-            self.note = str(error)
+            self._tell(str(error))
         else:
-            self.saved = True
-            self.note = f"saved {self.target.path.name}"
-        self.note_frames = NOTE_FRAMES
+            self.unsaved = False
+            self._tell(f"saved {self.target.path.name}")
 
     def _draw(self) -> None:
         size = self.terminal.size()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pkmn_pyboy.buttons import BUTTONS
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.play.state_files import StateFile
+from pkmn_pyboy.play.stop_signals import StopSignals
 
 WINDOW_KEYS_HELP = (
     "Keys: arrows: move, a: A, s: B, Enter: start, Backspace: select, Space: full speed on and off, p: pause, "
@@ -12,28 +13,23 @@ WINDOW_KEYS_HELP = (
 )
 
 
-def play_in_window(window: Emulator, target: StateFile, frame_limit: int | None = None) -> bool:
-    """Plays until the window is closed, then saves the state, also when interrupted. Closes the window.
+def play_in_window(window: Emulator, target: StateFile, stop: StopSignals, frame_limit: int | None = None) -> None:
+    """Plays until the window is closed or a signal asks for the end, then saves the state. Leaves the window open.
 
     Args:
         window: an emulator with a window and a keyboard, where the game begins.
         target: where the state is saved.
+        stop: notices signals, which must raise nothing while PyBoy runs.
         frame_limit: frames after which the game ends by itself.
 
     Raises:
         EmulatorError: the state can't be written.
     """
     frames = 0
-    try:
-        while frames != frame_limit and window.show_frame():
-            frames += 1
-    finally:
-        # A button that is down in a state would stay down for whoever starts from it.
-        for button in filter(None, BUTTONS):
-            window.release(button)
-        window.show_frame()
-        try:
-            target.save(window)
-        finally:
-            window.close()
-    return True
+    while frames != frame_limit and not stop.number and window.show_frame():
+        frames += 1
+    # A button that is down in a state would stay down for whoever starts from it.
+    for button in filter(None, BUTTONS):
+        window.release(button)
+    window.show_frame()
+    target.save(window)

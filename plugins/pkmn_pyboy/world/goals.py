@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from pkmn_pyboy.navigation.grid import STEPS, WALL, WATER, TileRules
 from pkmn_pyboy.world.abilities import Abilities
@@ -19,7 +20,7 @@ Ends = Mapping[tuple[int, int], int]
 _SPOKEN_TO = {"healer": Role.HEALER, "shop": Role.CLERK, "item": Role.ITEM}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Goal:
     """Tiles to end on, by map; None for a map that only has to be reached.
 
@@ -41,6 +42,7 @@ class Goal:
         ends = self.ends.get(place.map_id)
         return ENTER if ends is None else ends.get((place.x, place.y), ENTER)
 
+    @cached_property
     def boxes(self) -> dict[int, Box]:
         """What surrounds the ends on each map."""
         found = {}

@@ -58,21 +58,20 @@ class MapLayouts:
     def places(self) -> dict[int, int]:
         """Positions of all maps' headers by map id; empty where the profile doesn't know the table.
 
-        A group ends where the next one begins. The last one, where nothing marks its end, has the maps that the
-        profile names.
+        A group ends where the next one begins. Where nothing marks an end, the maps that the profile names count: for
+        the last group, and for how many there are if their lists don't follow the table.
         """
         table = self._image.table("MapGroupPointers")
         if table is None:
             return {}
         groups = self._image.pointer_list(table, _MOST_GROUPS)
-        named_groups = max((map_id >> 8 for map_id in self._names), default=len(groups))
+        if not any(place > table.offset for place in groups):
+            groups = groups[: max((map_id >> 8 for map_id in self._names), default=len(groups))]
         starts = sorted({*groups, table.offset})
         found = {}
         for group, start in enumerate(groups, 1):
             later = [place for place in starts if place > start]
             named = max((map_id & 0xFF for map_id in self._names if map_id >> 8 == group), default=0)
-            if group > named_groups:
-                break
             count = min((later[0] - start) // _HEADER_BYTES, _MOST_MAPS) if later else named
             for number in range(1, count + 1):
                 found[group << 8 | number] = start + (number - 1) * _HEADER_BYTES

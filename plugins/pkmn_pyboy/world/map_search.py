@@ -35,21 +35,22 @@ class MapSearch:
         until: Collection[int] = (),
     ) -> None:
         size = len(steps.grid.tiles)
-        costs = array("l", [NEVER]) * size
-        came_from = array("l", [-1]) * size
+        costs = array("i", [NEVER]) * size
+        came_from = array("i", [-1]) * size
         cells: dict[int, list[int]] = {}
         for cell, cost in starts.items():
             costs[cell] = cost
             cells.setdefault(cost, []).append(cell)
         queue = list(cells)
         heapq.heapify(queue)
-        enter, extras, waiting = steps.enter, {0: 0}, set(until)
+        enter, moves, extras, waiting = steps.enter, steps.moves, {0: 0}, set(until)
         while queue:
             spent = heapq.heappop(queue)
             for cell in cells.pop(spent):
                 if costs[cell] != spent or (cell in enter and cell not in starts):
                     continue
-                for target, _, cost, need in steps[cell]:
+                for away, _, cost, need in moves(cell):
+                    target = cell + away
                     total = spent + cost
                     if need:
                         if need not in extras:
@@ -84,6 +85,10 @@ class MapSearch:
         if entering and cell in self._starts:
             return self._starts[cell] + _AGAIN if self._beside(cell) >= 0 else NEVER
         return self._costs[cell]
+
+    def cost_at(self, x: int, y: int, *, entering: bool = False) -> int:
+        """The same for a tile."""
+        return self.cost(self._steps.grid.cell(x, y), entering=entering)
 
     def path(self, cell: int, *, entering: bool = False) -> list[int]:
         """The cells on the way to one that can be reached, from a start to it."""

@@ -72,7 +72,7 @@ def list_page(describer: Describer, title: str, width: int) -> Page:
 
 def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
     """One map."""
-    rows = text_map(describer.world, here)
+    letters = text_map(describer.world, here)
     key = legend(describer.world, [(here, None)])
     exits, people, wild = describer.exits(here), describer.people(here), describer.wild(here.map_id)
     signs = [[sign.x, sign.y] for sign in here.signs if not sign.item]
@@ -84,7 +84,7 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
         "width": here.width,
         "height": here.height,
         "landmark": describer.names.landmarks.get(here.landmark, ""),
-        "rows": [row[len(rows[0]) - len(rows[0].lstrip()) :] for row in rows[1:]],
+        "rows": [row[-here.width :] for row in letters[1:]],
         "legend": key,
         "exits": exits,
         "people": people,
@@ -95,8 +95,9 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
     }
     landmark = f", at {result['landmark']}" if result["landmark"] not in ("", here.name) else ""
     size = f"{here.width} x {here.height} tiles"
-    lines = [f"{here.name} ({map_id_text(here.map_id)}), {describer.kind(here)}, {size}{landmark}", ""]
-    lines += [*rows, "", *_legend(key, width)]
+    title = f"{here.name} ({map_id_text(here.map_id)}), {describer.kind(here)}, {size}{landmark}"
+    lines = [*_wrapped(title, width), ""]
+    lines += [*text_map(describer.world, here, width=width), "", *_legend(key, width)]
     for title, entries in (
         ("Ways out", [_exit_words(row) for row in exits]),
         ("People and things", [_person_words(row) for row in people]),
@@ -141,7 +142,7 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
     if with_maps:
         shown = [(here, leg) for leg in route.legs if (here := world.map(leg.map_id)) is not None]
         for number, (here, leg) in enumerate(shown, 1):
-            lines += ["", f"{number}. {here.name}", *text_map(world, here, leg)]
+            lines += ["", f"{number}. {here.name}", *text_map(world, here, leg, width)]
         lines += ["", *_legend(legend(world, shown), width)]
     return result, lines
 

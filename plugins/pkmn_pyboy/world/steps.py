@@ -80,7 +80,7 @@ class Need:
 
 
 Move = tuple[int, int, int, int]
-"""Cell that it leads to, direction to press, cost, number of its needs in :attr:`MapSteps.needs`."""
+"""Cell that it leads to (or how far away it is), direction to press, cost, number of its :attr:`MapSteps.needs`."""
 
 
 class MapSteps:
@@ -107,7 +107,8 @@ class MapSteps:
         self._openers = openers
         self._costs = costs
         self._numbers: dict[tuple[Need, ...], int] = {(): 0}
-        self._moves: dict[int, tuple[Move, ...]] = {}
+        self._moves: list[tuple[Move, ...] | None] = [None] * len(grid.tiles)
+        self._same: dict[tuple[Move, ...], tuple[Move, ...]] = {}
         self._people = self._stand(here.people)
         if costs.sight:
             self._watch(here.people)
@@ -116,9 +117,15 @@ class MapSteps:
         self._plain = self._plain_cells()
 
     def __getitem__(self, cell: int) -> tuple[Move, ...]:
-        moves = self._moves.get(cell)
+        """The moves from a cell, each with the cell that it leads to."""
+        return tuple((cell + away, direction, cost, need) for away, direction, cost, need in self.moves(cell))
+
+    def moves(self, cell: int) -> tuple[Move, ...]:
+        """The moves from a cell, each with how far away the cell is that it leads to: most cells share theirs."""
+        moves = self._moves[cell]
         if moves is None:
-            moves = self._moves[cell] = tuple(self._from(cell))
+            found = tuple((target - cell, direction, cost, need) for target, direction, cost, need in self._from(cell))
+            moves = self._moves[cell] = self._same.setdefault(found, found)
         return moves
 
     def situation(self, abilities: Abilities, *, relaxed: bool) -> tuple[object, ...]:

@@ -10,24 +10,32 @@ from pkmn_pyboy.world.records import WorldMap
 from pkmn_pyboy.world.route import Leg
 
 _RULER = 5
+_LEAST = 20
+"""Columns that are shown in one piece however narrow it is."""
 
 
-def text_map(world: World, here: WorldMap, leg: Leg | None = None) -> list[str]:
+def text_map(world: World, here: WorldMap, leg: Leg | None = None, width: int | None = None) -> list[str]:
     """The rows of a map, column numbers above and row numbers before them.
 
     Args:
         world: the map's world.
         here: the map.
         leg: a way on it, to be drawn in.
+        width: letters that fit beside each other; a map that is wider is shown in pieces.
     """
     marks: dict[tuple[int, int], Thing] = things(world, here)
     if leg is not None:
         marks |= path_marks(leg)
     margin = " " * (len(str(here.height - 1)) + 1)
-    rows = [margin + _ruler(here.width)]
-    for y in range(here.height):
-        row = "".join(_letter(world, here, marks, x, y) for x in range(here.width))
-        rows.append(f"{y:>{len(margin) - 1}} {row}")
+    letters = ["".join(_letter(world, here, marks, x, y) for x in range(here.width)) for y in range(here.height)]
+    room = here.width if width is None else max(_LEAST, (width - len(margin)) // _RULER * _RULER)
+    rows: list[str] = []
+    for first in range(0, here.width, room):
+        last = min(first + room, here.width)
+        if room < here.width:
+            rows += ([""] if first else []) + [f"Columns {first} to {last - 1}"]
+        rows.append(margin + _ruler(first, last))
+        rows += [f"{y:>{len(margin) - 1}} {row[first:last]}" for y, row in enumerate(letters)]
     return rows
 
 
@@ -70,9 +78,9 @@ def _letter(world: World, here: WorldMap, marks: Mapping[tuple[int, int], Thing]
     return ledge_letter(world, here, x, y) if kind is Ground.LEDGE else kind.value.letter
 
 
-def _ruler(width: int) -> str:
+def _ruler(first: int, last: int) -> str:
     """Column numbers, each beginning at its column, where there is room."""
     row = ""
-    for x in range(0, width, _RULER):
-        row = row.ljust(x) + str(x)
+    for x in range(first, last, _RULER):
+        row = row.ljust(x - first) + str(x)
     return row.rstrip()

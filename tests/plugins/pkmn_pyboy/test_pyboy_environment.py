@@ -18,6 +18,8 @@ from pyboy_fakes import random_actions
 
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment
 from pkmn_pyboy.observation import PACKED_SHAPE, unpack_screens
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Context, Environment, Facts
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
@@ -157,10 +159,15 @@ def test_episode_ends_at_the_goal_or_at_the_limit(make: Make) -> None:
     environment.reset(seed=1)
     ends = [environment.step(8)[2:4] for _ in range(3)]
     assert ends == [(False, False), (False, False), (False, True)]
-    first = environment.milestone_names[0]
-    reached = make(observation_type="state", goal=first)
-    reached.reset(seed=1)
-    assert reached.step(8)[2:4] == (True, False)
+    reaching = make(observation_type="state", goal="downstairs")
+    reaching.reset(seed=1)
+    pilot = RulesPilot(reaching, PilotSettings())
+    pilot.reset(1)
+    ends = []
+    while not ends or not any(ends[-1]):
+        ends.append(reaching.step(pilot.act(None).action)[2:4])
+    assert ends[-1] == (True, False)
+    assert set(ends[:-1]) <= {(False, False)}
     with pytest.raises(ConfigurationError, match="no such milestone"):
         make(goal="fly")
 
@@ -312,3 +319,12 @@ def test_loading_the_plugin_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_episode_that_would_begin_at_its_goal_is_refused(make: Callable[..., PokemonEnvironment]) -> None:
+    environment = make(goal="outside")
+    environment.reset(seed=1)
+    state = environment.emulator.save_state()
+    nearer = make(goal="game_started")
+    with pytest.raises(EnvironmentSetupError, match="game_started is reached already"):
+        nearer.reset(seed=1, options={"start_state": state})

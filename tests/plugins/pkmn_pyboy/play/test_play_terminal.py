@@ -91,7 +91,19 @@ def test_a_signal_leaves_the_terminal_as_it_was(tmp_path: Path, number: signal.S
         else:
             session.signal(number)
         assert session.end() == code
+        session.wait_for("The game was not saved")
         session.assert_restored()
+
+
+def test_q_asks_once_where_something_would_be_lost(tmp_path: Path) -> None:
+    with terminal_session(["play", "--from-start"], tmp_path) as session:
+        session.wait_for(PLACE)
+        session.type("z")
+        session.type("q")
+        session.wait_for("q again")
+        session.type("q")
+        assert session.end() == 0
+        session.wait_for("not saved")
 
 
 def test_the_page_fits_the_terminal_after_a_resize(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import sdl2
 
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.play.state_files import StateFile
+from pkmn_pyboy.play.state_files import CartridgeFile, StateFile
+from pkmn_pyboy.play.stop_signals import StopSignals
 from pkmn_pyboy.play.window_game import play_in_window
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.rom import load_rom
@@ -38,7 +41,9 @@ def test_the_windows_keys_walk_and_its_end_saves(
     window = Emulator(rom, headless=False, speed=0, keyboard=True)
     window.load_state(base_start(window, quillwood))
     push_key(sdl2.SDLK_LEFT, True)
-    assert play_in_window(window, target, frame_limit=20)
+    play_in_window(window, target, StopSignals(), frame_limit=20)
+    window.close()
+    assert target.saved
 
     environment = make(start_state=target.path, seed_noops=(0, 0), seed_presses=0)
     environment.reset(seed=1)
@@ -83,3 +88,58 @@ def test_a_display_that_is_not_there_falls_back_to_the_terminal(
     told = capsys.readouterr()
     assert "No window could be opened" in told.err
     assert "z or a: A" in told.out
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_the_game_in_the_window_and_saves_it(
+    number: signal.Signals,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    show_frame, frames = Emulator.show_frame, iter(range(1000))
+
+    def signalled(self: Emulator) -> bool:
+        if next(frames) in (3, 4):
+            os.kill(os.getpid(), number)
+        return show_frame(self)
+
+    monkeypatch.setattr(Emulator, "show_frame", signalled)
+    assert cli.run(["play", "--save-state", "end.state"]) == code
+    printed = capsys.readouterr()
+    assert "pkmn train --init-state end.state" in printed.out
+    assert "Traceback" not in printed.err
+    assert (tmp_path / "end.state").stat().st_size > 100_000
+
+
+def test_what_the_game_saves_lasts_in_a_cartridge_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quillwood: GameProfile, rom_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = bytes(range(256)) * 128
+
+    def write_and_end(self: Emulator) -> bool:
+        self.memory[0x0000] = 0x0A  # the cartridge's RAM is closed until it is asked for
+        self.memory[0xA000] = kept[77]
+        return False
+
+    monkeypatch.setattr(Emulator, "show_frame", write_and_end)
+    assert cli.run(["play", "--save-state", "a.state", "--cartridge", "mine.sav"]) == 0
+    assert (tmp_path / "mine.sav").read_bytes()[0] == kept[77]
+    again = Emulator(load_rom(rom_path), cartridge_ram=CartridgeFile(tmp_path / "mine.sav").read())
+    again.memory[0x0000] = 0x0A
+    assert again.memory[0xA000] == kept[77]
+    again.close()
+
+
+@pytest.mark.parametrize("option", ["--save-state", "--cartridge"])
+def test_a_place_that_cannot_be_written_is_told_before_anybody_has_played(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["play", option, "/proc/x.state"]) == 2
+    assert f"{option}: nothing can be written in /proc" in capsys.readouterr().err
+    assert cli.run(["play", option, "nowhere/x.state"]) == 2
+    assert "there is no folder" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator
@@ -98,6 +99,31 @@ def test_the_guide_tells_the_leaders_levels() -> None:
     for leader in LEADERS.values():
         levels = [level for level, _ in TRAINERS[leader]]
         assert f"{leader.title()}, levels {min(levels)} to {max(levels)}" in guide
+
+
+@pytest.mark.parametrize(
+    ("partner", "leader", "helper", "here"),
+    [
+        ("BRAMBIT", "FENNA", "FINCHIP", "fern_trail"),
+        ("RILLET", "MERROW", "LUMEWISP", "tangle_wood"),
+        ("KINDLYNX", "CAIRNE", "DRIPNEWT", "marrowmere"),
+    ],
+)
+def test_each_partner_has_a_hall_where_a_caught_creature_does_better(
+    partner: str, leader: str, helper: str, here: str
+) -> None:
+    chart = {(attacker, defender): factor / 10 for attacker, defender, factor in data("creatures")["chart"]}
+
+    def works(kind: str) -> float:
+        """What a type does to the leader's creatures on average."""
+        shares = [
+            math.prod(chart.get((kind, t), 1.0) for t in set(SPECIES[name]["types"])) for _, name in TRAINERS[leader]
+        ]
+        return sum(shares) / len(shares)
+
+    level = next(level for level, name in MAPS[here]["wild"]["slots"] if name == helper)
+    best = max(works(MOVES[move][3]) for move in moves_of(level + 4, helper) if MOVES[move][2])
+    assert works(SPECIES[partner]["types"][0]) < 1 < best
 
 
 def test_who_fights_whom() -> None:

@@ -12,6 +12,7 @@ from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.state.reader import StateReader
+from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 HOLD, FRAMES = 10, 24
@@ -156,6 +157,22 @@ def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     refresh(player)
     assert environment.state.battle is not None
     assert environment.state.phase is Phase.BATTLE_MENU
+
+
+def test_the_professor_keeps_what_does_not_fit_the_pack(make: MakeEnvironment) -> None:
+    player = begin(make)
+    play_until(player, "parcel_taken")
+    write(player, "wNumBalls", 1, 1, 97, 0xFF)
+    player.go(Leg((1, 4), 5, 3))
+    player.environment.advance(int(Action.UP))
+    words = ""
+    for _ in range(60):
+        player.environment.advance(int(Action.A if not player.reached("parcel_delivered") else Action.B))
+        words += " ".join(player.environment.screen_words().split()) + " "
+    assert "full of CAPSULES!" in words
+    assert "received five" not in words
+    assert field(player, "wNumBalls", 4) == bytes([1, 1, 97, 0xFF])
+    assert player.reached("parcel_delivered")
 
 
 def test_losing_costs_half_the_money_and_ends_at_the_last_healer(player: LegPlayer) -> None:

@@ -154,3 +154,13 @@ def test_it_starts_without_the_emulator() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_a_map_wider_than_the_terminal_is_shown_in_pieces(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = values(capsys, "fern")["rows"]
+    monkeypatch.setenv("COLUMNS", "30")
+    page = told(capsys, "fern").splitlines()
+    assert all(len(line) <= 30 for line in page)
+    starts = [number for number, line in enumerate(page) if line.startswith("Columns ")]
+    pieces = [[line[3:] for line in page[start + 2 : start + 18]] for start in starts]
+    assert ["".join(row) for row in zip(*pieces, strict=True)] == whole

@@ -13,10 +13,10 @@ from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
-from pkmn_pyboy.world.planner import Costs, RoutePlanner
+from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import ENTER, Place
 from pkmn_pyboy.world.route import Route
-from pkmn_pyboy.world.steps import MapSteps
+from pkmn_pyboy.world.steps import Costs, MapSteps
 
 HERE = 0x101
 NO_FLAGS = Abilities.of(flags=[])
@@ -243,6 +243,22 @@ def test_an_edge_of_water_is_swum_over(crystal: GameProfile) -> None:
     assert route is not None
     assert [one.kind for one in route.obstacles] == ["surf"]
     assert planner.route(Place(HERE, 0, 0), 0x102, Abilities()) is None
+
+
+def test_water_behind_an_edge_is_in_the_way(crystal: GameProfile) -> None:
+    world = world_of(
+        crystal,
+        TestMap(1, 1, ["...."] * 4, joins={EAST: (1, 2, 0, 0)}),
+        TestMap(1, 2, ["~~.."] * 4, joins={WEST: (1, 1, 0, 3)}),
+    )
+    planner = RoutePlanner(world)
+    missing = planner.blocked_by(Place(HERE, 0, 0), Place(0x102, 3, 0), Abilities())
+    assert missing is not None
+    assert [(one.kind, one.place) for one in missing] == [("surf", Place(0x102, 0, 0))]
+    able = planner.route(Place(HERE, 0, 0), Place(0x102, 3, 0), Abilities.of(["surf"]))
+    assert able is not None
+    assert [one.kind for one in able.obstacles] == ["surf"]
+    check(world, able, Place(HERE, 0, 0))
 
 
 def random_world(crystal: GameProfile, seed: int) -> CartridgeWorld:

@@ -82,7 +82,7 @@ u8 pack_page(u8 in_battle) __banked
 		case ITEM_BALL:
 			if (!in_battle) {
 				remark(TX_NOT_HERE);
-			} else if (wBattleMode == 2) {
+			} else if (wBattleMode == BATTLE_TRAINER) {
 				remark(TX_NOT_YOURS);
 			} else if (wPartyCount == PARTY_SIZE) {
 				remark(TX_PARTY_FULL);

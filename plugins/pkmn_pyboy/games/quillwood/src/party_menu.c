@@ -13,7 +13,7 @@ static void draw_member(u8 slot)
 	} else if (!get16(mon->hp)) {
 		screen_words(row, 14, TX_FNT);
 	} else if (mon->status) {
-		screen_words(row, 14, (mon->status & 7) ? TX_SLP : (mon->status & 8) ? TX_PSN : TX_PAR);
+		screen_words(row, 14, (mon->status & STATUS_SLEEP) ? TX_SLP : (mon->status & STATUS_POISON) ? TX_PSN : TX_PAR);
 	} else {
 		screen_put(row, 14, CH_LEVEL);
 		screen_number(row, 15, mon->level, mon->level > 9 ? 2 : 1);

@@ -83,7 +83,7 @@ static void battle(u8 class, u8 id)
 	if (window_open)
 		window_close();
 	battle_trainer(class, id);
-	if (wBattleResult == 1) {
+	if (wBattleResult == RESULT_LOSS) {
 		battle_lost = 1;
 		return;
 	}

@@ -6,7 +6,6 @@
 #define STEP_TICKS 8
 #define EMOTE_FRAMES 30
 #define POISON_STEPS 4
-#define STATUS_POISON 0x08
 
 static u8 watchers; /* how many trainers of the map may still see the player */
 

@@ -1,0 +1,173 @@
+"""What a planner found out about maps and the ways between them, kept for as long as nothing there changes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.gates import Box, Gate, GateGraph
+from pkmn_pyboy.world.goals import Goal, of_kind
+from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.map_search import MapSearch
+from pkmn_pyboy.world.records import Place, Way
+from pkmn_pyboy.world.steps import BLOCKED, Costs, MapSteps
+
+_KEPT_SEARCHES, _KEPT_BOUNDS = 2048, 64
+_KEPT_KINDS = ("grass", "water")
+"""Goals that stay where they are, whatever happens in the game."""
+
+Crossing = tuple[Way, int, int]
+"""A way over a gate, the cell that it leaves from, and a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a planner."""
+
+    abilities: Abilities
+    relaxed: bool
+    avoid: Mapping[int, frozenset[int]]
+    """Cells not to step on, by map."""
+    came_from: Place | None
+    situations: dict[int, tuple[object, ...]] = field(default_factory=dict)
+    """What makes a difference on each map."""
+
+
+class KnownWays:
+    """Searches, gates and bounds of a world.
+
+    Args:
+        world: the maps.
+        costs: what counts how much.
+    """
+
+    def __init__(self, world: World, costs: Costs) -> None:
+        self._world = world
+        self._costs = costs
+        self._steps: dict[int, MapSteps] = {}
+        self._searches: OrderedDict[object, MapSearch] = OrderedDict()
+        self._bounds: OrderedDict[tuple[tuple[int, Box], ...], list[int]] = OrderedDict()
+        self._goals: dict[str, Goal] = {}
+        self._graph: GateGraph | None = None
+        self._crossings: dict[int, tuple[Crossing, ...]] = {}
+        self._version = world.version
+
+    def forget_changes(self) -> None:
+        """After something was learnt: maps that are still the same object are as they were."""
+        if self._world.version == self._version:
+            return
+        self._version = self._world.version
+        self._graph = None
+        self._crossings.clear()
+        self._bounds.clear()
+        self._goals.clear()
+        self._searches.clear()
+        for map_id, steps in list(self._steps.items()):
+            if self._world.map(map_id) is not steps.map:
+                del self._steps[map_id]
+
+    def steps_on(self, map_id: int) -> MapSteps | None:
+        """The moves of a map, None where it is not known."""
+        steps = self._steps.get(map_id)
+        if steps is None:
+            here = self._world.map(map_id)
+            if here is None:
+                return None
+            world = self._world
+            steps = self._steps[map_id] = MapSteps(here, world.rules, world.openers, world.ways(map_id), self._costs)
+        return steps
+
+    def gates(self) -> GateGraph:
+        """All gates."""
+        if self._graph is None:
+            self._graph = GateGraph(self._world, self._costs.exit)
+        return self._graph
+
+    def bounds(self, goal: Goal) -> list[int]:
+        """For each gate what it costs at least from it to a goal."""
+        key = tuple(sorted(goal.boxes.items()))
+        bounds = self._bounds.get(key)
+        if bounds is None:
+            bounds = self._bounds[key] = self.gates().at_least(goal.boxes)
+            if len(self._bounds) > _KEPT_BOUNDS:
+                self._bounds.popitem(last=False)
+        return bounds
+
+    def goal_of(self, kind: str, abilities: Abilities, visited: Collection[int]) -> Goal:
+        """Where everything of a kind is. Raises ValueError for a kind that there is not."""
+        if kind not in _KEPT_KINDS:
+            return of_kind(self._world, kind, abilities, visited)
+        if kind not in self._goals:
+            self._goals[kind] = of_kind(self._world, kind, abilities, visited)
+        return self._goals[kind]
+
+    def crossings(self, gate: Gate) -> tuple[Crossing, ...]:
+        """The tiles of a gate with their cells, and the number of what arriving there needs on the other map."""
+        entries = self._crossings.get(gate.number)
+        if entries is None:
+            entries = self._crossings[gate.number] = tuple(self._entries(gate))
+        return entries
+
+    def open_crossings(self, gate: Gate, question: Question) -> Iterator[Crossing]:
+        """Those that can be taken, with what arriving costs beyond the step: water to enter, someone there."""
+        for way, cell, need in self.crossings(gate):
+            extra = self.cost_of(self._steps[gate.target], need, question) if need else 0
+            if extra != BLOCKED:
+                yield way, cell, extra
+
+    def _entries(self, gate: Gate) -> Iterator[Crossing]:
+        here, there = self.steps_on(gate.map_id), self.steps_on(gate.target)
+        if here is None or there is None:
+            return
+        for way in gate.ways:
+            cell, need = here.grid.cell(way.x, way.y), 0
+            if not way.warp and way.arrival is not None:
+                arrival = there.grid.cell(way.arrival.x, way.arrival.y)
+                number = there.into(arrival, way.press, from_water=here.is_water(cell))
+                if number is None:
+                    continue
+                need = number
+            yield way, cell, need
+
+    @staticmethod
+    def cost_of(steps: MapSteps, need: int, question: Question) -> int:
+        """What a need costs who asks, BLOCKED where it can't be met."""
+        return steps.cost_of(need, question.abilities, relaxed=question.relaxed)
+
+    def search(self, place: Place, question: Question) -> MapSearch | None:
+        """The search from a place over its map, None where that is not known."""
+        steps = self.steps_on(place.map_id)
+        if steps is None:
+            return None
+        situation = question.situations.get(place.map_id)
+        if situation is None:
+            situation = steps.situation(question.abilities, relaxed=question.relaxed)
+            question.situations[place.map_id] = situation
+        key = (place, situation, question.avoid.get(place.map_id))
+        search = self._searches.get(key)
+        if search is None:
+            search = self.new_search(steps, {steps.grid.cell(place.x, place.y): 0}, question)
+            self._searches[key] = search
+            if len(self._searches) > _KEPT_SEARCHES:
+                self._searches.popitem(last=False)
+        else:
+            self._searches.move_to_end(key)
+        return search
+
+    def new_search(
+        self, steps: MapSteps, starts: Mapping[int, int], question: Question, until: Collection[int] = ()
+    ) -> MapSearch:
+        """A search that is not kept."""
+        avoid = question.avoid.get(steps.map.map_id, frozenset())
+        return MapSearch(steps, starts, lambda need: self.cost_of(steps, need, question), avoid, until)
+
+    def cells_of(self, places: Collection[Place]) -> dict[int, frozenset[int]]:
+        """Cells of places, by map."""
+        found: dict[int, set[int]] = {}
+        for place in places:
+            steps = self.steps_on(place.map_id)
+            if steps is not None and steps.grid.inside(place.x, place.y):
+                found.setdefault(place.map_id, set()).add(steps.grid.cell(place.x, place.y))
+        return {map_id: frozenset(cells) for map_id, cells in found.items()}

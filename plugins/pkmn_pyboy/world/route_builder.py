@@ -1,0 +1,130 @@
+"""Makes a route of the maps and gates that were found: every tile, every press, and what stands in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pkmn_pyboy.world.gates import Gate
+from pkmn_pyboy.world.goals import Goal
+from pkmn_pyboy.world.known_ways import KnownWays, Question
+from pkmn_pyboy.world.map_search import NEVER, MapSearch
+from pkmn_pyboy.world.records import ENTER, Place, Way
+from pkmn_pyboy.world.route import Leg, Obstacle, Route
+from pkmn_pyboy.world.steps import BLOCKED, ITEM, SIGHT, WALKER, Costs, MapSteps, Need
+
+_SILENT = (SIGHT, WALKER)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A place where a map is entered, and how it was got to."""
+
+    place: Place
+    key: Place | int
+    """Place, or number of the gate over an edge: one of its tiles is as good as the others."""
+    came_from: Node | None = None
+    way: Way | None = None
+    """The way out of the map before."""
+    gate: Gate | None = None
+    """The edge or warp that the way is a part of."""
+
+
+class RouteBuilder:
+    """Builds one route.
+
+    Args:
+        known: moves and searches.
+        costs: what counts how much.
+        question: what was asked.
+        last: the map on which the goal is, with those before it.
+    """
+
+    def __init__(self, known: KnownWays, costs: Costs, question: Question, last: Node) -> None:
+        self._known = known
+        self._costs = costs
+        self._question = question
+        self._nodes = [last]
+        while (before := self._nodes[-1].came_from) is not None:
+            self._nodes.append(before)
+        self._nodes.reverse()
+        self._steps = [self._steps_of(node) for node in self._nodes]
+
+    def _steps_of(self, node: Node) -> MapSteps:
+        steps = self._known.steps_on(node.place.map_id)
+        assert steps is not None
+        return steps
+
+    def build(self, end: Place, goal: Goal) -> Route:
+        """The route to a goal's tile."""
+        press = goal.press_at(end)
+        cell, entering = self._steps[-1].grid.cell(end.x, end.y), press == ENTER and goal.enters
+        searches = self._searches(cell)
+        cost = searches[-1].cost(cell, entering=entering)
+        legs: list[Leg] = []
+        met: list[tuple[Obstacle, bool]] = []
+        way: Way | None = None
+        for index in range(len(self._nodes) - 1, -1, -1):
+            steps = self._steps[index]
+            cells = searches[index].path(cell, entering=entering)
+            met[:0] = self._met(steps, cells)
+            tiles = tuple(steps.grid.tile_of(one) for one in cells)
+            leads_to, warp = (way.arrival, way.warp) if way is not None else (None, 0)
+            legs.insert(0, Leg(steps.map.map_id, tiles, press, leads_to, warp))
+            if index:
+                way, needs = self._way_to(index, cells[0])
+                met[:0] = self._obstacles(steps, needs)
+                press, entering = way.press, way.press == ENTER
+                cell = self._steps[index - 1].grid.cell(way.x, way.y)
+        obstacles = tuple(obstacle for obstacle, _ in met)
+        return Route(tuple(legs), cost, obstacles, tuple(obstacle for obstacle, open_now in met if not open_now))
+
+    def _searches(self, last: int) -> list[MapSearch]:
+        """Searches along the way, where an edge may be crossed at any of its tiles. ``last`` is the goal's cell."""
+        searches: list[MapSearch] = []
+        for index, (node, steps) in enumerate(zip(self._nodes, self._steps, strict=True)):
+            starts = {steps.grid.cell(node.place.x, node.place.y): 0}
+            if node.gate is not None:
+                starts = dict(self._arrivals(node.gate, steps, searches[-1]))
+            elif node.way is not None:
+                cell = self._steps[index - 1].grid.cell(node.way.x, node.way.y)
+                spent = searches[-1].cost(cell, entering=node.way.press == ENTER) + 1 + self._costs.exit
+                starts = dict.fromkeys(starts, spent)
+            until = [last]
+            if index + 1 < len(self._nodes):
+                onward = self._nodes[index + 1].gate
+                until = [cell for _, cell, _ in self._known.crossings(onward)] if onward is not None else []
+            searches.append(self._known.new_search(steps, starts, self._question, until))
+        return searches
+
+    def _arrivals(self, gate: Gate, steps: MapSteps, before: MapSearch) -> Iterator[tuple[int, int]]:
+        """Cells on which one arrives by a gate, with the cost of each."""
+        for way, cell, extra in self._known.open_crossings(gate, self._question):
+            spent = before.cost(cell, entering=way.press == ENTER)
+            if spent < NEVER and way.arrival is not None:
+                yield steps.grid.cell(way.arrival.x, way.arrival.y), spent + extra + gate.cost
+
+    def _way_to(self, index: int, cell: int) -> tuple[Way, tuple[Need, ...]]:
+        """Of the ways that a map may have been entered by, the one that arrives at a cell, and what it needs there."""
+        node, steps = self._nodes[index], self._steps[index]
+        for way, _, need in self._known.crossings(node.gate) if node.gate is not None else ():
+            if way.arrival is not None and steps.grid.cell(way.arrival.x, way.arrival.y) == cell:
+                return way, steps.needs[need]
+        assert node.way is not None
+        return node.way, ()
+
+    def _met(self, steps: MapSteps, cells: list[int]) -> Iterator[tuple[Obstacle, bool]]:
+        """Obstacles on a path, and whether each can be dealt with now."""
+        for before, after in pairwise(cells):
+            number = next(need for away, _, _, need in steps.moves(before) if before + away == after)
+            yield from self._obstacles(steps, steps.needs[number])
+
+    def _obstacles(self, steps: MapSteps, needs: tuple[Need, ...]) -> Iterator[tuple[Obstacle, bool]]:
+        for need in needs:
+            if need.kind in _SILENT or not need.begins:
+                continue
+            strict = need.cost(self._question.abilities, self._costs, relaxed=False)
+            if strict:
+                place = Place(steps.map.map_id, *steps.grid.tile_of(need.cell))
+                yield Obstacle(need.kind, place, need.flag, need.person), need.kind == ITEM or strict != BLOCKED

@@ -1,0 +1,191 @@
+"""Goals from milestones: what is missing first, down to what can be done now; and roads that can be walked."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.milestones import Evidence, Milestone, Requirements, Target
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile_loader import load_profile
+from pkmn_pyboy.road_checks import check_roads, story
+from pkmn_pyboy.settings import EnvironmentSettings
+from pkmn_pyboy.state.game_state import Phase
+from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmncli.errors import EnvironmentSetupError
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+CRYSTAL_ROM = os.environ.get("PKMN_TEST_CRYSTAL_ROM")
+
+
+@pytest.fixture(scope="module")
+def with_partner() -> bytes:
+    """A game in which the partner is chosen."""
+    environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=500))
+    pilot = RulesPilot(environment)
+    environment.reset(seed=1)
+    pilot.reset(1)
+    starter = list(environment.milestone_names).index("starter")
+    while environment.milestones.steps[starter] < 0 or environment.state.phase is not Phase.FREE:
+        environment.advance(pilot.act().action)
+    saved = environment.save_state()
+    environment.close()
+    return saved
+
+
+@pytest.fixture
+def environment(make: MakeEnvironment, with_partner: bytes) -> PokemonEnvironment:
+    made = make(observation_type="state")
+    made.load_state(with_partner)
+    return made
+
+
+def never(memory_map: object) -> tuple[Evidence, ...]:
+    return (Evidence.build(memory_map, "event", index=200),)  # type: ignore[arg-type]
+
+
+def plan_for(environment: PokemonEnvironment, goal: Milestone, *errands: Milestone) -> list[tuple[str, str]]:
+    """Kinds and keys of the goals where one milestone is next."""
+    environment.profile = dataclasses.replace(
+        environment.profile, milestones=(goal,), errands={errand.key: errand for errand in errands}
+    )
+    environment.milestones.__init__((goal,))  # type: ignore[misc]
+    environment.milestones.begin(environment.emulator, environment.state.map_id)
+    environment.goal = -1
+    return [(one.kind, one.key) for one in GoalOrientedPlanner(environment).goals()]
+
+
+def goal(environment: PokemonEnvironment, key: str, **more: object) -> Milestone:
+    return Milestone(key, key, never(environment.profile.memory), target=Target(257), **more)  # type: ignore[arg-type]
+
+
+def test_without_a_game_there_are_no_goals() -> None:
+    planner = GoalOrientedPlanner()
+    assert planner.goals() == ()
+    assert planner.current() is None
+
+
+def test_the_next_milestone_is_the_goal(environment: PokemonEnvironment) -> None:
+    planner = GoalOrientedPlanner(environment)
+    current = planner.current()
+    assert current is not None
+    assert (current.kind, current.key) == (MILESTONE, "route_reached")
+    assert "west" in planner.describe()
+
+
+def test_errands_come_first_in_their_order(environment: PokemonEnvironment) -> None:
+    first, second = goal(environment, "first"), goal(environment, "second", errands=("first",))
+    wanted = goal(environment, "wanted", errands=("second",))
+    expected = [(MILESTONE, "wanted"), (ERRAND, "second"), (ERRAND, "first")]
+    assert plan_for(environment, wanted, first, second) == expected
+
+
+def test_what_has_to_be_carried_is_got_where_it_is_given(environment: PokemonEnvironment) -> None:
+    source = goal(environment, "source", gives=(11,))
+    wanted = goal(environment, "wanted", requires=Requirements(items=(11,)))
+    assert plan_for(environment, wanted, source) == [(MILESTONE, "wanted"), (ERRAND, "source")]
+
+
+def test_a_field_move_is_taught_to_who_can_learn_it(environment: PokemonEnvironment) -> None:
+    place = environment.profile.memory["wTMsHMs"]
+    cut = environment.profile.field_moves["cut"]
+    environment.emulator.memory[place.bank, place.address + cut.machine] = 1
+    wanted = goal(environment, "wanted", requires=Requirements(field_moves=("cut",)))
+    assert plan_for(environment, wanted) == [(MILESTONE, "wanted"), (TEACH, f"{TEACH}/{cut.machine}")]
+    current = GoalOrientedPlanner(environment).current()
+    assert current is not None
+    assert current.member == 0
+    assert current.parents == ("wanted",)
+
+
+def test_without_one_who_can_learn_it_another_is_caught(environment: PokemonEnvironment) -> None:
+    place = environment.profile.memory["wTMsHMs"]
+    move = dataclasses.replace(environment.profile.field_moves["surf"], machine=49)  # nobody learns that one
+    environment.profile = dataclasses.replace(environment.profile, field_moves={"surf": move})
+    environment.emulator.memory[place.bank, place.address + move.machine] = 1
+    wanted = goal(environment, "wanted", requires=Requirements(field_moves=("surf",)))
+    assert plan_for(environment, wanted)[-1][0] == CATCH
+
+
+def test_levels_and_foes_ask_for_training(environment: PokemonEnvironment) -> None:
+    low = goal(environment, "low", requires=Requirements(min_level=9))
+    assert plan_for(environment, low) == [(MILESTONE, "low"), (TRAIN, f"{TRAIN}/9")]
+    leader = goal(environment, "leader", requires=Requirements(foes=((1, 3),)))
+    assert plan_for(environment, leader)[-1][0] == TRAIN
+
+
+# Profiles ---------------------------------------------------------------------------------------------------
+
+TARGET = "target = { map = [9, 9] }"
+EVIDENCE = 'evidence_all = [{ kind = "event", index = 8 }]'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\n{TARGET}\n', "there is no map 2313"),
+        (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nneeds_items = [250]\n', "there is no item 250"),
+        (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nfoes = [[99, 1]]\n', "there is no trainer class 99"),
+        (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nneeds_field_moves = ["flash"]\n', "no field_moves.flash"),
+        (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nerrands = ["b"]\n', "there is no errand b"),
+        (
+            f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nerrands = ["b"]\n'
+            f'[[errand]]\nkey = "b"\nname = "B"\n{EVIDENCE}\nerrands = ["c"]\n'
+            f'[[errand]]\nkey = "c"\nname = "C"\n{EVIDENCE}\nerrands = ["b"]\n',
+            "it needs itself: b -> c -> b",
+        ),
+        ('[[milestone]]\nkey = "a"\nname = "A"\nevidence_all = [{ kind = "event", index = 9999 }]\n', "event 9999"),
+    ],
+)
+def test_a_profile_that_names_what_is_not_there_is_refused(
+    quillwood: GameProfile, tmp_path: Path, text: str, message: str
+) -> None:
+    for name in ("game.toml", "names.toml", "tables.toml"):
+        (tmp_path / name).write_text((quillwood.folder / name).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "milestones.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(EnvironmentSetupError) as caught:
+        load_profile(tmp_path)
+    assert message in str(caught.value)
+    assert "milestones.toml" in str(caught.value)
+
+
+def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
+    assert quillwood.bundled_rom is not None
+    world = CartridgeWorld(quillwood.bundled_rom.read_bytes(), quillwood)
+    assert check_roads(quillwood, world) == []
+    # Without its lessons it could not: the check does look.
+    unequipped = dataclasses.replace(
+        quillwood,
+        field_moves={},
+        milestones=tuple(dataclasses.replace(one, requires=Requirements()) for one in quillwood.milestones),
+    )
+    barred = [problem.key for problem in check_roads(unequipped, world)]
+    assert "tarn_crossed" in barred
+
+
+def test_crystals_story_names_what_each_badge_needs(crystal: GameProfile) -> None:
+    keys = [one.key for one in story(crystal)]
+    assert len(keys) == len(set(keys)) == len(crystal.milestones) + len(crystal.errands)
+    badges = [one for one in crystal.milestones if one.key.endswith("_badge")]
+    assert len(badges) == 16
+    assert all(one.target is not None and one.hint for one in (*badges, *crystal.errands.values()))
+    assert keys.index("squirtbottle") < keys.index("sudowoodo") < keys.index("ecruteak")
+    assert keys.index("strength") < keys.index("storm_badge")
+    assert keys.index("amphy_healed") < keys.index("mineral_badge")
+    for badge in badges:
+        if badge.key not in ("plain_badge", "rising_badge", "zephyr_badge"):
+            assert badge.requires.foes, badge.key
+
+
+@pytest.mark.skipif(not CRYSTAL_ROM, reason="set PKMN_TEST_CRYSTAL_ROM to a cartridge image of Pokemon Crystal")
+def test_crystals_roads_to_the_first_badge_can_be_walked(crystal: GameProfile) -> None:
+    world = CartridgeWorld(Path(CRYSTAL_ROM or "").read_bytes(), crystal)
+    problems = {problem.key for problem in check_roads(crystal, world)}
+    assert not problems & {one.key for one in crystal.milestones[:29]}

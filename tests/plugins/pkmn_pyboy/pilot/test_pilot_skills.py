@@ -1,0 +1,153 @@
+"""The skills that advice can ask for, on the running game: go, talk, fight, heal, catch, flee."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.settings import EnvironmentSettings
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
+from pkmncli.api import Action, Advice
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+Game = tuple[PokemonEnvironment, RulesPilot]
+
+ALDERBROOK, REST_HOUSE, FERN_TRAIL = 257, 261, 513
+BALL_POCKET = {"wNumBalls": bytes([1]), "wBalls": bytes([1, 9, 0xFF])}
+
+
+@pytest.fixture(scope="module")
+def after_the_first_win() -> bytes:
+    """A game in which the partner has won its first fight, on the Fern Trail."""
+    environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=1000))
+    pilot = RulesPilot(environment)
+    environment.reset(seed=1)
+    pilot.reset(1)
+    won = list(environment.milestone_names).index("first_battle_won")
+    while environment.milestones.steps[won] < 0 or environment.state.phase is not Phase.FREE:
+        environment.advance(pilot.act().action)
+    saved = environment.save_state()
+    environment.close()
+    return saved
+
+
+@pytest.fixture
+def game(make: MakeEnvironment, after_the_first_win: bytes) -> Game:
+    environment = make(observation_type="state", max_steps_per_episode=3000)
+    environment.load_state(after_the_first_win)
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    return environment, pilot
+
+
+def poke(environment: PokemonEnvironment, **fields: bytes) -> None:
+    """Writes fields of memory."""
+    for name, data in fields.items():
+        place = environment.profile.memory[name]
+        for offset, byte in enumerate(data):
+            environment.emulator.memory[place.bank, place.address + offset] = byte
+    environment.advance(int(Action.NONE))
+
+
+def follow(game: Game, advice: Advice, most: int) -> list[str]:
+    """Plays with advice until it is over; the reasons of the steps that carried it out."""
+    environment, pilot = game
+    reasons = []
+    for _ in range(most):
+        decision = pilot.act(advice)
+        if decision.advised:
+            reasons.append(decision.reason)
+            assert decision.reason.startswith(ADVICE_PREFIX)
+            assert decision.confidence == advice.confidence
+        if decision.advice_over:
+            return reasons
+        environment.advance(decision.action)
+    raise AssertionError(f"not over after {most} steps: {reasons[-3:]}")
+
+
+def test_goes_to_another_map_by_its_name(game: Game) -> None:
+    reasons = follow(game, Advice("rest", skill="go_to", arguments={"map": "Rest House"}, confidence=0.7), 200)
+    assert game[0].state.map_id == REST_HOUSE
+    assert len(reasons) > 20
+
+
+def test_goes_to_a_tile_of_another_map(game: Game) -> None:
+    follow(game, Advice("town", skill="go_to", arguments={"map": "1.1", "x": 3, "y": 9}), 200)
+    assert (game[0].state.map_id, game[0].state.x, game[0].state.y) == (ALDERBROOK, 3, 9)
+
+
+def test_a_place_that_does_not_exist_is_over_at_once(game: Game) -> None:
+    assert follow(game, Advice("moon", skill="go_to", arguments={"map": "the moon"}), 1) == []
+
+
+def test_heals_over_the_counter(game: Game) -> None:
+    environment, _ = game
+    poke(environment, wPartyMon1=bytes(environment.emulator.memory[1, 0xDCDF : 0xDCDF + 0x22]) + bytes([0, 3]))
+    follow(game, Advice("heal", skill="heal"), 400)
+    assert environment.state.party.hp_share == 1.0
+    assert environment.state.map_id == REST_HOUSE
+
+
+def test_talks_to_whoever_is_near(game: Game) -> None:
+    follow(game, Advice("talk", skill="talk_to", arguments={"map": "Rest House"}), 300)
+    assert game[0].state.map_id == REST_HOUSE
+
+
+def test_looks_for_a_fight_and_is_done_after_it(game: Game) -> None:
+    environment, pilot = game
+    advice, seen, after = Advice("fight", skill="fight"), False, None
+    for _ in range(400):
+        decision = pilot.act(advice)
+        if environment.state.phase in BATTLE_PHASES:
+            seen = True
+            assert decision.advised
+        environment.advance(decision.action)
+        if decision.advice_over:
+            after = environment.state.phase
+            break
+    assert seen
+    assert after is not None
+
+
+def test_flees_from_the_wild(game: Game) -> None:
+    environment, pilot = game
+    while environment.state.phase is not Phase.BATTLE_MENU:
+        environment.advance(pilot.act(Advice("fight", skill="fight")).action)
+    level = environment.state.party.level_sum
+    reasons = follow(game, Advice("flee", skill="flee"), 80)
+    assert any("run" in reason for reason in reasons)
+    assert environment.state.party.level_sum == level
+
+
+def test_catches_with_balls(game: Game) -> None:
+    environment, pilot = game
+    poke(environment, **BALL_POCKET)
+    before = environment.state.party.count
+    for _ in range(3):
+        follow(game, Advice("catch", skill="catch"), 500)
+        pilot.act(None)
+        if environment.state.party.count > before:
+            break
+    assert environment.state.party.count == before + 1
+
+
+def test_a_wish_goes_on_from_json(game: Game, make: MakeEnvironment) -> None:
+    environment, pilot = game
+    advice = Advice("rest", skill="go_to", arguments={"map": "Rest House"})
+    for _ in range(10):
+        environment.advance(pilot.act(advice).action)
+    other = make(observation_type="state", max_steps_per_episode=3000)
+    other.load_state(environment.save_state())
+    resumed = RulesPilot(other)
+    resumed.load_state(json.loads(json.dumps(pilot.save_state())))
+    again = Advice("rest", skill="go_to", arguments={"map": "Rest House"})
+    for _ in range(20):
+        expected, decision = pilot.act(advice), resumed.act(again)
+        assert decision == expected
+        environment.advance(expected.action)
+        other.advance(decision.action)
