@@ -53,6 +53,8 @@ class Advisor:
         self.wait = wait
         self.outdated = 0
         """Answers that came for a situation that had passed."""
+        self.outdated_asked_at = 0
+        """The step at which the last of them was asked for."""
         self._most_open = most_open
         self._patience_s = patience_s
         self._open: list[_Open | None] = [None] * num_envs
@@ -91,15 +93,19 @@ class Advisor:
                 continue
             if not one.future.done():
                 if time.monotonic() - one.since > self._patience_s:
-                    self._open[environment] = None
-                    self.outdated += 1
+                    self._drop(environment, one)
                 continue
             self._open[environment] = None
             if one.outdated:
-                self.outdated += 1
+                self._drop(environment, one)
                 continue
             deliveries.append(Delivery(environment, one.asked_at, one.event, one.future.result()))
         return deliveries
+
+    def _drop(self, environment: int, one: _Open) -> None:
+        self._open[environment] = None
+        self.outdated += 1
+        self.outdated_asked_at = one.asked_at
 
     def close(self) -> None:
         """Ends without waiting for what is under way: nobody will take its answer."""

@@ -122,8 +122,11 @@ class AdviceDesk:
             due = desk.event is not None or step >= desk.next_ask
             if due and not self._advisor.is_open(index) and self._advisor.has_room:
                 self._ask(index, step)
+        outdated = self._advisor.outdated
         for delivery in self._advisor.poll():
             self._deliver(delivery, step)
+        if self._advisor.outdated > outdated:  # where none is ever in time, none is ever delivered
+            self._judge_speed(self._advisor.outdated_asked_at, step)
 
     def after_step(self, records: NDArray[Any]) -> list[str]:
         """Takes in the records of a step of every environment. Returns the model whose advice each carried out."""
@@ -199,7 +202,8 @@ class AdviceDesk:
         model = answer.replies[-1].model if answer.replies else ""
         if advice is not None:
             self._hand_over(index, advice, model, follows=follows)
-        self._judge_speed(delivery, step)
+        self._answers += 1
+        self._judge_speed(delivery.asked_at, step)
         self._record(
             {
                 "global_step": step + 1,
@@ -252,13 +256,12 @@ class AdviceDesk:
         )
         self._record(row)
 
-    def _judge_speed(self, delivery: Delivery, step: int) -> None:
-        self._answers += 1
+    def _judge_speed(self, asked_at: int, step: int) -> None:
         late = self._advisor.outdated
         if self._told_late or self._advisor.wait or self._answers + late < LATE_ANSWERS or late <= self._answers:
             return
         self._told_late = True
-        steps = math.ceil((step - delivery.asked_at) / self._pool.num_envs)
+        steps = math.ceil((step - asked_at) / self._pool.num_envs)
         fitting = max(10, math.ceil(steps / 10) * 10)
         self._report(
             f"Most answers of the language model come too late ({late} of {late + self._answers}): "

@@ -51,7 +51,7 @@ class OllamaBackend:
                 raise LLMConnectionError(f"{self._where} has no model. Fetch one: ollama pull {SUGGESTED_MODEL}")
             self.model = known[0]
             return f"Advice: {self.model}, installed on {self._where}."
-        if self.model not in known and f"{self.model}:latest" not in known:
+        if self.model not in known and f"{self.model}:latest" not in known and not self._knows(self.model):
             has = f"it has {', '.join(known[:8])}" if known else "it has none"
             raise LLMConnectionError(
                 f"{self._where} has no model {self.model!r} ({has}). Fetch it: ollama pull {self.model}"
@@ -98,6 +98,14 @@ class OllamaBackend:
                 f"{failure}. Start it with: ollama serve. OLLAMA_HOST says where it is looked for"
             ) from failure
         return [one.model for one in listing.models if one.model]
+
+    def _knows(self, model: str) -> bool:
+        """Whether the server has a model that it doesn't list, as those do that pass questions on."""
+        try:
+            self._guarded(lambda client: client.show(model), CHECK_TIMEOUT_S)
+        except LLMFailure:
+            return False
+        return True
 
     def close(self) -> None:
         """Lets go of the connections."""

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from fault_server import MODEL, FaultServer
 from faults import KEY
+from small_model import llama_cpp, ollama_proxy, smollm2
+
+__all__ = ["llama_cpp", "ollama_proxy", "smollm2"]
 
 VARIABLES = (
     "OPENAI_API_KEY",

@@ -69,6 +69,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answers a question."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path == "/api/show":
+            self._answer(Behaviour(status=404, message=f"model '{body['model']}' not found"))
+            return
         behaviour = self.server.owner.take(Asked(self.interface, self.path, dict(self.headers), body))
         refused = next((option for option in behaviour.refuses if option in body), None)
         if refused is not None:
