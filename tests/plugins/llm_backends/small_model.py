@@ -1,4 +1,4 @@
-"""A real model for tests, and servers in front of it that others wrote: llama.cpp's own, and one that is an Ollama's."""
+"""A real model for tests, and servers in front of it: that of llama.cpp, and one that speaks like Ollama."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def llama_cpp(smollm2: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def ollama_proxy(llama_cpp: str) -> Iterator[str]:
-    """The address of a server that speaks like Ollama and passes questions on to ``llama_cpp``: models ``llama/...``."""
+    """The address of a server that speaks like Ollama, and asks ``llama_cpp`` for models ``llama/...``."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(
