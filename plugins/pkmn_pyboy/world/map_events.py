@@ -17,6 +17,7 @@ _ANY_HOUR = 0xFF
 _PERSON_SHIFT = 4
 _KIND_ITEM, _KIND_TRAINER = 1, 2
 _SCRIPT_BYTES = 160
+_MOST_SHOPS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +133,15 @@ class EventReader:
             if mark.kind not in (-1, kind):
                 continue
             told = mark.read(script)
-            if told is None or not self._is_trainer(told):
+            if told is None or not self._makes_sense(told):
                 continue
             return Role(mark.role), told
         return role, {}
 
-    def _is_trainer(self, told: Mapping[str, int]) -> bool:
+    def _makes_sense(self, told: Mapping[str, int]) -> bool:
+        """Whether there can be such a trainer or shop: other bytes may look like a pattern."""
+        if told.get("shop", 0) >= _MOST_SHOPS:
+            return False
         if "class" not in told:
             return True
         number = told["class"]

@@ -132,6 +132,12 @@ def test_a_script_ends_where_the_next_one_begins(crystal: GameProfile) -> None:
     assert [person.role for person in found] == [Role.PERSON, Role.CLERK]
 
 
+def test_bytes_that_look_like_a_pattern_are_not_taken_for_one(crystal: GameProfile) -> None:
+    no_shop = Person(1, 2, script=b"\x47\x94\x00\xff\x7f")
+    no_trainer = Person(2, 2, script=b"\x5e\xfe\x01\x5f")
+    assert [person.role for person in people(crystal, no_shop, no_trainer)] == [Role.PERSON, Role.PERSON]
+
+
 def test_signs_and_hidden_things(crystal: GameProfile) -> None:
     image = WorldImage()
     image.add(TestMap(1, 1, OPEN, signs=[(1, 2, 0, b"\x91"), (3, 4, 7, word(0x123) + b"\x25")], triggers=[(1, 5, 6)]))

@@ -121,7 +121,7 @@ static void bar(u8 row, u8 col, u8 pixels, u8 attr)
 
 static u8 pixels_of(u16 hp, u16 max_hp)
 {
-	u8 pixels = (u8)((u32)hp * 48 / max_hp);
+	u8 pixels = hp < 1365 ? (u8)((u16)(hp * 48) / max_hp) : (u8)((u32)hp * 48 / max_hp);
 	return hp && !pixels ? 1 : pixels;
 }
 

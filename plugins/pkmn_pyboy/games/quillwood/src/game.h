@@ -36,13 +36,20 @@ typedef unsigned long u32;
 #define hPushCount (*(volatile u8 *)0xFFB7)
 #define hStripX (*(volatile u8 *)0xFFB8)
 #define hStripY (*(volatile u8 *)0xFFB9)
+#define hCellX (*(volatile u8 *)0xFFC0)
+#define hCellY (*(volatile u8 *)0xFFC1)
+#define hRowSize (*(volatile u8 *)0xFFCE)
+#define hFillHeight (*(volatile u8 *)0xFFCF)
+#define hFillWidth (*(volatile u8 *)0xFFD0)
+#define hFillTile (*(volatile u8 *)0xFFD1)
+#define hFillAttr (*(volatile u8 *)0xFFD2)
 #define hIdle (*(volatile u8 *)0xFFBE)
 #define hPal (*(volatile u16 *)0xFFBC)
 
 /* ---- own buffers at fixed places (tools/check_memory.py knows them) --- */
 #define shadow_oam ((u8 *)0xC000)    /* 160 */
-#define strip_tiles ((u8 *)0xCD20)   /* 64 */
-#define strip_attrs ((u8 *)0xCD60)   /* 64 */
+#define strip_tiles ((u8 *)0xC300)   /* 64: the column or row that comes into view */
+#define strip_attrs ((u8 *)0xC340)   /* 64 */
 #define push_tiles ((u8 *)0xC300)    /* 192: six rows of the BG map */
 #define push_attrs ((u8 *)0xC3C0)    /* 192 */
 #define tile_attrs ((u8 *)0xC738)    /* 192: palette and video memory bank of each map tile */
@@ -131,7 +138,7 @@ typedef struct {
 #define STRENGTH_IN_USE 1 /* of wBikeFlags: until the map is left */
 #define FIRST_LESSON 50   /* in wTMsHMs; those before it are unused */
 
-/* ---- home.c: banks, random numbers, buttons --------------------------- */
+/* ---- home.c: banks, random numbers ------------------------------------ */
 void wait_vblank(void);
 void wait_frames(u8 frames);
 void set_bank(u8 bank);
@@ -141,7 +148,6 @@ void far_copy(void *to, u8 bank, u16 from, u16 count);
 void vram_copy(u16 to, u8 bank, u16 from, u8 tiles);
 u8 random(void);
 u8 random_below(u8 limit);
-void poll_joy(void);
 void flag_set(u16 flag);
 u8 flag_get(u16 flag);
 u16 get16(const u8 *at);
@@ -155,6 +161,11 @@ void copy_string(u8 *to, const u8 *from);
 u8 party_knower(u8 move);
 u32 money_get(void);
 void money_put(u32 value);
+
+/* ---- drawing.s: what is drawn in bulk ---------------------------------- */
+void fill_asm(u8 *at);
+void copy_cells_asm(u8 *to, const u8 *from);
+void palettes_half_asm(u8 *to, const u8 *from);
 
 /* ---- screen.c: window pieces, letters, colours ------------------------ */
 void screen_clear(u8 tile, u8 attr);
@@ -196,26 +207,38 @@ void copy_name(u8 *to, u8 bank, u16 from, u8 index);
 u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u8 first);
 u8 yes_no(void);
 
+/* ---- walk.s: what must be quick on the way ---------------------------- */
+void tick_wait(void);
+u8 map_collision(u8 x, u8 y);
+void map_around_asm(void);
+u8 object_at(u8 map_x, u8 map_y);
+void cells_row_asm(void);
+void cells_column_asm(void);
+void objects_draw(void);
+void player_move(void);
+u8 player_walk_on(void);
+void poll_joy(void);
+u8 place_find(u8 count, u16 address);
+extern u8 last_tick; /* the VBlank count at the last tick of the overworld */
+
 /* ---- overworld (bank 1) ----------------------------------------------- */
 extern u8 strip_pending;
 extern u8 draw_needed; /* a figure has moved or turned */
 void overworld(void) __banked;
 void map_load(void) __banked;
 void map_connections(void) __banked;
-u8 map_collision(u8 x, u8 y) __banked;
 void map_draw(void) __banked;
 void map_strip(u8 direction) __banked;
 void map_show(void) __banked;
 void map_redraw(void) __banked;
 void map_neighbours(void) __banked;
-void tick_wait(void);
 void trainers_load(void);
 u8 trainers_look(void);
 void object_walk(u8 number, u8 direction);
 extern u8 emote_over; /* the person with a mark over the head, 0 for none */
 extern u8 battle_lost; /* a script's battle was lost: the way leads to the healer */
 u8 field_poison(void);
-u8 permission(u8 collision) __banked;
+u8 permission(u8 collision);
 void map_cut(u8 x, u8 y);
 u8 off_map(u8 x, u8 y);
 void field_tile(u8 collision, u8 direction);
@@ -228,8 +251,6 @@ void objects_load(void) __banked;
 void objects_graphics(void) __banked;
 extern u8 objects_walking; /* how many people are in a step */
 void objects_tick(u8 ticks) __banked;
-void objects_draw(void) __banked;
-u8 object_at(u8 map_x, u8 map_y) __banked;
 void script_run(u16 address) __banked;
 void player_step(u8 direction) __banked;
 void player_walk(u8 direction) __banked;

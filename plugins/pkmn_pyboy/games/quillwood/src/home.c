@@ -79,12 +79,10 @@ u8 random_below(u8 limit)
 	return (u8)(((u16)random() * limit) >> 8);
 }
 
-void poll_joy(void)
+/* What a collision value lets the player do: 0 is land. */
+u8 permission(u8 collision)
 {
-	u8 down = hJoypadDown;
-	hJoyPressed = down & ~hJoyDown;
-	hJoyDown = down;
-	hJoyLast = hJoyPressed;
+	return far_byte(BANK_COLLISION_PERMISSION_TABLE, ADDR_COLLISION_PERMISSION_TABLE + collision);
 }
 
 void flag_set(u16 flag)

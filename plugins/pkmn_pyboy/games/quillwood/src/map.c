@@ -8,8 +8,6 @@
 #define map_blocks ((u8 *)0xC800)
 #define BORDER 3
 
-void turn_strip_asm(void);
-
 u8 strip_pending; /* 1: a column waits for the next VBlank, 2: a row */
 static u16 attributes;
 
@@ -18,11 +16,6 @@ static u16 header_of(u8 group, u8 number)
 {
 	u16 list = far_word(BANK_MAP_GROUP_POINTERS, ADDR_MAP_GROUP_POINTERS + (u16)(group - 1) * 2);
 	return list + (u16)(number - 1) * 9;
-}
-
-u8 permission(u8 collision) __banked
-{
-	return far_byte(BANK_COLLISION_PERMISSION_TABLE, ADDR_COLLISION_PERMISSION_TABLE + collision);
 }
 
 static void load_attributes(void)
@@ -161,28 +154,12 @@ void map_cut(u8 x, u8 y)
 	}
 }
 
-/* The collision value of a tile; tiles up to six outside the map are those of the border. */
-u8 map_collision(u8 x, u8 y) __banked
-{
-	u8 block = *block_at(x, y);
-	if (!block)
-		return 0xFF;
-	return far_byte(wTilesetCollisionBank, wTilesetCollisionAddress + (u16)block * 4 + (y & 1) * 2 + (x & 1));
-}
-
 /* What lies around the player. */
 void map_neighbours(void) __banked
 {
-	u8 x = wXCoord, y = wYCoord;
-	player.tile_collision = map_collision(x, y);
-	wTileDown = map_collision(x, y + 1);
-	wTileUp = map_collision(x, y - 1);
-	wTileLeft = map_collision(x - 1, y);
-	wTileRight = map_collision(x + 1, y);
+	map_around_asm();
 	wTilePermissions = (permission(wTileDown) ? 8 : 0) | (permission(wTileUp) ? 4 : 0) | (permission(wTileLeft) ? 2 : 0) | (permission(wTileRight) ? 1 : 0);
 }
-
-void put_cells(u8 x, u8 y, u8 count, u8 vertical, u8 *tiles, u8 *attrs);
 
 /* The view around the player into the screen buffer. */
 void map_draw(void) __banked
@@ -190,7 +167,14 @@ void map_draw(void) __banked
 	u8 row;
 	u8 *tiles = wTilemap, *attrs = wAttrmap;
 	for (row = 0; row < 9; row++) {
-		put_cells(wXCoord - 4, wYCoord - 4 + row, 10, 0, tiles, attrs);
+		hCellX = wXCoord + 2;
+		hCellY = wYCoord + 2 + row;
+		hStripX = 0;
+		cells_row_asm();
+		copy_cells_asm(tiles, strip_tiles);
+		copy_cells_asm(tiles + 20, strip_tiles + 32);
+		copy_cells_asm(attrs, strip_attrs);
+		copy_cells_asm(attrs + 20, strip_attrs + 32);
 		tiles += 40;
 		attrs += 40;
 	}
@@ -199,33 +183,32 @@ void map_draw(void) __banked
 /* The column or row that a step in a direction brings into view. */
 void map_strip(u8 direction) __banked
 {
-	u8 x = wXCoord - 4, y = wYCoord - 4;
+	u8 x = wXCoord + 2, y = wYCoord + 2;
 	u8 col = hSCX >> 3, line = hSCY >> 3;
-	if (direction == DIR_LEFT || direction == DIR_RIGHT) {
-		if (direction == DIR_LEFT) {
-			x -= 1;
-			col -= 2;
-		} else {
-			x += 10;
-			col += 20;
-		}
-		put_cells(x, y, 9, 1, strip_tiles, strip_attrs);
-		strip_pending = 1;
+	if (direction == DIR_LEFT) {
+		x -= 1;
+		col -= 2;
+	} else if (direction == DIR_RIGHT) {
+		x += 10;
+		col += 20;
+	} else if (direction == DIR_UP) {
+		y -= 1;
+		line -= 2;
 	} else {
-		if (direction == DIR_UP) {
-			y -= 1;
-			line -= 2;
-		} else {
-			y += 9;
-			line += 18;
-		}
-		put_cells(x, y, 10, 0, push_tiles, push_attrs);
-		hStripX = col & 31;
-		turn_strip_asm();
-		strip_pending = 2;
+		y += 9;
+		line += 18;
 	}
+	hCellX = x;
+	hCellY = y;
 	hStripX = col & 31;
 	hStripY = line & 31;
+	if (direction & 2) {
+		cells_column_asm();
+		strip_pending = 1;
+	} else {
+		cells_row_asm();
+		strip_pending = 2;
+	}
 }
 
 /* Tiles and colours of the map's tileset; the screen must be off. */

@@ -6,7 +6,7 @@
 #define MAX_SHEETS 10
 #define STANDING 0xFF
 #define MOVE_WANDER 2
-#define EMOTE_TILE 120 /* behind the ten sheets */
+#define EMOTE_TILE 120 /* behind the ten sheets; walk.s too */
 
 static u8 sheets[MAX_SHEETS]; /* sprite numbers (from 1) whose drawings are in video memory */
 static u8 sheet_count;
@@ -139,22 +139,6 @@ void player_figure(void)
 	draw_needed = 1;
 }
 
-/* The struct number of the person on a tile (coordinates plus 4), 0 for none. */
-u8 object_at(u8 map_x, u8 map_y) __banked
-{
-	u8 i;
-	for (i = 1; i < NUM_OBJECTS; i++) {
-		Object *o = &objects[i];
-		if (!o->sprite)
-			continue;
-		if (o->map_x == map_x && o->map_y == map_y)
-			return i;
-		if (o->walking != STANDING && o->last_map_x == map_x && o->last_map_y == map_y)
-			return i;
-	}
-	return 0;
-}
-
 /* One tick (two pixels) of a step. */
 void step_advance(Object *o) __banked
 {
@@ -199,7 +183,7 @@ void objects_tick(u8 ticks) __banked
 	Object *o = &objects[1];
 	if (!wanderers)
 		return;
-	for (i = 1; i < NUM_OBJECTS; i++, o++) {
+	for (i = 1; i < NUM_OBJECTS && i <= wCurMapObjectEventCount; i++, o++) {
 		if (o->movement != MOVE_WANDER)
 			continue;
 		if (o->walking != STANDING) {
@@ -232,78 +216,4 @@ void objects_tick(u8 ticks) __banked
 			step_advance(o);
 		}
 	}
-}
-
-/* All figures to the OAM shadow. */
-void objects_draw(void) __banked
-{
-	u8 i, frame, tile, attr, x, y;
-	i8 dx, dy;
-	u8 *oam = shadow_oam;
-	for (i = 0; i < NUM_OBJECTS; i++) {
-		Object *o = &objects[i];
-		if (!o->sprite)
-			continue;
-		dx = o->map_x - player.map_x;
-		dy = o->map_y - player.map_y;
-		if (dx > 6 || dx < -6 || dy > 6 || dy < -6) {
-			o->flags2 |= 0x40;
-			continue;
-		}
-		o->flags2 &= ~0x40;
-		x = 64 + (dx << 4) + o->x_offset - player.x_offset;
-		y = 60 + (dy << 4) + o->y_offset - player.y_offset;
-		if (i == 0) {
-			y -= o->jump_height;
-		}
-		o->sprite_x = x;
-		o->sprite_y = y;
-		attr = o->palette;
-		if (o->sprite_tile >= 5)
-			attr |= 0x08;
-		tile = o->sprite_tile >= 5 ? o->sprite_tile - 5 : o->sprite_tile;
-		tile = tile * SHEET_TILES;
-		frame = o->direction >> 1; /* 0, 2, 4, 6 */
-		if (frame == 6) {
-			frame = 4;
-			attr |= 0x20;
-		}
-		o->facing = o->direction;
-		if (o->walking != STANDING && o->step_duration > 2 && o->step_duration < 7) {
-			frame++;
-			o->facing |= o->step_frame ? 3 : 1;
-			if (o->step_frame && frame < 4)
-				attr |= 0x20;
-		}
-		tile += frame << 2;
-		oam[0] = oam[4] = y + 16;
-		oam[1] = x + 8;
-		oam[5] = x + 16;
-		if (attr & 0x20) {
-			oam[2] = tile + 2;
-			oam[6] = tile;
-		} else {
-			oam[2] = tile;
-			oam[6] = tile + 2;
-		}
-		oam[3] = oam[7] = attr;
-		oam += 8;
-		if (i == emote_over && i) {
-			oam[0] = oam[4] = y;
-			oam[1] = x + 8;
-			oam[5] = x + 16;
-			oam[2] = EMOTE_TILE;
-			oam[6] = EMOTE_TILE + 2;
-			oam[3] = oam[7] = 7;
-			oam += 8;
-		}
-		if (oam >= shadow_oam + 152)
-			break;
-	}
-	while (oam < shadow_oam + 160) {
-		*oam = 0;
-		oam += 4;
-	}
-	draw_needed = 0;
-	hVblWork |= 1;
 }

@@ -13,35 +13,19 @@
 #define RUN_TURN 9
 #define ENVIRONMENT_CAVE 4
 
-void strip_column_asm(void);
-void strip_row_asm(void);
 void idle_asm(void);
 
 u8 battle_lost;
-static u8 last_tick;
+u8 last_tick;
 static u8 turning;    /* ticks left of a turn */
 static u8 continuing; /* the last step ended with a direction held */
 static u8 resting;    /* the player stands and no button is held */
 static u8 jumping;    /* half a ledge jump is still to come */
+static u8 wild_group, wild_number, wild_width;
+static u16 wild_at;
 
 static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
-
-/* The overworld runs once every two frames. */
-void tick_wait(void)
-{
-	do {
-		wait_vblank();
-		if (strip_pending) {
-			if (strip_pending == 1)
-				strip_column_asm();
-			else
-				strip_row_asm();
-			strip_pending = 0;
-		}
-	} while ((u8)(hVBlankCounter - last_tick) < 2);
-	last_tick = hVBlankCounter;
-}
 
 static u8 held_direction(void)
 {
@@ -78,14 +62,10 @@ static void at_rest(void)
 /* The warp event under a tile: its number from 1, 0 for none. */
 static u8 warp_at(u8 x, u8 y)
 {
-	u8 i;
-	u16 at = wCurMapWarpEventsPointer;
-	for (i = 1; i <= wCurMapWarpEventCount; i++) {
-		if (far_byte(wMapScriptsBank, at) == y && far_byte(wMapScriptsBank, at + 1) == x)
-			return i;
-		at += 5;
-	}
-	return 0;
+	hCellX = x;
+	hCellY = y;
+	hRowSize = 5;
+	return place_find(wCurMapWarpEventCount, wCurMapWarpEventsPointer);
 }
 
 static u8 warps_on_entry(u8 collision)
@@ -108,7 +88,10 @@ static void arrive(void)
 static void begin_step(u8 direction)
 {
 	map_strip(direction);
-	player.direction = direction << 2;
+	if (player.direction != direction << 2) {
+		player.direction = direction << 2;
+		draw_needed = 1;
+	}
 	player.last_map_x = player.map_x;
 	player.last_map_y = player.map_y;
 	player.map_x += step_x[direction];
@@ -128,14 +111,17 @@ static void begin_step(u8 direction)
 /* One tick of the player's step and of the camera with it. */
 static void move(void)
 {
-	u8 direction = player.walking & 3;
-	wPlayerStepFlags = (wPlayerStepFlags & 0x10) | 0x20;
-	step_advance(&player);
-	hSCX += step_x[direction] << 1;
-	hSCY += step_y[direction] << 1;
+	player_move();
 	if (wPlayerStepFlags & 0x10) {
 		u8 t = jumping ? STEP_TICKS - player.step_duration : player.step_duration;
 		player.jump_height = t + (t >> 1);
+	}
+	if (!player.step_duration) {
+		player.walking = STANDING;
+		player.action = 1;
+		player.last_map_x = player.map_x;
+		player.last_map_y = player.map_y;
+		player.step_frame ^= 1;
 	}
 }
 
@@ -213,14 +199,14 @@ static void cross(u8 direction)
 
 static u16 trigger_here(void)
 {
-	u8 i;
-	u16 at = wCurMapCoordEventsPointer;
-	for (i = 0; i < wCurMapCoordEventCount; i++) {
-		if (far_byte(wMapScriptsBank, at + 1) == wYCoord && far_byte(wMapScriptsBank, at + 2) == wXCoord)
-			return far_word(wMapScriptsBank, at + 4);
-		at += 8;
-	}
-	return 0;
+	u8 number;
+	hCellX = wXCoord;
+	hCellY = wYCoord;
+	hRowSize = 8;
+	number = place_find(wCurMapCoordEventCount, wCurMapCoordEventsPointer + 1);
+	if (!number)
+		return 0;
+	return far_word(wMapScriptsBank, wCurMapCoordEventsPointer + 4 + (u16)(number - 1) * 8);
 }
 
 static void blackout(void)
@@ -261,11 +247,28 @@ static void run_script(u16 address)
 	last_tick = hVBlankCounter;
 }
 
+/* The row of the map's wild creatures in a table with rows so wide, 0 for none; looked for once a map and table. */
+static u16 wild_row(u16 table, u8 width)
+{
+	u8 group;
+	if (wild_group == wMapGroup && wild_number == wMapNumber && wild_width == width)
+		return wild_at;
+	wild_group = wMapGroup;
+	wild_number = wMapNumber;
+	wild_width = width;
+	while ((group = far_byte(BANK_WILD_GRASS, table)) != wMapGroup || far_byte(BANK_WILD_GRASS, table + 1) != wMapNumber) {
+		if (group == 0xFF)
+			return wild_at = 0;
+		table += width;
+	}
+	return wild_at = table;
+}
+
 /* Tall grass, the floor of a cave, or water: perhaps a wild creature. Both tables lie in one bank. */
 static u8 encounter(void)
 {
 	u16 at = ADDR_WILD_GRASS;
-	u8 group, slot, roll, width = 47, slots_at = 5 + 14;
+	u8 slot, roll, width = 47, slots_at = 5 + 14;
 	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
 	static const u8 water_odds[3] = {60, 90, 100};
 	const u8 *chance = odds;
@@ -279,16 +282,9 @@ static u8 encounter(void)
 	} else if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE)) {
 		return 0;
 	}
-	for (;;) {
-		group = far_byte(BANK_WILD_GRASS, at);
-		if (group == 0xFF)
-			return 0;
-		if (group == wMapGroup && far_byte(BANK_WILD_GRASS, at + 1) == wMapNumber)
-			break;
-		at += width;
-	}
+	at = wild_row(at, width);
 	/* the rate by day, or the only one */
-	if (random() >= far_byte(BANK_WILD_GRASS, at + (width == 9 ? 2 : 3)))
+	if (!at || random() >= far_byte(BANK_WILD_GRASS, at + (width == 9 ? 2 : 3)))
 		return 0;
 	roll = random_below(100);
 	for (slot = 0; roll >= chance[slot]; slot++)
@@ -433,8 +429,7 @@ static void interact(void)
 {
 	u8 direction = player.direction >> 2;
 	u8 x = wXCoord + step_x[direction], y = wYCoord + step_y[direction];
-	u8 i, person;
-	u16 at;
+	u8 number, person;
 	if (permission(0x90) && map_collision(x, y) == 0x90 && !object_at(x + 4, y + 4)) {
 		x += step_x[direction];
 		y += step_y[direction];
@@ -457,14 +452,14 @@ static void interact(void)
 		run_script(map_objects[person].script);
 		return;
 	}
-	at = wCurMapBGEventsPointer;
-	for (i = 0; i < wCurMapBGEventCount; i++) {
-		if (far_byte(wMapScriptsBank, at) == y && far_byte(wMapScriptsBank, at + 1) == x) {
-			hLastTalked = 0;
-			run_script(far_word(wMapScriptsBank, at + 3));
-			return;
-		}
-		at += 5;
+	hCellX = x;
+	hCellY = y;
+	hRowSize = 5;
+	number = place_find(wCurMapBGEventCount, wCurMapBGEventsPointer);
+	if (number) {
+		hLastTalked = 0;
+		run_script(far_word(wMapScriptsBank, wCurMapBGEventsPointer + 3 + (u16)(number - 1) * 5));
+		return;
 	}
 	if (!off_map(x, y))
 		field_tile(map_collision(x, y), direction);
@@ -585,6 +580,8 @@ void overworld(void) __banked
 			ticks += IDLE_TICKS - hIdle;
 			last_tick = hVBlankCounter;
 		} else {
+			if (player.step_duration > 1 && !objects_walking && !jumping)
+				ticks += player_walk_on();
 			tick_wait();
 		}
 		poll_joy();

@@ -8,17 +8,11 @@ static u8 *cell(u8 row, u8 col)
 
 void screen_fill(u8 row, u8 col, u8 height, u8 width, u8 tile, u8 attr)
 {
-	u8 *at = cell(row, col);
-	u8 *attr_at = at + (0xCDD9 - 0xC4A0);
-	u8 i;
-	while (height--) {
-		for (i = width; i; i--) {
-			*at++ = tile;
-			*attr_at++ = attr;
-		}
-		at += 20 - width;
-		attr_at += 20 - width;
-	}
+	hFillHeight = height;
+	hFillWidth = width;
+	hFillTile = tile;
+	hFillAttr = attr;
+	fill_asm(cell(row, col));
 }
 
 void screen_clear(u8 tile, u8 attr)
@@ -62,14 +56,32 @@ u8 screen_text(u8 row, u8 col, const u8 *text)
 void screen_number(u8 row, u8 col, u32 value, u8 digits)
 {
 	u8 *at = cell(row, col) + digits;
-	while (digits--) {
+	u16 rest;
+	u8 digit, blank = 1;
+	static const u16 units[5] = {1, 10, 100, 1000, 10000};
+	/* only money needs the long division */
+	while (value > 0xFFFF) {
+		digits--;
 		*--at = 0xF6 + (u8)(value % 10);
 		value /= 10;
-		if (!value)
-			break;
 	}
-	while (digits != 0xFF && digits--)
-		*--at = CH_SPACE;
+	rest = (u16)value;
+	at = cell(row, col);
+	while (digits) {
+		u16 unit;
+		digits--;
+		digit = 0;
+		if (digits < 5) {
+			unit = units[digits];
+			while (rest >= unit) {
+				rest -= unit;
+				digit++;
+			}
+		}
+		if (digit || !digits)
+			blank = 0;
+		*at++ = blank ? CH_SPACE : 0xF6 + digit;
+	}
 }
 
 /* Words of data/text.toml; a line break goes two rows down. */
@@ -199,20 +211,15 @@ void palettes_show(void)
 /* Colours of a fade step towards white: 0 none, 3 all the way. */
 static void fade(u8 step)
 {
-	u8 i;
-	u16 *from = (u16 *)palettes;
-	u16 *to = (u16 *)palettes_shown;
-	for (i = 64; i; i--) {
-		u16 color = *from++;
-		if (step == 3) {
-			color = 0x7FFF;
-		} else {
-			/* half way to white once or twice, all three parts at a time */
-			color = ((color >> 1) & 0x3DEF) + 0x4210 - 0x0000;
-			if (step == 2)
-				color = ((color >> 1) & 0x3DEF) + 0x4210;
-		}
-		*to++ = color;
+	if (step == 3) {
+		u8 i;
+		u16 *to = (u16 *)palettes_shown;
+		for (i = 64; i; i--)
+			*to++ = 0x7FFF;
+	} else {
+		palettes_half_asm(palettes_shown, palettes);
+		if (step == 2)
+			palettes_half_asm(palettes_shown, palettes_shown);
 	}
 	show(palettes_shown);
 }

@@ -1,7 +1,7 @@
 ; Cartridge entry, interrupt handler and the few routines that must be fast.
 	.module start
 	.globl	_main
-	.globl	_wait_vblank, _idle_asm, _turn_rows_asm, _push_rows_asm, _strip_column_asm, _turn_strip_asm, _strip_row_asm
+	.globl	_wait_vblank, _idle_asm, _turn_rows_asm, _push_rows_asm, _strip_column_asm, _strip_row_asm
 	.globl	_load_palettes_asm, ___sdcc_bcall_ehl
 
 ; ---- registers -------------------------------------------------------------
@@ -38,7 +38,7 @@ wTilemap	= 0xC4A0
 wAttrmap	= 0xCDD9
 
 ; ---- own fields in HRAM ----------------------------------------------------
-hDMA	= 0xFF80		; the OAM transfer routine, 10 bytes
+hDMA	= 0xFF80		; the OAM transfer routine, 18 bytes
 hVblWork = 0xB1			; what the handler has to do
 hSCX	= 0xB2
 hSCY	= 0xB3
@@ -53,8 +53,8 @@ hIdle	= 0xBE
 hPal	= 0xBC			; address of the 128 palette bytes (word)
 
 shadow_oam = 0xC000
-strip_buffer = 0xCD20		; 64 tiles, then 64 attributes
 push_tiles = 0xC300		; six BG map rows
+strip_buffer = 0xC300		; 64 tiles, then 64 attributes: a strip is shown before rows are pushed
 push_attrs = 0xC3C0
 stack_top = 0xC29C
 
@@ -76,16 +76,17 @@ vblank:
 	ld	(hl), a
 	ld	l, #hVBlankCounter
 	inc	(hl)
-	ldh	a, (hVblWork)	; not 0: objects and scroll place are new
+	ld	l, #hVblWork	; not 0: the picture's place is new; bit 0: figures too
+	ld	a, (hl)
 	or	a
 	jr	z, buttons
-	xor	a
-	ldh	(hVblWork), a
+	ld	(hl), #0
+	rra
 	ldh	a, (hSCX)
 	ldh	(rSCX), a
 	ldh	a, (hSCY)
 	ldh	(rSCY), a
-	call	hDMA
+	call	c, hDMA
 buttons:
 	push	bc
 	ld	l, #rP1
@@ -201,7 +202,7 @@ start:
 	; OAM transfer routine to HRAM
 	ld	hl, #dma_code
 	ld	de, #hDMA
-	ld	b, #10
+	ld	b, #dma_end - dma_code
 6$:	ld	a, (hl+)
 	ld	(de), a
 	inc	e
@@ -223,10 +224,15 @@ start:
 dma_code:
 	ld	a, #>shadow_oam
 	ldh	(rDMA), a
-	ld	a, #40
-9$:	dec	a
+	ld	a, #8		; 160 cycles, in as few instructions as fit
+9$:	add	sp, #0
+	add	sp, #0
+	add	sp, #0
+	add	sp, #0
+	dec	a
 	jr	nz, 9$
 	ret
+dma_end:
 
 ; ---- waiting ---------------------------------------------------------------
 ; Halt until the next VBlank has been handled.
@@ -501,26 +507,7 @@ column:	rra
 	jr	nz, 3$
 	ret
 
-; Turns the two rows of 20 tiles in push_tiles and push_attrs into strip_buffer.
-_turn_strip_asm::
-	ld	hl, #push_tiles
-	ld	de, #strip_buffer
-	call	1$
-	ld	hl, #push_attrs
-	ld	de, #strip_buffer + 64
-1$:	ldh	a, (hStripX)
-	ldh	(hBgCol), a
-	or	e
-	ld	e, a
-	push	de
-	call	copy_row
-	pop	de
-	ld	a, e
-	add	a, #32
-	ld	e, a
-	jp	copy_row
-
-; Those two rows to the BG map; in VBlank.
+; Two rows of 32 tiles from strip_buffer to the BG map; in VBlank.
 _strip_row_asm::
 	ld	hl, #strip_buffer
 	xor	a

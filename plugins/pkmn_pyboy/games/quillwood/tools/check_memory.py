@@ -11,14 +11,13 @@ OWN = [
     (0xC000, 0xA0, "OAM shadow"),
     (0xC101, 0xC29D - 0xC101, "stack"),
     (0xC738, 192, "tile_attrs"),
-    (0xCD20, 128, "strip buffer"),
     (0xC300, 384, "push buffers"),
     (0xD9C4, 128, "palettes"),
     (0xDEF4, 128, "palettes_shown"),
     (0xDF80, 56, "name buffers"),
     (0xDB80, 32, "base_data"),
-    (0xFF80, 10, "OAM routine"),
-    (0xFFB0, 15, "HRAM variables"),
+    (0xFF80, 18, "OAM routine"),
+    (0xFFB0, 37, "HRAM variables"),
 ]
 
 
