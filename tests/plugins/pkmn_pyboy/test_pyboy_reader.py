@@ -313,6 +313,18 @@ def test_fine_hash_sees_what_matters_and_nothing_else(reader: StateReader, memor
     assert reader.fine_hash() != first
 
 
+def test_fine_hash_sees_what_opens_the_way(reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory, wTileUp=0x12)
+    seen = {reader.fine_hash()}
+    reader.read(memory.set(wTMsHMs=bytes(50) + b"\x01" + bytes(6)))
+    seen.add(reader.fine_hash())
+    reader.read(memory.set(wBikeFlags=1))
+    seen.add(reader.fine_hash())
+    reader.read(memory.set(wTileUp=0))  # the tree ahead is cut
+    seen.add(reader.fine_hash())
+    assert len(seen) == 4
+
+
 def test_hashes_see_the_words_on_screen(reader: StateReader, memory: FakeMemory) -> None:
     read(reader, memory.message_box(), wScriptRunning=255, wStateFlags=0x40)
     first, place = reader.fine_hash(), reader.coarse_hash()
@@ -325,7 +337,7 @@ def test_hashes_see_the_words_on_screen(reader: StateReader, memory: FakeMemory)
 def test_hashes_are_the_same_in_every_process(reader: StateReader, memory: FakeMemory) -> None:
     read(reader, memory)
     assert reader.coarse_hash() == 0xE8EB6271345649E1
-    assert reader.fine_hash() == 0x11213BCC2A01D51B
+    assert reader.fine_hash() == 0xCC396992C84E9B1B
 
 
 def test_effectiveness_of_the_best_move_with_points_left() -> None:

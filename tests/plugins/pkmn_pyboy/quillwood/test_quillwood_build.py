@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zlib
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,25 @@ def test_the_sources_give_the_same_game(quillwood: GameProfile, tmp_path: Path) 
     play_until(player, "starter")
     assert player.environment.state.party.count == 1
     player.environment.close()
+
+
+def pixels(png: bytes) -> tuple[bytes, bytes, bytes]:
+    """Size, palette and lines of a picture: how they are packed is the machine's affair."""
+    parts: dict[bytes, bytes] = {}
+    at = 8
+    while at < len(png):
+        length = int.from_bytes(png[at : at + 4], "big")
+        kind, data = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        parts[kind] = parts.get(kind, b"") + data
+        at += length + 12
+    return parts[b"IHDR"], parts[b"PLTE"], zlib.decompress(parts[b"IDAT"])
+
+
+def test_the_guide_shows_the_maps_as_they_are(quillwood: GameProfile, tmp_path: Path) -> None:
+    """`python tools/draw_maps.py ../../../../docs/pictures/quillwood_maps.png` in the game's folder draws them anew."""
+    shown = Path(__file__).parents[4] / "docs" / "pictures" / "quillwood_maps.png"
+    drawn = tmp_path / "maps.png"
+    subprocess.run(
+        [sys.executable, "tools/draw_maps.py", str(drawn)], cwd=quillwood.folder, check=True, capture_output=True
+    )
+    assert pixels(drawn.read_bytes()) == pixels(shown.read_bytes())
