@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,9 @@ _DEPTH = 24
 _SPECIES_COUNT = 251
 _SPECIES_BYTES, _MACHINE_BYTES = 32, 24
 _STRONG_ENOUGH = 1.1
+_GROWTH = 4
+_ENOUGH_ABOVE = 6
+_WORTH_CATCHING, _ABOUT_AS_GOOD = 0.25, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class PlannedGoal:
     target: Target | None = None
     number: int = 0
     member: int = 0
+    foes: tuple[tuple[int, int], ...] = ()
+    """Trainers that TRAIN is for."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
 
@@ -147,7 +152,7 @@ class GoalOrientedPlanner:
         if members and most < requires.min_level:
             title = f"train to level {requires.min_level}"
             return PlannedGoal(TRAIN, "", title, number=requires.min_level, member=self._strongest())
-        return self._training(goal) if members and requires.foes else None
+        return self.training_for(requires.foes) if members and requires.foes else None
 
     def _field_move(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
         environment = self._environment
@@ -185,11 +190,16 @@ class GoalOrientedPlanner:
 
     # Strength -------------------------------------------------------------------------------------------------
 
-    def _training(self, goal: Milestone) -> PlannedGoal | None:
-        """Who should train for the trainers of a goal, and to which level; None when the party is strong enough."""
+    def training_for(self, trainers: Sequence[tuple[int, int]]) -> PlannedGoal | None:
+        """Who should train for some trainers, and to which level, or HEAL; None when the party is strong enough.
+
+        Args:
+            trainers: class and number of each, fought one after the other.
+        """
         environment = self._environment
-        assert environment is not None
-        foes = [foe for trainer in goal.requires.foes for foe in self._book.party(*trainer)]
+        if environment is None:
+            return None
+        foes = [foe for trainer in trainers for foe in self._book.party(*trainer)]
         party = strength.rested(self._tables, environment.state.party)
         if not foes or not party:
             return None
@@ -198,14 +208,52 @@ class GoalOrientedPlanner:
             if strength.forecast(self._tables, as_it_is, foes, self.care).score >= _STRONG_ENOUGH:
                 return None
             return PlannedGoal(HEAL, "", "heal before the fight")
+        if max(member.level for member in party) >= max(foe.level for foe in foes) + _ENOUGH_ABOVE:
+            return None
         places = [place for place, member in enumerate(environment.state.party.members) if not member.egg]
-        best = (-1.0, 0)
-        for index in range(len(party)):
-            later = [strength.grown(one, 3) if place == index else one for place, one in enumerate(party)]
+        most = max(member.level for member in party)
+        best = (-1.0, 0, 0)
+        for index, one in enumerate(party):
+            levels = max(_GROWTH, most - one.level)
+            later = [strength.grown(member, levels) if place == index else member for place, member in enumerate(party)]
             score = strength.forecast(self._tables, later, foes, self.care).score
-            best = max(best, (score - 0.01 * party[index].level, index))
-        level = party[best[1]].level + 1
-        return PlannedGoal(TRAIN, "", f"train to level {level}", number=level, member=places[best[1]])
+            best = max(best, (round(score, 1), one.level**3 - (one.level + levels) ** 3, index))
+        level = party[best[2]].level + 1
+        member = places[best[2]]
+        return PlannedGoal(TRAIN, "", f"train to level {level}", number=level, member=member, foes=tuple(trainers))
+
+    def recruits_for(self, trainers: Sequence[tuple[int, int]], species: Iterable[int]) -> tuple[int, ...]:
+        """Of some species those that would turn the battle against trainers where training alone does not.
+
+        Args:
+            trainers: class and number of each.
+            species: who could be caught.
+        """
+        environment = self._environment
+        if environment is None:
+            return ()
+        foes = [foe for trainer in trainers for foe in self._book.party(*trainer)]
+        party = strength.rested(self._tables, environment.state.party)
+        if not foes or not party:
+            return ()
+        most = max(member.level for member in party)
+        trained = max(
+            strength.forecast(
+                self._tables,
+                [strength.grown(member, _GROWTH) if place == index else member for place, member in enumerate(party)],
+                foes,
+                self.care,
+            ).score
+            for index in range(len(party))
+        )
+        scores = {
+            number: strength.forecast(self._tables, [*party, self._book.foe(most, number)], foes, self.care).score
+            for number in sorted(set(species))
+        }
+        best = max(scores.values(), default=0.0)
+        if best < trained + _WORTH_CATCHING:
+            return ()
+        return tuple(number for number, score in scores.items() if score >= best - _ABOUT_AS_GOOD)
 
     def _strongest(self) -> int:
         environment = self._environment

@@ -85,6 +85,8 @@ class PilotMemory:
     """Whether all of the party fainted in the latest battle."""
     train_to: int = 0
     """Level that the lead should reach before it goes on, raised by every battle lost."""
+    nemesis: list[int] = field(default_factory=list)
+    """Class and number of the trainer who won the latest battle."""
     losses: int = 0
     """Battles lost since the latest milestone: the foes are taken to be that much stronger than they look."""
     route: list[list[int]] = field(default_factory=list)
