@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.milestones import Milestone, Target
 from pkmn_pyboy.pilot import strength
 from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.damage import BattleTables
+from pkmn_pyboy.pilot.damage import BattleTables, Combatant
 from pkmn_pyboy.pilot.roads import usable_moves
 from pkmn_pyboy.profile import FieldMove
 
@@ -22,6 +22,7 @@ MILESTONE, ERRAND, TEACH, CATCH, TRAIN, HEAL = "milestone", "errand", "teach", "
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
 _BADGES_EACH = 8
 _DEPTH = 24
+_KEPT_FORECASTS = 2048
 _SPECIES_COUNT = 251
 _SPECIES_BYTES, _MACHINE_BYTES = 32, 24
 _STRONG_ENOUGH = 1.1
@@ -71,6 +72,7 @@ class GoalOrientedPlanner:
         self._environment = environment
         self.care = care
         """Factor on the damage that trainers are expected to do; a pilot raises it when it has lost."""
+        self._forecasts: dict[object, strength.Forecast] = {}
         self._goals: Mapping[str, Milestone] = {}
         if environment is None:
             return
@@ -203,9 +205,9 @@ class GoalOrientedPlanner:
         party = strength.rested(self._tables, environment.state.party)
         if not foes or not party:
             return None
-        if strength.forecast(self._tables, party, foes, self.care).score >= _STRONG_ENOUGH:
+        if self._forecast(party, foes).score >= _STRONG_ENOUGH:
             as_it_is = strength.as_it_is(self._tables, environment.state.party)
-            if strength.forecast(self._tables, as_it_is, foes, self.care).score >= _STRONG_ENOUGH:
+            if self._forecast(as_it_is, foes).score >= _STRONG_ENOUGH:
                 return None
             return PlannedGoal(HEAL, "", "heal before the fight")
         if max(member.level for member in party) >= max(foe.level for foe in foes) + _ENOUGH_ABOVE:
@@ -216,11 +218,21 @@ class GoalOrientedPlanner:
         for index, one in enumerate(party):
             levels = max(_GROWTH, most - one.level)
             later = [strength.grown(member, levels) if place == index else member for place, member in enumerate(party)]
-            score = strength.forecast(self._tables, later, foes, self.care).score
+            score = self._forecast(later, foes).score
             best = max(best, (round(score, 1), one.level**3 - (one.level + levels) ** 3, index))
         level = party[best[2]].level + 1
         member = places[best[2]]
         return PlannedGoal(TRAIN, "", f"train to level {level}", number=level, member=member, foes=tuple(trainers))
+
+    def _forecast(self, party: Sequence[Combatant], foes: Sequence[Combatant]) -> strength.Forecast:
+        """How a battle should go; the same question is answered once."""
+        key = (tuple(party), tuple(foes), self.care)
+        found = self._forecasts.get(key)
+        if found is None:
+            if len(self._forecasts) >= _KEPT_FORECASTS:
+                self._forecasts.clear()
+            found = self._forecasts[key] = strength.forecast(self._tables, party, foes, self.care)
+        return found
 
     def recruits_for(self, trainers: Sequence[tuple[int, int]], species: Iterable[int]) -> tuple[int, ...]:
         """Of some species those that would turn the battle against trainers where training alone does not.
@@ -238,16 +250,14 @@ class GoalOrientedPlanner:
             return ()
         most = max(member.level for member in party)
         trained = max(
-            strength.forecast(
-                self._tables,
+            self._forecast(
                 [strength.grown(member, _GROWTH) if place == index else member for place, member in enumerate(party)],
                 foes,
-                self.care,
             ).score
             for index in range(len(party))
         )
         scores = {
-            number: strength.forecast(self._tables, [*party, self._book.foe(most, number)], foes, self.care).score
+            number: self._forecast([*party, self._book.foe(most, number)], foes).score
             for number in sorted(set(species))
         }
         best = max(scores.values(), default=0.0)

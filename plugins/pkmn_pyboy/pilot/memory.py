@@ -48,6 +48,8 @@ class PilotMemory:
     """The map on which the player last had control."""
     place: list[int] = field(default_factory=lambda: [-1, -1])
     """The tile on which the player last had control."""
+    faced: int = -1
+    """The direction in which the player looked when he last had control."""
     still: int = 0
     """Steps with control since the player last changed tiles."""
     walked: int = 0
