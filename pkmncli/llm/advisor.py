@@ -1,6 +1,6 @@
 """The advisor: requests run beside the training, one at most for each environment, and answers are picked up by step.
 
-Nothing here waits for a model unless it is told to. What became out of date while it was asked is dropped.
+Nothing here waits for a model unless it is told to. What became out of date while it was asked is marked as such.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ class Delivery:
     event: str
     """Why it was asked."""
     answer: Answer
+    outdated: bool = False
+    """Whether the situation that was asked about has passed."""
 
 
 @dataclass(slots=True)
@@ -51,10 +53,8 @@ class Advisor:
     ) -> None:
         self.counsel = counsel
         self.wait = wait
-        self.outdated = 0
-        """Answers that came for a situation that had passed."""
-        self.outdated_asked_at = 0
-        """The step at which the last of them was asked for."""
+        self.given_up = 0
+        """Questions that were given up."""
         self._most_open = most_open
         self._patience_s = patience_s
         self._open: list[_Open | None] = [None] * num_envs
@@ -80,7 +80,7 @@ class Advisor:
         self._open[environment] = _Open(asked_at, event, future)
 
     def outdate(self, environment: int) -> None:
-        """What an environment asked about has passed: its answer, when it comes, is dropped."""
+        """What an environment asked about has passed: its answer, when it comes, says so."""
         open_one = self._open[environment]
         if open_one is not None:
             open_one.outdated = True
@@ -93,19 +93,12 @@ class Advisor:
                 continue
             if not one.future.done():
                 if time.monotonic() - one.since > self._patience_s:
-                    self._drop(environment, one)
+                    self._open[environment] = None
+                    self.given_up += 1
                 continue
             self._open[environment] = None
-            if one.outdated:
-                self._drop(environment, one)
-                continue
-            deliveries.append(Delivery(environment, one.asked_at, one.event, one.future.result()))
+            deliveries.append(Delivery(environment, one.asked_at, one.event, one.future.result(), one.outdated))
         return deliveries
-
-    def _drop(self, environment: int, one: _Open) -> None:
-        self._open[environment] = None
-        self.outdated += 1
-        self.outdated_asked_at = one.asked_at
 
     def close(self) -> None:
         """Ends without waiting for what is under way: nobody will take its answer."""

@@ -26,6 +26,8 @@ REPLY_TOKENS = 300
 LATE_ANSWERS = 10
 """Answers after which it is judged whether they come in time."""
 
+OUTDATED = "it came too late"
+
 _PARTED = "\n-----\n"
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
@@ -54,6 +56,8 @@ class _Desk:
     event: Event | None = Event.EPISODE
     live: bool = False
     """Whether its pilot has advice."""
+    fresh: bool = False
+    """Whether it has had it for no step yet."""
     set_aside: int = 0
     """Steps for which advice that was set aside still counts as there."""
     goal: str = ""
@@ -105,6 +109,11 @@ class AdviceDesk:
         self._journal: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
         self._journal_ends = -1
         self._answers = 0
+        self._outdated = 0
+        self._lag_steps = 0.0
+        """Steps of an environment that go by while a question is answered, on average."""
+        self._begun: set[int] = set()
+        """Environments whose episode has begun since they asked."""
         self._told_late = False
         self.covered_steps = 0
         """Steps of the advised side for which there was advice."""
@@ -122,11 +131,8 @@ class AdviceDesk:
             due = desk.event is not None or step >= desk.next_ask
             if due and not self._advisor.is_open(index) and self._advisor.has_room:
                 self._ask(index, step)
-        outdated = self._advisor.outdated
         for delivery in self._advisor.poll():
             self._deliver(delivery, step)
-        if self._advisor.outdated > outdated:  # where none is ever in time, none is ever delivered
-            self._judge_speed(self._advisor.outdated_asked_at, step)
 
     def after_step(self, records: NDArray[Any]) -> list[str]:
         """Takes in the records of a step of every environment. Returns the model whose advice each carried out."""
@@ -137,9 +143,11 @@ class AdviceDesk:
             models.append(desk.model if source == Source.LLM else "")
             if source in (Source.LLM, Source.RULE):
                 self.advised_side_steps += 1
-                if desk.live or desk.set_aside:
+                # The press of the step at which advice comes was proposed before it.
+                if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
                     self._sides.count(llm=source == Source.LLM)
+            desk.fresh = False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
                 desk.steps += source == Source.LLM
@@ -155,6 +163,8 @@ class AdviceDesk:
         desk.event = event
         self._advisor.outdate(index)
         if event is Event.EPISODE:
+            if self._advisor.is_open(index):
+                self._begun.add(index)
             desk.failures.clear()
             desk.live, desk.set_aside = False, 0
         elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
@@ -173,7 +183,11 @@ class AdviceDesk:
         desk = self._desks[index]
         event = desk.event or Event.INTERVAL
         question = Question(
-            self._pool.context(index), tuple(desk.watcher.lines), tuple(desk.failures), tuple(self._history)
+            self._pool.context(index),
+            tuple(desk.watcher.lines),
+            tuple(desk.failures),
+            tuple(self._history),
+            lag_steps=0 if self._advisor.wait else _rounded(self._lag_steps),
         )
         prompt = self._template.fill(question, self._options.prompt_tokens)
         request = LLMRequest(
@@ -197,13 +211,24 @@ class AdviceDesk:
 
     def _deliver(self, delivery: Delivery, step: int) -> None:
         answer, index = delivery.answer, delivery.environment
-        advice = answer.advice
+        advice, problem = answer.advice, answer.problem
+        if answer.replies:
+            self._answers += 1
+            lag = (step - delivery.asked_at) / self._pool.num_envs
+            self._lag_steps += (lag - self._lag_steps) / min(self._answers, LATE_ANSWERS)
+        if (
+            delivery.outdated
+            and advice is not None
+            and (delivery.environment in self._begun or _is_for_the_moment(advice))
+        ):
+            self._outdated += 1
+            advice, problem = None, OUTDATED
         follows = advice is not None and self._sides.follows()
         model = answer.replies[-1].model if answer.replies else ""
         if advice is not None:
             self._hand_over(index, advice, model, follows=follows)
-        self._answers += 1
-        self._judge_speed(delivery.asked_at, step)
+        self._begun.discard(index)
+        self._judge_speed()
         self._record(
             {
                 "global_step": step + 1,
@@ -212,7 +237,7 @@ class AdviceDesk:
                 "event": str(delivery.event),
                 "followed": follows,
                 "reading": str(answer.reading),
-                "problem": answer.problem,
+                "problem": problem,
                 "advice": json.dumps(asdict(advice)) if advice is not None else "",
                 "model": model,
                 "cached": answer.cached,
@@ -232,7 +257,7 @@ class AdviceDesk:
         if not follows:
             desk.set_aside = self._sides.stretch
             return
-        desk.live, desk.set_aside = True, 0
+        desk.live, desk.fresh, desk.set_aside = True, True, 0
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
         desk.steps, desk.reward = 0, 0.0
         self._pool.advise(index, advice)
@@ -245,7 +270,8 @@ class AdviceDesk:
             values = json.loads(row["advice"])
             advice = Advice(**{**values, "presses": tuple(values["presses"])})
             self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
-        self._answers += 1
+        self._answers += bool(row["model"])
+        self._outdated += row["problem"] == OUTDATED
         self._advisor.counsel.usage.add_repeated(
             row["reading"],
             replies=row["reply"].count(_PARTED) + 1 if row["model"] else 0,
@@ -256,16 +282,15 @@ class AdviceDesk:
         )
         self._record(row)
 
-    def _judge_speed(self, asked_at: int, step: int) -> None:
-        late = self._advisor.outdated
-        if self._told_late or self._advisor.wait or self._answers + late < LATE_ANSWERS or late <= self._answers:
+    def _judge_speed(self) -> None:
+        if self._told_late or self._answers < LATE_ANSWERS or 2 * self._outdated <= self._answers:
             return
         self._told_late = True
-        steps = math.ceil((step - asked_at) / self._pool.num_envs)
-        fitting = max(10, math.ceil(steps / 10) * 10)
+        fitting = max(10, math.ceil(self._lag_steps / 10) * 10)
         self._report(
-            f"Most answers of the language model come too late ({late} of {late + self._answers}): "
-            f"one takes about {steps} steps. A faster model would help, or --llm-interval {fitting}."
+            f"Most answers of the language model come too late ({self._outdated} of {self._answers}): in the time of "
+            f"one an environment takes about {self._lag_steps:.0f} steps. What fits: --llm-interval {fitting}, a "
+            "faster model, or --llm-wait, with which the game waits."
         )
 
     # Going on ------------------------------------------------------------------------------------------------------
@@ -274,7 +299,9 @@ class AdviceDesk:
         """The figures of the advice, for the run's summary."""
         return {
             **self._advisor.counsel.usage.summary(),
-            "outdated": self._advisor.outdated,
+            "outdated": self._outdated,
+            "given_up": self._advisor.given_up,
+            "steps_per_answer": self._lag_steps,
             "coverage": self.covered_steps / self.advised_side_steps if self.advised_side_steps else 0.0,
             "llm_steps": self._sides.llm_steps,
             "share_of_covered": self._sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
@@ -291,6 +318,7 @@ class AdviceDesk:
                     "next_ask": desk.next_ask,
                     "event": None if event is None else str(event),
                     "live": desk.live,
+                    "fresh": desk.fresh,
                     "set_aside": desk.set_aside,
                     "texts": [desk.goal, desk.skill, desk.model],
                     "steps": desk.steps,
@@ -302,7 +330,8 @@ class AdviceDesk:
             "desks": desks,
             "sides": self._sides.state_dict(),
             "usage": self._advisor.counsel.usage.state_dict(),
-            "outdated": self._advisor.outdated,
+            "outdated": self._outdated,
+            "lag_steps": self._lag_steps,
             "answers": self._answers,
             "covered_steps": self.covered_steps,
             "advised_side_steps": self.advised_side_steps,
@@ -317,13 +346,15 @@ class AdviceDesk:
             desk.watcher.load_state_dict(values["watcher"])
             desk.next_ask = int(values["next_ask"])
             desk.event = None if values["event"] is None else Event(values["event"])
-            desk.live, desk.set_aside = bool(values["live"]), int(values["set_aside"])
+            desk.live, desk.fresh = bool(values["live"]), bool(values["fresh"])
+            desk.set_aside = int(values["set_aside"])
             desk.goal, desk.skill, desk.model = values["texts"]
             desk.steps, desk.reward = int(values["steps"]), float(values["reward"])
             desk.failures = deque(values["failures"], maxlen=KEPT_FAILURES)
         self._sides.load_state_dict(state["sides"])
         self._advisor.counsel.usage.load_state_dict(state["usage"])
-        self._advisor.outdated = int(state["outdated"])
+        self._outdated = int(state["outdated"])
+        self._lag_steps = float(state["lag_steps"])
         self._answers = int(state["answers"])
         self.covered_steps = int(state["covered_steps"])
         self.advised_side_steps = int(state["advised_side_steps"])
@@ -334,3 +365,13 @@ class AdviceDesk:
     def close(self) -> None:
         """Ends the advisor."""
         self._advisor.close()
+
+
+def _is_for_the_moment(advice: Advice) -> bool:
+    """Whether advice means nothing once the situation has changed: presses, and tiles of the map that one was on."""
+    return not advice.skill or ("x" in advice.arguments and "map" not in advice.arguments)
+
+
+def _rounded(steps: float) -> int:
+    """A number of steps as a prompt says it: few different ones, so that prompts are alike."""
+    return 0 if steps < 8 else 2 ** round(math.log2(steps))

@@ -79,6 +79,7 @@ class Traveller:
             memory.path = []
         else:
             self._follow_up(state, memory, moved)
+        memory.faced = int(state.facing)
         if moved:
             memory.place = [state.x, state.y]
             memory.walked += 1
@@ -114,13 +115,18 @@ class Traveller:
         if not path:
             return
         x, y, press = path[0]
-        if self._environment.pressed == press == memory.proposed and memory.place == [x, y]:
-            if moved:
+        direction = _DIRECTION_OF.get(press)
+        if memory.place == [x, y] and moved:
+            dx, dy = STEPS[direction] if direction is not None else (0, 0)
+            expected = path[1][:2] if len(path) > 1 else [x + dx, y + dy]
+            if self._environment.pressed == press == memory.proposed or [state.x, state.y] == expected:
                 path.pop(0)
                 memory.bumps = memory.waited = 0
-            elif press == _A or (len(path) > 1 and path[1][2] == _A and state.facing == _DIRECTION_OF.get(press)):
+        elif memory.place == [x, y] and self._environment.pressed == press == memory.proposed:
+            if press == _A or (len(path) > 1 and path[1][2] == _A and state.facing == direction):
                 path.pop(0)
-            else:
+            elif direction is None or memory.faced == direction:
+                # A press that only turned was no step that failed.
                 memory.bumps += 1
         if not path:
             self._reached(state, memory)
