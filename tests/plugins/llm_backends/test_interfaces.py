@@ -1,4 +1,4 @@
-"""What each interface is sent: the schema in its own form, images, keys and addresses, and no option that is refused."""
+"""What each interface is sent: the schema in its own form, images, keys, addresses, and no option it refuses."""
 
 from __future__ import annotations
 
@@ -164,9 +164,7 @@ def test_an_address_that_is_none_is_told(build: BuildBackend) -> None:
 # Anthropic ---------------------------------------------------------------------------------------------------------
 
 
-def test_anthropic_is_asked_through_a_tool_and_its_input_is_the_reply(
-    server: FaultServer, build: BuildBackend
-) -> None:
+def test_anthropic_is_asked_through_a_tool_and_its_input_is_the_reply(server: FaultServer, build: BuildBackend) -> None:
     backend = build("anthropic", server.url)
     tool_input = ADVICE | {"confidence": 0.5, "reason": "a test"}
     server.answer(Behaviour(text="Let me see.", tool_input=tool_input))
@@ -289,3 +287,27 @@ def test_services_are_where_their_variables_say(
     backend = get_registry().get("llm_backends", name).load()(None, MODEL)
     assert str(server.port) in backend.check()
     backend.close()
+
+
+# Names of models ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "backend"),
+    [
+        ("gpt-4", "openai"),
+        ("gpt-4o-mini", "openai"),
+        ("o3-mini", "openai"),
+        ("claude-3-opus", "anthropic"),
+        ("claude-haiku-4-5", "anthropic"),
+        ("smollm2:3b", "ollama"),
+        ("llama3.2:3b", "ollama"),
+        ("qwen3:8b", "ollama"),
+        ("gpt-oss:20b", "ollama"),
+    ],
+)
+def test_names_of_models_say_which_backend_is_meant(model: str, backend: str) -> None:
+    from pkmncli.config import resolve_settings  # noqa: PLC0415
+    from pkmncli.plugins import get_registry  # noqa: PLC0415
+
+    assert resolve_settings({"llm_model": model}, registry=get_registry(), environ={}).train.llm == backend
