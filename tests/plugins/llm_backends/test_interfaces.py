@@ -7,9 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from conftest import BuildBackend  # type: ignore[import-not-found]
 from fault_server import MODEL, Behaviour, FaultServer
-from faults import ADVICE, GOOD, KEY
+from faults import ADVICE, GOOD, KEY, BuildBackend
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
