@@ -109,7 +109,7 @@ def ask(backend: LLMBackend, request: LLMRequest, tally: Tally) -> Advice | None
 def measure(
     backend: LLMBackend, states: int, seed: int, timeout_s: float, keep: Callable[[dict[str, Any]], None]
 ) -> None:
-    """Asks in ``states`` states along the pilot's play, with and without the schema; ``keep`` gets the figures so far."""
+    """Asks in states along the pilot's play, with and without the schema; ``keep`` gets the figures so far."""
     environment = PokemonEnvironment(EnvironmentSettings(screen="packed", observation_type="state"))
     environment.reset(seed=seed)
     pilot = RulesPilot(environment, PilotSettings())
