@@ -164,7 +164,7 @@ class RulesPilot:
         if phase is Phase.BATTLE_MOVES:
             return self._fighter.choose_move(state, memory)
         if phase is Phase.BATTLE:
-            return dialogue.read_on(memory)
+            return dialogue.read_on_in_battle(memory)
         if phase is Phase.CUTSCENE:
             return dialogue.wait_for_scene(memory)
         if phase is Phase.TRANSITION and state.map_group == 0:
