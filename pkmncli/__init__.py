@@ -11,7 +11,7 @@ _LAZY = {
 ``__init__.pyi`` says the same to type checkers.
 """
 
-__all__ = [*_LAZY]
+__all__ = ["BaseLLMManager", "LLMManager"]
 
 
 def __getattr__(name: str) -> object:
