@@ -45,8 +45,8 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 			mark(row + (list_at - list_top) * 2, col, CH_CURSOR);
 		poll_joy();
 		for (;;) {
-			wait_vblank();
-			poll_joy();
+			if (!joy_wait(16))
+				continue;
 			if (hJoyPressed & PAD_B) {
 				wMenuJoypad = PAD_B;
 				wWindowStackSize = 0;
@@ -93,10 +93,8 @@ u8 quantity(u8 row, u8 most, u32 price)
 		wWindowStackSize = 1;
 		screen_push(row, 3);
 		poll_joy();
-		do {
-			wait_vblank();
-			poll_joy();
-		} while (!hJoyPressed);
+		while (!joy_wait(16))
+			;
 		wWindowStackSize = 0;
 		if (hJoyPressed & PAD_A)
 			return amount;

@@ -13,8 +13,6 @@
 #define RUN_TURN 9
 #define ENVIRONMENT_CAVE 4
 
-void idle_asm(void);
-
 u8 battle_lost;
 u8 last_tick;
 static u8 turning;    /* ticks left of a turn */

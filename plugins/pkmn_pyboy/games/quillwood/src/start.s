@@ -2,7 +2,7 @@
 	.module start
 	.globl	_main
 	.globl	_wait_vblank, _idle_asm, _turn_rows_asm, _push_rows_asm, _strip_column_asm, _strip_row_asm
-	.globl	_load_palettes_asm, ___sdcc_bcall_ehl
+	.globl	_turn_tiles_asm, _push_tiles_asm, _load_palettes_asm, ___sdcc_bcall_ehl
 
 ; ---- registers -------------------------------------------------------------
 rP1	= 0x00
@@ -51,6 +51,7 @@ hStripY	= 0xB9
 hTmp	= 0xBA
 hIdle	= 0xBE
 hPal	= 0xBC			; address of the 128 palette bytes (word)
+hPalCount = 0xBF		; 1: those of the background only
 
 shadow_oam = 0xC000
 push_tiles = 0xC300		; six BG map rows
@@ -304,6 +305,13 @@ call_hl:
 
 ; Turns hPushCount (at most 6) rows from row hPushRow of the screen buffer.
 _turn_rows_asm::
+	call	_turn_tiles_asm
+	ld	bc, #wAttrmap - wTilemap
+	add	hl, bc
+	ld	de, #push_attrs
+	jr	turn
+; The tiles alone; HL keeps where they are in the buffer.
+_turn_tiles_asm::
 	ldh	a, (hPushRow)
 	ld	l, a
 	ld	h, #0
@@ -314,23 +322,27 @@ _turn_rows_asm::
 	add	hl, bc
 	add	hl, hl
 	add	hl, hl		; HL = hPushRow * 20
-	push	hl
 	ld	bc, #wTilemap
 	add	hl, bc
+	push	hl
 	ld	de, #push_tiles
 	call	turn
 	pop	hl
-	ld	bc, #wAttrmap
-	add	hl, bc
-	ld	de, #push_attrs
+	ret
 turn:	ldh	a, (hPushCount)
 1$:	push	af
 	push	de
 	ldh	a, (hBgCol)
+	cp	#13
+	jr	nc, 3$
 	or	e
 	ld	e, a
+	call	copy_whole_row
+	jr	4$
+3$:	or	e
+	ld	e, a
 	call	copy_row
-	pop	de
+4$:	pop	de
 	ld	a, e
 	add	a, #32
 	ld	e, a
@@ -342,19 +354,23 @@ turn:	ldh	a, (hPushCount)
 	ret
 
 ; The turned rows to the BG map, rows hPushRow and on; in VBlank.
+_push_tiles_asm::
+	ld	hl, #push_tiles
+	jr	push_plane
 _push_rows_asm::
 	xor	a
 	ldh	(rVBK), a
 	ld	hl, #push_tiles
-	call	1$
+	call	push_plane
 	ld	a, #1
 	ldh	(rVBK), a
 	ld	hl, #push_attrs
-	call	1$
+	call	push_plane
 	xor	a
 	ldh	(rVBK), a
 	ret
-1$:	ldh	a, (hPushCount)
+push_plane:
+	ldh	a, (hPushCount)
 	ld	b, a
 	ldh	a, (hBgRow)
 	ld	c, a
@@ -393,6 +409,15 @@ row_dma:
 	ldh	(rHDMA5), a
 	ld	de, #32
 	add	hl, de
+	ret
+
+; 20 bytes from HL to DE, all before the row's end
+copy_whole_row:
+	.rept	20
+	ld	a, (hl+)
+	ld	(de), a
+	inc	e
+	.endm
 	ret
 
 ; 20 bytes from HL to DE, wrapping inside a row of 32
@@ -533,6 +558,9 @@ _load_palettes_asm::
 	ld	h, a
 	ld	c, #rBCPS
 	call	1$
+	ldh	a, (hPalCount)
+	dec	a
+	ret	z
 	ld	c, #rBCPS + 2
 1$:	ld	a, #0x80
 	ldh	(c), a
