@@ -38,6 +38,7 @@ typedef unsigned long u32;
 #define hStripY (*(volatile u8 *)0xFFB9)
 #define hCellX (*(volatile u8 *)0xFFC0)
 #define hCellY (*(volatile u8 *)0xFFC1)
+#define hBlocks (*(volatile u16 *)0xFFC4)
 #define hRowSize (*(volatile u8 *)0xFFCE)
 #define hFillHeight (*(volatile u8 *)0xFFCF)
 #define hFillWidth (*(volatile u8 *)0xFFD0)
@@ -53,7 +54,6 @@ typedef unsigned long u32;
 #define strip_attrs ((u8 *)0xC340)   /* 64 */
 #define push_tiles ((u8 *)0xC300)    /* 192: six rows of the BG map */
 #define push_attrs ((u8 *)0xC3C0)    /* 192 */
-#define tile_attrs ((u8 *)0xC738)    /* 192: palette and video memory bank of each map tile */
 #define palettes ((u8 *)0xD9C4)      /* 128: the colours wanted */
 #define palettes_shown ((u8 *)0xDEF4) /* 128: the colours on screen, between fades */
 #define name_buffer ((u8 *)0xDF80)   /* 16: {word} and {move} */

@@ -29,7 +29,7 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 		list_top = list_at;
 	if (list_at >= list_top + visible)
 		list_top = list_at - visible + 1;
-	w2DMenuNumRows = count < visible ? count : visible;
+	w2DMenuNumRows = !count ? 1 : count < visible ? count : visible;
 	w2DMenuNumCols = 1;
 	w2DMenuCursorInitY = row;
 	w2DMenuCursorInitX = col;
@@ -41,8 +41,7 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 		list_draw(count, row, col, visible, width, draw);
 		wMenuCursorY = list_at - list_top + 1;
 		wMenuScrollPosition = list_top;
-		if (count)
-			mark(row + (list_at - list_top) * 2, col, CH_CURSOR);
+		mark(row + (list_at - list_top) * 2, col, CH_CURSOR);
 		poll_joy();
 		for (;;) {
 			if (!joy_wait(16))

@@ -54,6 +54,7 @@ static void load_attributes(void)
 	wTilesetBlocksAddress = (u16)row[5] << 8 | row[4];
 	wTilesetCollisionBank = row[6];
 	wTilesetCollisionAddress = (u16)row[8] << 8 | row[7];
+	hBlocks = (u16)row[12] << 8 | row[11];
 }
 
 /* Counts and places of warps, triggers, signs and people. */
@@ -218,8 +219,7 @@ void map_strip(u8 direction) __banked
 /* Tiles and colours of the map's tileset. Those in the second bank of video memory stay there in battles and pages. */
 static void load_tileset(void)
 {
-	u8 row[15], pairs[96];
-	u8 i;
+	u8 row[15];
 	u16 map;
 	far_copy(row, BANK_TILESETS, ADDR_TILESETS + (u16)wMapTileset * 15, 15);
 	map = (u16)row[2] << 8 | row[1];
@@ -236,13 +236,6 @@ static void load_tileset(void)
 	rVBK = 1;
 	vram_copy(0x9000 + 48 * 16, row[0], map + 144 * 16, 48);
 	rVBK = 0;
-	map = (u16)row[14] << 8 | row[13];
-	far_copy(pairs, BANK_TILESETS, map, 96);
-	for (i = 0; i < 192; i += 2) {
-		u8 pair = pairs[i >> 1];
-		tile_attrs[i] = pair & 15;
-		tile_attrs[i + 1] = pair >> 4;
-	}
 }
 
 /* The whole picture anew, while the screen is white or off; the colours are left to the caller's fade. */

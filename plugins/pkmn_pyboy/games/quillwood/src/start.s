@@ -89,47 +89,44 @@ vblank:
 	ldh	(rSCY), a
 	call	c, hDMA
 buttons:
-	push	bc
-	ld	l, #rP1
-	ld	(hl), #0x20
-	ld	a, (hl)
-	ld	a, (hl)
+	ld	a, #0x20
+	ldh	(rP1), a
+	ldh	a, (rP1)
+	ldh	a, (rP1)
 	or	#0xF0
 	swap	a
-	ld	b, a
-	ld	(hl), #0x10
-	ld	a, (hl)
-	ld	a, (hl)
+	ld	l, a
+	ld	a, #0x10
+	ldh	(rP1), a
+	ldh	a, (rP1)
+	ldh	a, (rP1)
 	or	#0xF0
-	and	b
+	and	l
 	cpl
-	ld	b, a		; low nibble A B Select Start, high nibble Right Left Up Down
+	ld	l, a		; low nibble A B Select Start, high nibble Right Left Up Down
 	ldh	a, (hJoypadDown)
-	cp	b
-	jr	nz, 1$
-	xor	a
+	xor	l
+	jr	nz, pressed
 	ldh	(hJoypadPressed), a
-	pop	bc
-	jr	time
-1$:	xor	b
-	and	b
-	ldh	(hJoypadPressed), a
-	ld	a, b
-	ldh	(hJoypadDown), a
-	ldh	a, (hRandomAdd)	; what is pressed, and when, changes what comes
-	add	a, b
-	ldh	(hRandomAdd), a
-	pop	bc
 time:
 	ld	hl, #wGameTimeFrames
 	inc	(hl)
 	ld	a, (hl)
 	cp	#60
-	jr	nc, 2$
+	jr	nc, second
 	pop	hl
 	pop	af
 	reti
-2$:	sub	a, #60
+pressed:
+	and	l
+	ldh	(hJoypadPressed), a
+	ld	a, l
+	ldh	(hJoypadDown), a
+	ld	hl, #0xFF00 + hRandomAdd
+	add	a, (hl)		; what is pressed, and when, changes what comes
+	ld	(hl), a
+	jr	time
+second:	sub	a, #60
 	ld	(hl-), a
 	inc	(hl)		; seconds
 	ld	a, (hl)
@@ -257,12 +254,6 @@ _idle_asm::
 	nop
 	xor	a
 	ldh	(rIF), a
-	ldh	a, (rDIV)
-	ld	hl, #0xFF00 + hRandomAdd
-	adc	a, (hl)
-	ld	(hl+), a
-	xor	a, (hl)
-	ld	(hl), a
 	ld	hl, #wGameTimeFrames
 	inc	(hl)
 	ld	hl, #0xFF00 + hVBlankCounter
