@@ -25,6 +25,9 @@ static u16 wild_at;
 static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
 
+/* Collision values around the player, by direction: map_neighbours() keeps them. */
+#define tiles_around (&wTileDown)
+
 static u8 held_direction(void)
 {
 	u8 pad = hJoyDown;
@@ -95,7 +98,7 @@ static void begin_step(u8 direction)
 	player.map_x += step_x[direction];
 	player.map_y += step_y[direction];
 	player.last_tile = player.tile_collision;
-	player.tile_collision = map_collision(player.map_x - 4, player.map_y - 4);
+	player.tile_collision = tiles_around[direction];
 	player.walking = 4 | direction;
 	player.action = 2;
 	player.step_duration = STEP_TICKS;
@@ -318,6 +321,7 @@ static void step_end(void)
 	map_objects[0].y = player.map_y;
 	if (jumping) {
 		jumping = 0;
+		map_neighbours();
 		begin_step(direction);
 		wPlayerStepFlags |= 0x10;
 		return;
@@ -407,7 +411,7 @@ static u8 try_step(u8 direction)
 		return 0;
 	}
 	/* water carries those who ride on it; ashore they walk */
-	number = permission(map_collision(x, y));
+	number = permission(tiles_around[direction]);
 	if (wPlayerState == STATE_SURFING) {
 		if (number > 1)
 			return 0;

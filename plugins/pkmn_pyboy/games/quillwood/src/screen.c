@@ -266,9 +266,10 @@ void fade_in(void)
 void palettes_flash(void)
 {
 	u8 i;
+	palettes_half_asm(palettes_shown, palettes, 64);
+	palettes_half_asm(palettes_shown, palettes_shown, 64);
 	for (i = 0; i < 2; i++) {
-		palettes_half_asm(palettes_shown, palettes, colors());
-		paler();
+		show(palettes_shown);
 		wait_frames(2);
 		show(palettes);
 		wait_frames(2);

@@ -547,10 +547,10 @@ origin:	ld	hl, #objects + MAP_X
 	ld	a, (hl+)
 	ld	c, (hl)
 	ld	b, a
-	sub	a, #6
+	sub	a, #7
 	ldh	(hLowX), a
 	ld	a, c
-	sub	a, #6
+	sub	a, #7
 	ldh	(hLowY), a
 	ld	hl, #objects + X_OFFSET
 	ld	a, b
@@ -579,13 +579,13 @@ figure:	push	hl
 	ld	a, (hl+)
 	ld	b, a
 	sub	a, c
-	cp	#13
+	cp	#15
 	jr	nc, 1$
 	ldh	a, (hLowY)
 	ld	c, a
 	ld	a, (hl)
 	sub	a, c
-	cp	#13
+	cp	#15
 	jr	c, 2$
 1$:	pop	hl
 	ld	de, #FLAGS2
@@ -788,13 +788,10 @@ _player_move::
 	add	a, #2
 	ldh	(c), a
 	ld	d, #-2
-	; D: how far the others have moved on the screen. All figures are drawn at the end of a step, and where
-	; somebody else walks too; in between the others are only shifted. Who comes into view is there since the end
-	; of the last step, two columns off screen.
-3$:	ld	a, b
-	or	a
-	jr	z, draw_all
-	ld	a, (_objects_walking)
+	; D: how far the others have moved on the screen. All figures are drawn at the end of every second step, and where
+	; somebody else walks too; in between the others are only shifted. Who comes into view is there since the last
+	; drawing, at most three columns off screen.
+3$:	ld	a, (_objects_walking)
 	ld	hl, #_draw_needed
 	or	a, (hl)
 	jr	nz, draw_all
@@ -802,10 +799,16 @@ _player_move::
 	and	#0x10		; jumping
 	jr	nz, draw_all
 	ld	a, b
-	and	#3
+	or	a
+	jr	nz, 4$
+	ld	a, (objects + STEP_FRAME)
+	or	a
+	jr	z, draw_all
+	jr	5$
+4$:	and	#3
 	cp	#2		; 6 and 2: the foot
 	jr	nz, shift
-	push	de
+5$:	push	de
 	call	player_draw
 	pop	de
 shift:	ldh	a, (hOAMEnd)
