@@ -235,6 +235,7 @@ extern u8 last_tick; /* the VBlank count at the last tick of the overworld */
 
 /* ---- overworld (bank 1) ----------------------------------------------- */
 extern u8 strip_pending;
+extern u8 tileset_loaded;
 extern u8 draw_needed; /* a figure has moved or turned */
 void overworld(void) __banked;
 void map_load(void) __banked;

@@ -10,7 +10,7 @@
 
 u8 strip_pending; /* 1: a column waits for the next VBlank, 2: a row */
 static u16 attributes;
-static u8 tileset_loaded; /* the tileset whose tiles are in video memory, plus one */
+u8 tileset_loaded; /* the tileset whose tiles are in video memory, plus one */
 
 /* The 9-byte header of a map. */
 static u16 header_of(u8 group, u8 number)
