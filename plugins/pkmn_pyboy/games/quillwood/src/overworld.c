@@ -13,8 +13,6 @@
 #define RUN_TURN 9
 #define ENVIRONMENT_CAVE 4
 
-void idle_asm(void);
-
 u8 battle_lost;
 u8 last_tick;
 static u8 turning;    /* ticks left of a turn */
@@ -26,6 +24,9 @@ static u16 wild_at;
 
 static const i8 step_x[4] = {0, 0, -1, 1};
 static const i8 step_y[4] = {1, -1, 0, 0};
+
+/* Collision values around the player, by direction: map_neighbours() keeps them. */
+#define tiles_around (&wTileDown)
 
 static u8 held_direction(void)
 {
@@ -97,7 +98,7 @@ static void begin_step(u8 direction)
 	player.map_x += step_x[direction];
 	player.map_y += step_y[direction];
 	player.last_tile = player.tile_collision;
-	player.tile_collision = map_collision(player.map_x - 4, player.map_y - 4);
+	player.tile_collision = tiles_around[direction];
 	player.walking = 4 | direction;
 	player.action = 2;
 	player.step_duration = STEP_TICKS;
@@ -320,6 +321,7 @@ static void step_end(void)
 	map_objects[0].y = player.map_y;
 	if (jumping) {
 		jumping = 0;
+		map_neighbours();
 		begin_step(direction);
 		wPlayerStepFlags |= 0x10;
 		return;
@@ -409,7 +411,7 @@ static u8 try_step(u8 direction)
 		return 0;
 	}
 	/* water carries those who ride on it; ashore they walk */
-	number = permission(map_collision(x, y));
+	number = permission(tiles_around[direction]);
 	if (wPlayerState == STATE_SURFING) {
 		if (number > 1)
 			return 0;
