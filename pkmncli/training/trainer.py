@@ -293,7 +293,7 @@ class Trainer:
                 "episode/length": summary.steps,
                 "episode/milestones": len(summary.milestone_steps),
                 "episode/llm_share": summary.llm_share,
-                **{f"reward/{part}": total for part, total in self._pool.rewards_of_ended(index).items()},
+                **{f"reward/{part}": total for part, total in sorted(self._pool.rewards_of_ended(index).items())},
                 **{f"milestone/{name}/step": step for name, step in summary.milestone_steps.items() if step},
                 **{f"milestone/{name}/frame": frame for name, frame in summary.milestone_frames.items() if frame},
             },
