@@ -35,7 +35,9 @@ ADVICE_SCHEMA: Mapping[str, Any] = {
 }
 """What a reply should look like."""
 
-_LONGEST_READ = 100_000
+_LONGEST_READ = 20_000
+"""Characters in which something is looked for: braces without an end take the square of their number."""
+
 _SURE_OF_PROSE = 0.3
 _COMPASS = {"north": Action.UP, "south": Action.DOWN, "west": Action.LEFT, "east": Action.RIGHT}
 _WORDS: Mapping[str, Action] = {
@@ -149,7 +151,7 @@ def _problem(value: Mapping[str, Any]) -> str:
 
 def find_object(text: str) -> Any:
     """The last JSON object that stands whole in a text, thoughts and fences around it aside; None without one."""
-    text = without_thoughts(text[:_LONGEST_READ])
+    text = without_thoughts(text)[-_LONGEST_READ:]  # the last object counts
     decoder = json.JSONDecoder()
     found = None
     place = text.find("{")
@@ -172,7 +174,7 @@ def without_thoughts(text: str) -> str:
 
 def read_prose(text: str, *, expires_after: int) -> ReadReply:
     """Reads advice from plain words: buttons, compass directions, attack, flee. The first that is meant counts."""
-    words = without_thoughts(text[:_LONGEST_READ])
+    words = without_thoughts(text)[:_LONGEST_READ]
     if not words.strip():
         return ReadReply(Reading.NOTHING, None, "it is empty")
     found: list[tuple[int, str, int]] = []

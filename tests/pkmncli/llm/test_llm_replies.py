@@ -141,3 +141,15 @@ def test_prose_that_names_nothing_is_no_advice(text: str) -> None:
 def test_the_last_whole_object_counts() -> None:
     assert find_object('{"a": 1} and {"b": {"c": 2}} and {"d": ') == {"b": {"c": 2}}
     assert find_object("{broken} {}") == {}
+
+
+@pytest.mark.parametrize("before", ["<think>" + "{ north or south? " * 20_000 + "</think>", "{ " * 200_000])
+def test_what_stands_at_the_end_of_a_very_long_reply_is_read(before: str) -> None:
+    assert _read(before + json.dumps(GOOD)).reading is Reading.SCHEMA
+
+
+def test_texts_in_advice_are_one_line_that_any_file_takes() -> None:
+    reply = json.dumps(GOOD | {"goal": "a\nb\x1b[2J \ud800", "reason": "\x00 r\t"})
+    advice = _read(reply).advice
+    assert advice is not None
+    assert (advice.goal, advice.reason) == ("a b [2J ?", "r")
