@@ -24,9 +24,9 @@ static u8 action_menu(void)
 	screen_text(16, 10, word_pack);
 	screen_text(16, 16, word_run);
 	screen_push(12, 6);
-	wWindowStackSize = 1;
+	wWindowStackSize++;
 	choice = menu_run(2, 2, 14, 9, 0x26, 0, wBattleMenuCursorPosition ? wBattleMenuCursorPosition - 1 : 0);
-	wWindowStackSize = 0;
+	wWindowStackSize--;
 	wBattleMenuCursorPosition = choice + 1;
 	return choice;
 }
@@ -72,7 +72,6 @@ static u8 move_menu(void)
 		screen_push(12, 6);
 		if (wCurMoveNum >= count)
 			wCurMoveNum = 0;
-		wWindowStackSize = 0;
 		wMoveSelectionMenuType = 0;
 		menu_hook = show_move;
 		choice = menu_run(count, 1, 13, 5, 0x10, 1, wCurMoveNum);

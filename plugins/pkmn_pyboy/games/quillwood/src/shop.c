@@ -58,7 +58,12 @@ static void buy(u8 count)
 		item_name(name_buffer, goods[choice]);
 		price = item_price(goods[choice]);
 		message_more(TX_SHOP_HOW_MANY);
-		amount = quantity(9, 99, price);
+		amount = item_count(goods[choice]);
+		if (amount == MOST_OF_ONE) {
+			remark(TX_SHOP_FULL);
+			continue;
+		}
+		amount = quantity(9, MOST_OF_ONE - amount, price);
 		if (!amount)
 			continue;
 		price *= amount;
@@ -127,9 +132,9 @@ void shop(u8 number) __banked
 		screen_push(0, 18);
 		message_more(TX_SHOP_HELLO);
 		wStateFlags |= 0x40;
-		wWindowStackSize = 1;
+		wWindowStackSize++;
 		choice = menu_run(3, 1, 2, 1, 0x20, 1, choice);
-		wWindowStackSize = 0;
+		wWindowStackSize--;
 		if (choice == MENU_CANCEL || choice == 2)
 			return;
 		if (choice == 0)
