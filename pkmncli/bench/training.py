@@ -59,7 +59,7 @@ def bench_memory(registry: Registry) -> list[Measurement]:
     progress = _WatchedProgress(look)
     with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
         session = TrainingSession(_settings(registry, "dqn", 1, Path(folder)), registry, ["pkmn", "bench"], progress)
-        run = _finished(session.start()).run
+        run = finished(session.start()).run
         segments = read_segments(run.checkpoints.resolve())
         experience = sum(array.nbytes for segment in segments for array in segment.arrays.values())
     return [
@@ -73,12 +73,12 @@ def _measure(registry: Registry, rl: str, envs: int) -> Callable[[], float]:
         with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
             settings = _settings(registry, rl, envs, Path(folder))
             session = TrainingSession(settings, registry, ["pkmn", "bench"], ConsoleProgress(quiet=True))
-            return float(_finished(session.start()).summary["steps_per_second"])
+            return float(finished(session.start()).summary["steps_per_second"])
 
     return run
 
 
-def _finished(outcome: Outcome) -> Outcome:
+def finished(outcome: Outcome) -> Outcome:
     """A training that went to its end; one that was interrupted measures nothing, and ends the whole bench."""
     if outcome.exit_code:
         raise KeyboardInterrupt

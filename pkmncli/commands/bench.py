@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pkmncli.bench.environment import bench_environment
+from pkmncli.bench.llm import bench_llm
 from pkmncli.bench.pairs import Measurement
 from pkmncli.bench.startup import bench_startup
 from pkmncli.bench.training import bench_memory, bench_training
@@ -31,6 +32,7 @@ class Part(StrEnum):
     WORKERS = "workers"
     TRAINING = "training"
     MEMORY = "memory"
+    LLM = "llm"
     STARTUP = "startup"
 
 
@@ -41,6 +43,7 @@ _MEASURES: dict[Part, Callable[[ResolvedSettings, Registry, Stop], list[Measurem
     Part.WORKERS: lambda settings, registry, stop: bench_workers(settings, registry, stop=stop),
     Part.TRAINING: lambda _settings, registry, stop: bench_training(registry, stop=stop),
     Part.MEMORY: lambda _settings, registry, _stop: bench_memory(registry),
+    Part.LLM: lambda _settings, registry, stop: bench_llm(registry, stop=stop),
     Part.STARTUP: lambda _settings, _registry, stop: bench_startup(stop=stop),
 }
 

@@ -222,6 +222,8 @@ def _show(outcome: Outcome) -> None:
     shares = [f"{name} {share:.0%}" for name, share in summary["source_shares"].items() if share]
     if shares:
         lines.append(f"Decided by: {', '.join(shares)}.")
+    if "llm" in summary:
+        lines.append(_advice_line(summary["llm"]))
     width = max(map(len, summary["milestones"]), default=0)
     for name, reached in summary["milestones"].items():
         lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")
@@ -241,3 +243,24 @@ def _show(outcome: Outcome) -> None:
         width = max(map(len, steps))
         lines += ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
     typer.echo("\n".join(lines))
+
+
+def _advice_line(llm: Mapping[str, Any]) -> str:
+    """What the language model was asked, answered and came to, in a line."""
+    answers = llm["replies"] + llm["from_cache"]
+    parts = [f"{llm['requests']:,} requests, {answers:,} answers"]
+    if llm["from_cache"]:
+        parts.append(f"{llm['from_cache']:,} from the cache")
+    if llm["validity_rate"] is not None:
+        parts.append(f"{llm['validity_rate']:.0%} valid")
+    if llm["outdated"]:
+        parts.append(f"{llm['outdated']:,} too late")
+    parts.append(f"{llm['prompt_tokens'] + llm['completion_tokens']:,} tokens")
+    if llm["cost_usd"] is not None:
+        parts.append(f"${llm['cost_usd']:.4f}")
+    if llm["latency_p50_s"] is not None:
+        parts.append(f"{llm['latency_p50_s']:.1f} s each")
+    parts.append(f"advice there for {llm['coverage']:.0%} of the advised side's steps")
+    if llm["requests"] and not answers:
+        parts.append("none came in time: a faster model would help, or --llm-wait")
+    return f"Language model: {', '.join(parts)}."

@@ -1,6 +1,6 @@
 """The advisor: requests run beside the training, one at most for each environment, and answers are picked up by step.
 
-Nothing here waits for a model unless it is told to. What became out of date while it was asked is dropped.
+Nothing here waits for a model unless it is told to. What became out of date while it was asked is marked as such.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ class Delivery:
     event: str
     """Why it was asked."""
     answer: Answer
+    outdated: bool = False
+    """Whether the situation that was asked about has passed."""
 
 
 @dataclass(slots=True)
@@ -51,8 +53,8 @@ class Advisor:
     ) -> None:
         self.counsel = counsel
         self.wait = wait
-        self.outdated = 0
-        """Answers that came for a situation that had passed."""
+        self.given_up = 0
+        """Questions that were given up."""
         self._most_open = most_open
         self._patience_s = patience_s
         self._open: list[_Open | None] = [None] * num_envs
@@ -78,7 +80,7 @@ class Advisor:
         self._open[environment] = _Open(asked_at, event, future)
 
     def outdate(self, environment: int) -> None:
-        """What an environment asked about has passed: its answer, when it comes, is dropped."""
+        """What an environment asked about has passed: its answer, when it comes, says so."""
         open_one = self._open[environment]
         if open_one is not None:
             open_one.outdated = True
@@ -92,13 +94,10 @@ class Advisor:
             if not one.future.done():
                 if time.monotonic() - one.since > self._patience_s:
                     self._open[environment] = None
-                    self.outdated += 1
+                    self.given_up += 1
                 continue
             self._open[environment] = None
-            if one.outdated:
-                self.outdated += 1
-                continue
-            deliveries.append(Delivery(environment, one.asked_at, one.event, one.future.result()))
+            deliveries.append(Delivery(environment, one.asked_at, one.event, one.future.result(), one.outdated))
         return deliveries
 
     def close(self) -> None:

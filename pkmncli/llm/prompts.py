@@ -20,7 +20,7 @@ CHARACTERS_PER_TOKEN = 3
 """Low for English, so that a prompt counted this way is shorter in tokens rather than longer."""
 
 _LISTS = ("events", "failures", "history")
-_TEXTS = ("goal", "state", "map", "suggestions", "skills", "buttons")
+_TEXTS = ("goal", "state", "map", "suggestions", "lag", "skills", "buttons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Question:
     failures: Sequence[str] = ()
     history: Sequence[str] = ()
     skills: Sequence[str] = field(default=SKILLS)
+    lag_steps: int = 0
+    """Steps that the game goes on for while the model answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ class PromptTemplate:
             "state": question.context.context_summary,
             "map": question.context.text_map,
             "suggestions": "; ".join(question.context.action_suggestions),
+            "lag": str(question.lag_steps or ""),
             "skills": ", ".join(question.skills),
             "buttons": ", ".join(BUTTONS),
         }

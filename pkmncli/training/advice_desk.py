@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +13,8 @@ from pkmncli.hybrid.sides import SideShare
 from pkmncli.llm.advisor import Advisor, Delivery
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA
+from pkmncli.training.advice_journal import AdviceToRepeat, JournalEntry, advice_of, count_again
+from pkmncli.training.timeliness import Timeliness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 KEPT_FAILURES = 5
 REPLY_TOKENS = 300
-LATE_ANSWERS = 10
-"""Answers after which it is judged whether they come in time."""
+OUTDATED = "it came too late"
 
-_PARTED = "\n-----\n"
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
 """A skill goes on over maps and battles; presses were meant for the very situation."""
@@ -54,6 +52,8 @@ class _Desk:
     event: Event | None = Event.EPISODE
     live: bool = False
     """Whether its pilot has advice."""
+    fresh: bool = False
+    """Whether it has had it for no step yet."""
     set_aside: int = 0
     """Steps for which advice that was set aside still counts as there."""
     goal: str = ""
@@ -102,10 +102,10 @@ class AdviceDesk:
         self._report = report
         maps = {int(number): str(name) for number, name in pool.names.get("maps", {}).items()}
         self._desks = [_Desk(EventWatcher(pool.phase_names, pool.milestone_names, maps)) for _ in range(pool.num_envs)]
-        self._journal: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-        self._journal_ends = -1
-        self._answers = 0
-        self._told_late = False
+        self._to_repeat = AdviceToRepeat()
+        self._timeliness = Timeliness()
+        self._begun: set[int] = set()
+        """Environments whose episode has begun since they asked."""
         self.covered_steps = 0
         """Steps of the advised side for which there was advice."""
         self.advised_side_steps = 0
@@ -114,8 +114,8 @@ class AdviceDesk:
 
     def before_step(self, step: int) -> None:
         """Hands over what has been answered, and asks what is due. ``step`` counts over all environments."""
-        if step < self._journal_ends:
-            for row in self._journal.pop(step + 1, ()):
+        if self._to_repeat.covers(step):
+            for row in self._to_repeat.take(step):
                 self._repeat(row)
             return
         for index, desk in enumerate(self._desks):
@@ -134,9 +134,11 @@ class AdviceDesk:
             models.append(desk.model if source == Source.LLM else "")
             if source in (Source.LLM, Source.RULE):
                 self.advised_side_steps += 1
-                if desk.live or desk.set_aside:
+                # The press of the step at which advice comes was proposed before it.
+                if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
                     self._sides.count(llm=source == Source.LLM)
+            desk.fresh = False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
                 desk.steps += source == Source.LLM
@@ -152,6 +154,8 @@ class AdviceDesk:
         desk.event = event
         self._advisor.outdate(index)
         if event is Event.EPISODE:
+            if self._advisor.is_open(index):
+                self._begun.add(index)
             desk.failures.clear()
             desk.live, desk.set_aside = False, 0
         elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
@@ -170,7 +174,11 @@ class AdviceDesk:
         desk = self._desks[index]
         event = desk.event or Event.INTERVAL
         question = Question(
-            self._pool.context(index), tuple(desk.watcher.lines), tuple(desk.failures), tuple(self._history)
+            self._pool.context(index),
+            tuple(desk.watcher.lines),
+            tuple(desk.failures),
+            tuple(self._history),
+            lag_steps=0 if self._advisor.wait else self._timeliness.rounded_lag,
         )
         prompt = self._template.fill(question, self._options.prompt_tokens)
         request = LLMRequest(
@@ -194,31 +202,21 @@ class AdviceDesk:
 
     def _deliver(self, delivery: Delivery, step: int) -> None:
         answer, index = delivery.answer, delivery.environment
-        advice = answer.advice
+        advice, problem = answer.advice, answer.problem
+        if answer.replies:
+            self._timeliness.add((step - delivery.asked_at) / self._pool.num_envs)
+        if delivery.outdated and advice is not None and (index in self._begun or _is_for_the_moment(advice)):
+            self._timeliness.outdated += 1
+            advice, problem = None, OUTDATED
         follows = advice is not None and self._sides.follows()
-        model = answer.replies[-1].model if answer.replies else ""
+        entry = JournalEntry(delivery, step, advice, problem, follows)
         if advice is not None:
-            self._hand_over(index, advice, model, follows=follows)
-        self._judge_speed(delivery, step)
-        self._record(
-            {
-                "global_step": step + 1,
-                "asked_at": delivery.asked_at,
-                "environment": index,
-                "event": str(delivery.event),
-                "followed": follows,
-                "reading": str(answer.reading),
-                "problem": answer.problem,
-                "advice": json.dumps(asdict(advice)) if advice is not None else "",
-                "model": model,
-                "cached": answer.cached,
-                "prompt": answer.request.prompt if answer.asked else "",
-                "reply": _PARTED.join(reply.text for reply in answer.replies),
-                "prompt_tokens": sum(reply.prompt_tokens for reply in answer.replies),
-                "completion_tokens": sum(reply.completion_tokens for reply in answer.replies),
-                "latency_s": answer.latency_s,
-            }
-        )
+            self._hand_over(index, advice, entry.model, follows=follows)
+        self._begun.discard(index)
+        complaint = "" if self._advisor.wait else self._timeliness.complaint()
+        if complaint:
+            self._report(complaint)
+        self._record(entry.row())
 
     def _hand_over(self, index: int, advice: Advice, model: str, *, follows: bool) -> None:
         desk = self._desks[index]
@@ -228,42 +226,21 @@ class AdviceDesk:
         if not follows:
             desk.set_aside = self._sides.stretch
             return
-        desk.live, desk.set_aside = True, 0
+        desk.live, desk.fresh, desk.set_aside = True, True, 0
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
         desk.steps, desk.reward = 0, 0.0
         self._pool.advise(index, advice)
 
     def _repeat(self, row: Mapping[str, Any]) -> None:
         """Does what a row of the journal says was done."""
-        index = int(row["environment"])
+        index, advice = int(row["environment"]), advice_of(row)
         self._asked(self._desks[index], int(row["asked_at"]))
-        if row["advice"]:
-            values = json.loads(row["advice"])
-            advice = Advice(**{**values, "presses": tuple(values["presses"])})
+        if advice is not None:
             self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
-        self._answers += 1
-        self._advisor.counsel.usage.add_repeated(
-            row["reading"],
-            replies=row["reply"].count(_PARTED) + 1 if row["model"] else 0,
-            cached=bool(row["cached"]),
-            prompt_tokens=int(row["prompt_tokens"]),
-            completion_tokens=int(row["completion_tokens"]),
-            latency_s=float(row["latency_s"]),
-        )
+        self._timeliness.answers += bool(row["model"])
+        self._timeliness.outdated += row["problem"] == OUTDATED
+        count_again(row, self._advisor.counsel.usage)
         self._record(row)
-
-    def _judge_speed(self, delivery: Delivery, step: int) -> None:
-        self._answers += 1
-        late = self._advisor.outdated
-        if self._told_late or self._advisor.wait or self._answers + late < LATE_ANSWERS or late <= self._answers:
-            return
-        self._told_late = True
-        steps = math.ceil((step - delivery.asked_at) / self._pool.num_envs)
-        fitting = max(10, math.ceil(steps / 10) * 10)
-        self._report(
-            f"Most answers of the language model come too late ({late} of {late + self._answers}): "
-            f"one takes about {steps} steps. A faster model would help, or --llm-interval {fitting}."
-        )
 
     # Going on ------------------------------------------------------------------------------------------------------
 
@@ -271,7 +248,9 @@ class AdviceDesk:
         """The figures of the advice, for the run's summary."""
         return {
             **self._advisor.counsel.usage.summary(),
-            "outdated": self._advisor.outdated,
+            "outdated": self._timeliness.outdated,
+            "given_up": self._advisor.given_up,
+            "steps_per_answer": self._timeliness.lag_steps,
             "coverage": self.covered_steps / self.advised_side_steps if self.advised_side_steps else 0.0,
             "llm_steps": self._sides.llm_steps,
             "share_of_covered": self._sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
@@ -288,6 +267,7 @@ class AdviceDesk:
                     "next_ask": desk.next_ask,
                     "event": None if event is None else str(event),
                     "live": desk.live,
+                    "fresh": desk.fresh,
                     "set_aside": desk.set_aside,
                     "texts": [desk.goal, desk.skill, desk.model],
                     "steps": desk.steps,
@@ -299,8 +279,7 @@ class AdviceDesk:
             "desks": desks,
             "sides": self._sides.state_dict(),
             "usage": self._advisor.counsel.usage.state_dict(),
-            "outdated": self._advisor.outdated,
-            "answers": self._answers,
+            "timeliness": asdict(self._timeliness),
             "covered_steps": self.covered_steps,
             "advised_side_steps": self.advised_side_steps,
         }
@@ -314,20 +293,23 @@ class AdviceDesk:
             desk.watcher.load_state_dict(values["watcher"])
             desk.next_ask = int(values["next_ask"])
             desk.event = None if values["event"] is None else Event(values["event"])
-            desk.live, desk.set_aside = bool(values["live"]), int(values["set_aside"])
+            desk.live, desk.fresh = bool(values["live"]), bool(values["fresh"])
+            desk.set_aside = int(values["set_aside"])
             desk.goal, desk.skill, desk.model = values["texts"]
             desk.steps, desk.reward = int(values["steps"]), float(values["reward"])
             desk.failures = deque(values["failures"], maxlen=KEPT_FAILURES)
         self._sides.load_state_dict(state["sides"])
         self._advisor.counsel.usage.load_state_dict(state["usage"])
-        self._advisor.outdated = int(state["outdated"])
-        self._answers = int(state["answers"])
+        self._timeliness = Timeliness(**state["timeliness"])
         self.covered_steps = int(state["covered_steps"])
         self.advised_side_steps = int(state["advised_side_steps"])
-        for row in journal:
-            self._journal[int(row["global_step"])].append(row)
-        self._journal_ends = max((int(row["global_step"]) for row in journal), default=-1)
+        self._to_repeat = AdviceToRepeat(journal)
 
     def close(self) -> None:
         """Ends the advisor."""
         self._advisor.close()
+
+
+def _is_for_the_moment(advice: Advice) -> bool:
+    """Whether advice means nothing once the situation has changed: presses, and tiles of the map that one was on."""
+    return not advice.skill or ("x" in advice.arguments and "map" not in advice.arguments)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Milestone, Target
 from pkmn_pyboy.pilot import strength
 from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.damage import BattleTables
+from pkmn_pyboy.pilot.damage import BattleTables, Combatant
 from pkmn_pyboy.pilot.roads import usable_moves
 from pkmn_pyboy.profile import FieldMove
 
@@ -22,9 +22,13 @@ MILESTONE, ERRAND, TEACH, CATCH, TRAIN, HEAL = "milestone", "errand", "teach", "
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
 _BADGES_EACH = 8
 _DEPTH = 24
+_KEPT_FORECASTS = 2048
 _SPECIES_COUNT = 251
 _SPECIES_BYTES, _MACHINE_BYTES = 32, 24
 _STRONG_ENOUGH = 1.1
+_GROWTH = 4
+_ENOUGH_ABOVE = 6
+_WORTH_CATCHING, _ABOUT_AS_GOOD = 0.25, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class PlannedGoal:
     target: Target | None = None
     number: int = 0
     member: int = 0
+    foes: tuple[tuple[int, int], ...] = ()
+    """Trainers that TRAIN is for."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
 
@@ -66,6 +72,7 @@ class GoalOrientedPlanner:
         self._environment = environment
         self.care = care
         """Factor on the damage that trainers are expected to do; a pilot raises it when it has lost."""
+        self._forecasts: dict[object, strength.Forecast] = {}
         self._goals: Mapping[str, Milestone] = {}
         if environment is None:
             return
@@ -147,7 +154,7 @@ class GoalOrientedPlanner:
         if members and most < requires.min_level:
             title = f"train to level {requires.min_level}"
             return PlannedGoal(TRAIN, "", title, number=requires.min_level, member=self._strongest())
-        return self._training(goal) if members and requires.foes else None
+        return self.training_for(requires.foes) if members and requires.foes else None
 
     def _field_move(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
         environment = self._environment
@@ -185,27 +192,78 @@ class GoalOrientedPlanner:
 
     # Strength -------------------------------------------------------------------------------------------------
 
-    def _training(self, goal: Milestone) -> PlannedGoal | None:
-        """Who should train for the trainers of a goal, and to which level; None when the party is strong enough."""
+    def training_for(self, trainers: Sequence[tuple[int, int]]) -> PlannedGoal | None:
+        """Who should train for some trainers, and to which level, or HEAL; None when the party is strong enough.
+
+        Args:
+            trainers: class and number of each, fought one after the other.
+        """
         environment = self._environment
-        assert environment is not None
-        foes = [foe for trainer in goal.requires.foes for foe in self._book.party(*trainer)]
+        if environment is None:
+            return None
+        foes = [foe for trainer in trainers for foe in self._book.party(*trainer)]
         party = strength.rested(self._tables, environment.state.party)
         if not foes or not party:
             return None
-        if strength.forecast(self._tables, party, foes, self.care).score >= _STRONG_ENOUGH:
+        if self._forecast(party, foes).score >= _STRONG_ENOUGH:
             as_it_is = strength.as_it_is(self._tables, environment.state.party)
-            if strength.forecast(self._tables, as_it_is, foes, self.care).score >= _STRONG_ENOUGH:
+            if self._forecast(as_it_is, foes).score >= _STRONG_ENOUGH:
                 return None
             return PlannedGoal(HEAL, "", "heal before the fight")
+        if max(member.level for member in party) >= max(foe.level for foe in foes) + _ENOUGH_ABOVE:
+            return None
         places = [place for place, member in enumerate(environment.state.party.members) if not member.egg]
-        best = (-1.0, 0)
-        for index in range(len(party)):
-            later = [strength.grown(one, 3) if place == index else one for place, one in enumerate(party)]
-            score = strength.forecast(self._tables, later, foes, self.care).score
-            best = max(best, (score - 0.01 * party[index].level, index))
-        level = party[best[1]].level + 1
-        return PlannedGoal(TRAIN, "", f"train to level {level}", number=level, member=places[best[1]])
+        most = max(member.level for member in party)
+        best = (-1.0, 0, 0)
+        for index, one in enumerate(party):
+            levels = max(_GROWTH, most - one.level)
+            later = [strength.grown(member, levels) if place == index else member for place, member in enumerate(party)]
+            score = self._forecast(later, foes).score
+            best = max(best, (round(score, 1), one.level**3 - (one.level + levels) ** 3, index))
+        level = party[best[2]].level + 1
+        member = places[best[2]]
+        return PlannedGoal(TRAIN, "", f"train to level {level}", number=level, member=member, foes=tuple(trainers))
+
+    def _forecast(self, party: Sequence[Combatant], foes: Sequence[Combatant]) -> strength.Forecast:
+        """How a battle should go; the same question is answered once."""
+        key = (tuple(party), tuple(foes), self.care)
+        found = self._forecasts.get(key)
+        if found is None:
+            if len(self._forecasts) >= _KEPT_FORECASTS:
+                self._forecasts.clear()
+            found = self._forecasts[key] = strength.forecast(self._tables, party, foes, self.care)
+        return found
+
+    def recruits_for(self, trainers: Sequence[tuple[int, int]], species: Iterable[int]) -> tuple[int, ...]:
+        """Of some species those that would turn the battle against trainers where training alone does not.
+
+        Args:
+            trainers: class and number of each.
+            species: who could be caught.
+        """
+        environment = self._environment
+        if environment is None:
+            return ()
+        foes = [foe for trainer in trainers for foe in self._book.party(*trainer)]
+        party = strength.rested(self._tables, environment.state.party)
+        if not foes or not party:
+            return ()
+        most = max(member.level for member in party)
+        trained = max(
+            self._forecast(
+                [strength.grown(member, _GROWTH) if place == index else member for place, member in enumerate(party)],
+                foes,
+            ).score
+            for index in range(len(party))
+        )
+        scores = {
+            number: self._forecast([*party, self._book.foe(most, number)], foes).score
+            for number in sorted(set(species))
+        }
+        best = max(scores.values(), default=0.0)
+        if best < trained + _WORTH_CATCHING:
+            return ()
+        return tuple(number for number, score in scores.items() if score >= best - _ABOUT_AS_GOOD)
 
     def _strongest(self) -> int:
         environment = self._environment

@@ -23,12 +23,20 @@ _AFTER_ACCEPTING = (Action.B, Action.B, Action.DOWN, Action.A)
 _KEYBOARD_LETTERS = 20
 _FIRST_LETTER, _LAST_LETTER = 0x80, 0xB9
 _BLANK = 0x7F
+_HANGS_STEPS = 80
 
 
 def read_on(memory: PilotMemory) -> Decision:
     """A message: A, and now and then B, which leaves what only B leaves."""
     if memory.phase_steps % 5 == 4:
         return Decision(Action.B, "read on, with B now and then", SURE)
+    return Decision(Action.A, "read on", SURE)
+
+
+def read_on_in_battle(memory: PilotMemory) -> Decision:
+    """A message of a battle: A. B would stop what changes its shape; it is for what hangs only."""
+    if memory.phase_steps > _HANGS_STEPS:
+        return read_on(memory)
     return Decision(Action.A, "read on", SURE)
 
 

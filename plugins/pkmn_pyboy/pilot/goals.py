@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy import planner
-from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
 from pkmn_pyboy.navigation.people import ITEM
 from pkmn_pyboy.navigation.world import World
@@ -13,13 +12,14 @@ from pkmn_pyboy.pilot import menu_tasks
 from pkmn_pyboy.pilot.catching import hunting_ground
 from pkmn_pyboy.pilot.exploring import Explorer
 from pkmn_pyboy.pilot.healing import Healing
-from pkmn_pyboy.pilot.memory import MENU, PACE, TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import MENU, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
 from pkmn_pyboy.pilot.surroundings import Surroundings
+from pkmn_pyboy.pilot.training import Training
 from pkmn_pyboy.pilot.wishes import Wishes
 from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import GameState
@@ -59,8 +59,19 @@ class GoalChooser:
         self._explorer = Explorer(environment, settings, self._healing.is_weak)
         self._shopping = Shopping(environment, settings, cartridge, self._objectives)
         self._cartridge = cartridge
-        self._wishes = Wishes(self._objectives, self._healing, self._fights)
         self._planner = GoalOrientedPlanner(environment, settings.care)
+        self._training = Training(
+            environment,
+            settings,
+            cartridge,
+            self._objectives,
+            roads,
+            self._healing,
+            self._planner,
+            self._job,
+            self._shopping.choose,
+        )
+        self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
 
     @property
     def shopping(self) -> Shopping:
@@ -79,12 +90,13 @@ class GoalChooser:
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The goal to walk for now; nothing where there is nothing to do."""
         self._learn_ways(state, memory, around)
+        self._planner.care = self._settings.care + _CARE_BY_LOSS * memory.losses
         return (
             self._wishes.choose(state, memory, around)
             or self._healing.choose(state, memory, around)
             or self._pick_up(memory, around)
             or self._shopping.choose(state, memory, around)
-            or self._train_after_loss(state, memory, around)
+            or self._training.after_loss(state, memory, around)
             or self._planned(state, memory, around)
             or self._explorer.choose(state, memory, around)
         )
@@ -114,7 +126,6 @@ class GoalChooser:
     # What the next milestone needs ------------------------------------------------------------------------------
 
     def _planned(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        self._planner.care = self._settings.care + _CARE_BY_LOSS * memory.losses
         goal = self._planner.current()
         memory.catch_wish = list(goal.species or (0,)) if goal is not None and goal.kind == planner.CATCH else []
         if goal is None:
@@ -122,7 +133,7 @@ class GoalChooser:
         if goal.kind == planner.TEACH:
             return self._job(menu_tasks.TEACH, goal.number, goal.member, goal.title, state, memory)
         if goal.kind == planner.TRAIN:
-            return self._train(goal, state, memory, around)
+            return self._training.train(goal, state, memory, around)
         if goal.kind == planner.HEAL:
             found = self._healing.choose(state, memory, around, anyway=True)
             if found is not None:
@@ -138,7 +149,7 @@ class GoalChooser:
     def _hunt(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         ground = hunting_ground(self._cartridge, goal.species, state.map_id, self.world, memory)
         if ground is None or ground.map_id == state.map_id:
-            return self._fights(goal.key, goal.title, state, memory, around)
+            return self._training.fights(goal.key, goal.title, state, memory, around)
         return self._objectives.towards(ground, goal.title, state, memory, around)
 
     def _job(
@@ -149,35 +160,3 @@ class GoalChooser:
             return None
         self._tasks.begin(kind, number, place, state, memory)
         return Goal(MENU, key, state.map_id, title, PLANNED)
-
-    # Training -------------------------------------------------------------------------------------------------
-
-    def _train(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        if self._healing.is_weak(state):
-            return None
-        members = state.party.members
-        if members and goal.member and members[goal.member].hp:
-            job = self._job(menu_tasks.LEAD, 0, goal.member, "put first who is to train", state, memory)
-            if job is not None:
-                return job
-        return self._fights("train", goal.title, state, memory, around)
-
-    def _train_after_loss(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """After a lost battle it looks for fights where the way leads through grass, until it is stronger."""
-        lead = state.party.lead
-        if lead is None or lead.level >= memory.train_to or self._healing.is_weak(state):
-            return None
-        key = f"train/{around.grid.map_id}"
-        if memory.tries.get(key, 0) >= self._settings.goal_tries or around.nearest_grass() is None:
-            return None
-        return Goal(PACE, key, around.grid.map_id, f"train to level {memory.train_to}", PLANNED)
-
-    def _fights(self, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """Fights in the grass of this map, or the way to the nearest grass."""
-        here = around.grid.map_id
-        if around.nearest_grass() is not None and memory.tries.get(f"{key}/{here}", 0) < self._settings.goal_tries:
-            return Goal(PACE, f"{key}/{here}", here, why, PLANNED)
-        route = self._roads.nearest("grass", state, memory)
-        if route is None or route.goal.map_id == here:
-            return None
-        return self._objectives.towards(Target(route.goal.map_id), f"{why}: to the grass", state, memory, around)

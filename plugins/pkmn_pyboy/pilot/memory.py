@@ -48,6 +48,8 @@ class PilotMemory:
     """The map on which the player last had control."""
     place: list[int] = field(default_factory=lambda: [-1, -1])
     """The tile on which the player last had control."""
+    faced: int = -1
+    """The direction in which the player looked when he last had control."""
     still: int = 0
     """Steps with control since the player last changed tiles."""
     walked: int = 0
@@ -85,6 +87,8 @@ class PilotMemory:
     """Whether all of the party fainted in the latest battle."""
     train_to: int = 0
     """Level that the lead should reach before it goes on, raised by every battle lost."""
+    nemesis: list[int] = field(default_factory=list)
+    """Class and number of the trainer who won the latest battle."""
     losses: int = 0
     """Battles lost since the latest milestone: the foes are taken to be that much stronger than they look."""
     route: list[list[int]] = field(default_factory=list)

@@ -102,6 +102,8 @@ class RulesPilot:
         if phase in BATTLE_PHASES:
             memory.interrupted = "battle"
             memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
+            if memory.lost:
+                memory.nemesis = self._opposing_trainer(state)
         else:
             memory.leave_battle()
             if phase in _WORDS and not memory.interrupted:
@@ -121,6 +123,13 @@ class RulesPilot:
             memory.lost = False
             memory.losses += 1
             memory.train_to = lead.level + self.settings.train_levels
+
+    def _opposing_trainer(self, state: GameState) -> list[int]:
+        """Class and number of the trainer who is fought; empty in the wild."""
+        places, battle = self._environment.profile.memory, state.battle
+        if battle is None or not battle.trainer_class or "wOtherTrainerID" not in places:
+            return []
+        return [battle.trainer_class, int(places.read(self._environment.emulator, "wOtherTrainerID"))]
 
     def _by_rules(self, state: GameState) -> Decision:
         environment, memory = self._environment, self.memory
@@ -155,7 +164,7 @@ class RulesPilot:
         if phase is Phase.BATTLE_MOVES:
             return self._fighter.choose_move(state, memory)
         if phase is Phase.BATTLE:
-            return dialogue.read_on(memory)
+            return dialogue.read_on_in_battle(memory)
         if phase is Phase.CUTSCENE:
             return dialogue.wait_for_scene(memory)
         if phase is Phase.TRANSITION and state.map_group == 0:

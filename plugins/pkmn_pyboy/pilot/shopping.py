@@ -58,7 +58,7 @@ class Shopping:
             clerk = self._clerk(map_id)
             if clerk is None or self._environment.steps < memory.shopped.get(str(map_id), 0):
                 continue
-            wanted = self.wanted(clerk.shop, state)
+            wanted = self.wanted(clerk.shop, state, balls=wish == "always" or bool(memory.catch_wish))
             if not wanted:
                 continue
             if map_id != here:
@@ -78,7 +78,7 @@ class Shopping:
             return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
         return None
 
-    def wanted(self, shop: int, state: GameState) -> list[tuple[int, int]]:
+    def wanted(self, shop: int, state: GameState, *, balls: bool = True) -> list[tuple[int, int]]:
         """(item, how many there should be) of what this shop has and the player lacks, as far as the money goes."""
         shops, items = self._cartridge.shops, self._cartridge.items
         if not 0 <= shop < len(shops):
@@ -87,10 +87,10 @@ class Shopping:
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
         prices = {item: items[item].price for item in shops[shop] if item in items and items[item].price}
         money, found = state.money, []
-        balls = sorted((prices[item], item) for item in prices if item in uses.ball)
+        kinds = sorted((prices[item], item) for item in prices if balls and item in uses.ball)
         owned = sum(bag.balls.values())
-        if balls and owned < self._settings.balls_wanted and state.party.count < PARTY_PLACES:
-            price, item = balls[0]
+        if kinds and owned < self._settings.balls_wanted and state.party.count < PARTY_PLACES:
+            price, item = kinds[0]
             count = min(self._settings.balls_wanted - owned, money // 2 // price)
             if count > 0:
                 found.append((item, bag.count(item) + count))

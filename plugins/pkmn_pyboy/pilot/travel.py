@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.memory import EXIT, MENU, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.paths import one_step, pace, presses
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import GameState
@@ -79,6 +80,7 @@ class Traveller:
             memory.path = []
         else:
             self._follow_up(state, memory, moved)
+        memory.faced = int(state.facing)
         if moved:
             memory.place = [state.x, state.y]
             memory.walked += 1
@@ -114,13 +116,18 @@ class Traveller:
         if not path:
             return
         x, y, press = path[0]
-        if self._environment.pressed == press == memory.proposed and memory.place == [x, y]:
-            if moved:
+        direction = _DIRECTION_OF.get(press)
+        if memory.place == [x, y] and moved:
+            dx, dy = STEPS[direction] if direction is not None else (0, 0)
+            expected = path[1][:2] if len(path) > 1 else [x + dx, y + dy]
+            if self._environment.pressed == press == memory.proposed or [state.x, state.y] == expected:
                 path.pop(0)
                 memory.bumps = memory.waited = 0
-            elif press == _A or (len(path) > 1 and path[1][2] == _A and state.facing == _DIRECTION_OF.get(press)):
+        elif memory.place == [x, y] and self._environment.pressed == press == memory.proposed:
+            if press == _A or (len(path) > 1 and path[1][2] == _A and state.facing == direction):
                 path.pop(0)
-            else:
+            elif direction is None or memory.faced == direction:
+                # A press that only turned was no step that failed.
                 memory.bumps += 1
         if not path:
             self._reached(state, memory)
@@ -196,7 +203,7 @@ class Traveller:
     def _path(self, goal: Goal, state: GameState, memory: PilotMemory, around: Surroundings) -> list[list[int]]:
         grid = around.grid
         if goal.kind == PACE:
-            return self._pace(memory, around)
+            return pace(memory, around)
         if goal.kind == MENU:
             return [[state.x, state.y, _START]]
         ends: dict[int, int] = {}
@@ -214,7 +221,7 @@ class Traveller:
             return []
         cell = nearest[0]
         steps = around.search.path(cell)
-        path = self._presses(steps, state, around)
+        path = presses(steps, int(state.facing), around)
         facing = steps[-1][1] if steps else int(state.facing)
         x, y = grid.tile_of(cell)
         final = ends[cell]
@@ -223,42 +230,12 @@ class Traveller:
                 path.append([x, y, int(PRESSES[final])])
             elif not steps:
                 # It stands on a door that acts when entered: off it first, then back.
-                path = self._one_step(around)
+                path = one_step(around)
         elif final >= 0:
             if facing != final:
                 path.append([x, y, int(PRESSES[final])])
             path.append([x, y, _A])
         return path
-
-    @staticmethod
-    def _presses(steps: list[tuple[int, int]], state: GameState, around: Surroundings) -> list[list[int]]:
-        """The presses for a way: before what takes a field move, face it and press A."""
-        path: list[list[int]] = []
-        facing = int(state.facing)
-        for cell, direction in steps:
-            x, y = around.grid.tile_of(cell)
-            if around.needs_use(cell, direction):
-                if facing != direction:
-                    path.append([x, y, int(PRESSES[direction])])
-                path.append([x, y, _A])
-            path.append([x, y, int(PRESSES[direction])])
-            facing = direction
-        return path
-
-    @staticmethod
-    def _one_step(around: Surroundings) -> list[list[int]]:
-        x, y = around.grid.tile_of(around.search.start)
-        return [[x, y, int(PRESSES[direction])] for _, direction in around.search.first_moves()[:1]]
-
-    @staticmethod
-    def _pace(memory: PilotMemory, around: Surroundings) -> list[list[int]]:
-        """A step to another tile of grass, or the way to the nearest one."""
-        grid, search, grass = around.grid, around.search, around.rules.grass
-        beside = [cell for cell, _ in search.first_moves() if grid.tiles[cell] in grass]
-        nearest = search.nearest((beside[memory.draw(len(beside))],)) if beside else around.nearest_grass()
-        if nearest is None:
-            return []
-        return [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in search.path(nearest[0])]
 
     # One press ----------------------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ def test_an_answer_is_picked_up_when_it_has_come_and_not_before() -> None:
     assert not advisor.is_open(1)
 
 
-def test_what_is_out_of_date_is_not_delivered_and_the_next_question_waits_for_its_end() -> None:
+def test_what_is_out_of_date_says_so_and_the_next_question_waits_for_its_end() -> None:
     gate = Gate()
     advisor = Advisor(counsel_of(FakeBackend([gate])), 1)
     advisor.ask(0, REQUEST, asked_at=1, event="interval")
@@ -65,14 +65,22 @@ def test_what_is_out_of_date_is_not_delivered_and_the_next_question_waits_for_it
     advisor.outdate(0)
     assert advisor.is_open(0)
     gate.opened.set()
-    assert gate.left.acquire(timeout=PATIENCE_S)
-    waiting = threading.Event()
-    for _ in range(3000):
-        assert advisor.poll() == []
-        if not advisor.is_open(0):
-            break
-        waiting.wait(0.01)
-    assert advisor.outdated == 1
+    (delivery,) = _deliveries(advisor, 1)
+    assert delivery.outdated
+    assert not advisor.is_open(0)
+    advisor.ask(0, REQUEST, asked_at=2, event="interval")
+    assert not _deliveries(advisor, 1)[0].outdated
+
+
+def test_a_question_that_never_ends_is_given_up() -> None:
+    gate = Gate()
+    advisor = Advisor(counsel_of(FakeBackend([gate])), 1, patience_s=0.0)
+    advisor.ask(0, REQUEST, asked_at=1, event="interval")
+    assert gate.entered.acquire(timeout=PATIENCE_S)
+    assert advisor.poll() == []
+    assert not advisor.is_open(0)
+    assert advisor.given_up == 1
+    gate.opened.set()
 
 
 def test_no_more_questions_are_open_than_may_be() -> None:

@@ -16,6 +16,7 @@ from pkmncli.runs import Run
 
 ADVICE = {"skill": "press", "map": None, "x": None, "y": None, "confidence": 0.8, "reason": "a test"}
 WALK = json.dumps(ADVICE | {"goal": "walk", "presses": ["right", "up", "up"]})
+PACE = json.dumps(ADVICE | {"goal": "pace", "presses": ["left", "right"] * 3})
 LOOK = json.dumps(ADVICE | {"goal": "look", "presses": ["a", "b"]})
 
 KILLED_AFTER_ADVICE = ("os.rename", "decisions", 4)
@@ -173,7 +174,7 @@ def test_the_model_has_the_share_that_the_strategy_gives_it(
     strategy: str, low: float, high: float, pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "script.toml"
-    path.write_text(f"[[reply]]\ntext = '{WALK}'\n")
+    path.write_text(f"[[reply]]\ntext = '{PACE}'\n")
     options = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=4", "--steps=900"]
     config = tmp_path / "c.toml"
     config.write_text(f'initial_strategy = "{strategy}"\n')

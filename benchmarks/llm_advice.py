@@ -1,0 +1,173 @@
+"""What a language model's advice is worth on the bundled game: valid replies, and outcomes against random advice.
+
+States are taken along the pilot's own play. In each, the model is asked as in a training, once held to the schema and
+once free to write what it likes; its advice is carried out for some steps, and so is random advice, from the same
+state. What counts is the reward within those steps.
+
+    python benchmarks/llm_advice.py --llm local --states 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.settings import EnvironmentSettings
+from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMRequest
+from pkmncli.config import resolve_settings
+from pkmncli.llm.prompts import PromptTemplate, Question
+from pkmncli.llm.replies import ADVICE_SCHEMA, MOST_PRESSES, Reading, read_prose, read_reply
+from pkmncli.plugins import get_registry
+from pkmncli.training.advice_parts import build_backend
+
+HORIZON = 30
+BETWEEN_STATES = 25
+NONE = int(Action.NONE)
+
+
+@dataclass
+class Tally:
+    """What came of one way of asking."""
+
+    readings: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    skills: Counter[str] = field(default_factory=Counter)
+    rewards: list[tuple[float, float]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        asked = sum(self.readings.values()) + sum(self.faults.values())
+        return {
+            "asked": asked,
+            "valid_by_schema": self.readings[Reading.SCHEMA] / max(asked, 1),
+            "readings": dict(self.readings),
+            "faults": dict(self.faults),
+            "skills": dict(self.skills),
+            "against_random": dict(self.outcomes),
+            "mean_reward": [sum(pair[side] for pair in self.rewards) / max(len(self.rewards), 1) for side in (0, 1)],
+            "median_seconds": median(self.seconds) if self.seconds else None,
+        }
+
+
+def random_advice(draw: random.Random) -> Advice:
+    """As many presses as the model may name, of any button."""
+    count = draw.randint(1, MOST_PRESSES)
+    return Advice("random", tuple(draw.randrange(len(Action)) for _ in range(count)))
+
+
+def outcome(environment: PokemonEnvironment, state: bytes, advice: Advice) -> float:
+    """The reward within the horizon of carrying out advice from a state, then of waiting."""
+    environment.load_state(state)
+    pilot = RulesPilot(environment, PilotSettings())
+    pilot.reset(0)
+    total = 0.0
+    given: Advice | None = advice
+    for _ in range(HORIZON):
+        decision = pilot.act(given)
+        action = decision.action if given is not None and decision.advised else NONE
+        if decision.advice_over:
+            given = None
+        reward, terminated, truncated = environment.advance(action)
+        total += reward
+        if terminated or truncated:
+            break
+    return total
+
+
+def ask(backend: LLMBackend, request: LLMRequest, tally: Tally) -> Advice | None:
+    """One question; the reply read as a training reads it, without a repair."""
+    began = time.perf_counter()
+    try:
+        reply = backend.complete(request)
+    except LLMFailure as failure:
+        tally.faults[str(failure.fault)] += 1
+        return None
+    tally.seconds.append(time.perf_counter() - began)
+    read = read_reply(reply, expires_after=HORIZON)
+    if read.advice is None:
+        read = read_prose(reply.text, expires_after=HORIZON)
+    tally.readings[str(read.reading)] += 1
+    if read.advice is not None:
+        tally.skills[read.advice.skill or "press"] += 1
+    return read.advice
+
+
+def measure(
+    backend: LLMBackend, states: int, seed: int, timeout_s: float, keep: Callable[[dict[str, Any]], None]
+) -> None:
+    """Asks in states along the pilot's play, with and without the schema; ``keep`` gets the figures so far."""
+    environment = PokemonEnvironment(EnvironmentSettings(screen="packed", observation_type="state"))
+    environment.reset(seed=seed)
+    pilot = RulesPilot(environment, PilotSettings())
+    pilot.reset(seed)
+    template, draw = PromptTemplate.load(), random.Random(seed)
+    tallies = {"with schema": Tally(), "without": Tally()}
+    for number in range(states):
+        for _ in range(BETWEEN_STATES):
+            if any(environment.advance(pilot.act(None).action)[1:]):
+                environment.reset(seed=seed + number + 1)
+                pilot.reset(seed + number + 1)
+        state = environment.save_state()
+        memory = pilot.save_state()
+        prompt = template.fill(Question(environment.context()), 3000)
+        request = LLMRequest(prompt.system, prompt.text, ADVICE_SCHEMA, max_tokens=200, seed=seed, timeout_s=timeout_s)
+        by_chance = outcome(environment, state, random_advice(draw))
+        for name, tally in tallies.items():
+            asked = request if name == "with schema" else replace(request, schema=None)
+            advice = ask(backend, asked, tally)
+            if advice is not None:
+                reward = outcome(environment, state, advice)
+                tally.rewards.append((reward, by_chance))
+                better = "better" if reward > by_chance else "worse" if reward < by_chance else "equal"
+                tally.outcomes[better] += 1
+        environment.load_state(state)
+        pilot.load_state(memory)
+        keep({name: tally.as_dict() for name, tally in tallies.items()})
+        print(f"{number + 1}/{states}", end="\r", file=sys.stderr, flush=True)
+    environment.close()
+
+
+def main() -> None:
+    """Reads the options, measures, prints JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--llm", default="local")
+    parser.add_argument("--llm-model")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--states", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--timeout-s", type=float, default=120.0)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    settings = resolve_settings(
+        {"llm": options.llm, "llm_model": options.llm_model}, registry=get_registry(), sets=options.set
+    )
+    backend = build_backend(settings, get_registry())
+    print(backend.check(), file=sys.stderr)
+    text = ""
+
+    def keep(figures: dict[str, Any]) -> None:
+        nonlocal text
+        text = json.dumps({"model": backend.model, "horizon_steps": HORIZON, **figures}, indent=2)
+        if options.out is not None:
+            options.out.write_text(text + "\n", encoding="utf-8")
+
+    measure(backend, options.states, options.seed, options.timeout_s, keep)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Paths as presses: (column, row, action) for each, with what a field move needs before a step."""
+
+from __future__ import annotations
+
+from pkmn_pyboy.navigation.grid import PRESSES
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.surroundings import Surroundings
+from pkmncli.api import Action
+
+_A = int(Action.A)
+
+
+def presses(steps: list[tuple[int, int]], facing: int, around: Surroundings) -> list[list[int]]:
+    """The presses for a way: before what takes a field move, face it and press A.
+
+    Args:
+        steps: (cell, direction) of each step.
+        facing: where the player looks at first.
+        around: the map.
+    """
+    path: list[list[int]] = []
+    for cell, direction in steps:
+        x, y = around.grid.tile_of(cell)
+        if around.needs_use(cell, direction):
+            if facing != direction:
+                path.append([x, y, int(PRESSES[direction])])
+            path.append([x, y, _A])
+        path.append([x, y, int(PRESSES[direction])])
+        facing = direction
+    return path
+
+
+def one_step(around: Surroundings) -> list[list[int]]:
+    """A step to any free tile, off a door that acts when entered."""
+    x, y = around.grid.tile_of(around.search.start)
+    return [[x, y, int(PRESSES[direction])] for _, direction in around.search.first_moves()[:1]]
+
+
+def pace(memory: PilotMemory, around: Surroundings) -> list[list[int]]:
+    """A step to another tile of grass, or the way to the nearest one."""
+    grid, search, grass = around.grid, around.search, around.rules.grass
+    beside = [cell for cell, _ in search.first_moves() if grid.tiles[cell] in grass]
+    nearest = search.nearest((beside[memory.draw(len(beside))],)) if beside else around.nearest_grass()
+    if nearest is None:
+        return []
+    return [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in search.path(nearest[0])]

@@ -1,0 +1,124 @@
+"""Traps of this kind of game, on the bundled one: guards, lists that only B leaves, white-outs, thickets, water."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
+from pkmncli.api import Action, Advice
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+
+REST_HOUSE = 261
+LAST_HIT_POINT = bytes([0, 1])
+
+
+def begin(make: MakeEnvironment, seed: int, steps: int) -> tuple[PokemonEnvironment, RulesPilot]:
+    environment = make(observation_type="state", max_steps_per_episode=steps)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=seed)
+    pilot.reset(seed)
+    return environment, pilot
+
+
+def play_to(environment: PokemonEnvironment, pilot: RulesPilot, milestone: str) -> None:
+    wanted = list(environment.milestone_names).index(milestone)
+    while environment.milestones.steps[wanted] < 0 or environment.state.phase is not Phase.FREE:
+        environment.advance(pilot.act().action)
+        assert environment.steps < environment.max_steps_per_episode
+
+
+def test_a_guard_who_pushes_back_is_not_argued_with_for_ever(make: MakeEnvironment) -> None:
+    environment, pilot = begin(make, 1, 600)
+    play_to(environment, pilot, "outside")
+    pushed = 0
+    advice = Advice("west", skill="go_to", arguments={"map": "Fern Trail"})
+    for _ in range(250):
+        before = environment.state
+        decision = pilot.act(advice)
+        environment.advance(decision.action)
+        pushed += before.phase is Phase.DIALOGUE
+        if decision.advice_over:
+            break
+    assert pushed > 0
+    assert environment.state.map_id != 513
+    play_to(environment, pilot, "starter")
+
+
+def test_a_list_that_only_b_leaves_is_left_with_the_money_in_the_purse(make: MakeEnvironment) -> None:
+    environment, pilot = begin(make, 1, 900)
+    play_to(environment, pilot, "starter")
+    money = environment.state.money
+    advice, lists = Advice("look", skill="talk_to", arguments={"map": "Rest House", "x": 6, "y": 1}), 0
+    for _ in range(250):
+        decision = pilot.act(advice)
+        environment.advance(decision.action)
+        lists += "BUY" in environment.screen_words()
+        if decision.advice_over and lists:
+            break
+    for _ in range(120):
+        if environment.state.phase is Phase.FREE:
+            break
+        environment.advance(pilot.act().action)
+    assert lists > 0
+    assert environment.state.phase is Phase.FREE
+    assert environment.state.money <= money
+
+
+def test_a_white_out_is_no_end(make: MakeEnvironment) -> None:
+    environment, pilot = begin(make, 2, 3000)
+    play_to(environment, pilot, "parcel_delivered")
+    while environment.state.battle is None or environment.state.battle.kind != 2:
+        environment.advance(pilot.act().action)
+        assert environment.steps < 1500
+    place, own = environment.profile.memory["wPartyMon1"], environment.profile.memory["wBattleMonHP"]
+    losses = pilot.memory.losses
+    while pilot.memory.losses == losses:
+        # Held down to one hit point, it can only lose.
+        for address in (place.address + 0x22, own.address):
+            bank = place.bank if address > 0xD000 else own.bank
+            for offset, byte in enumerate(LAST_HIT_POINT):
+                if environment.state.phase in BATTLE_PHASES and environment.state.party.hp_share > 0:
+                    environment.emulator.memory[bank, address + offset] = byte
+        environment.advance(pilot.act().action)
+        assert environment.steps < 1500
+    # It wakes up healed where it last was, and goes on until the badge is won.
+    assert environment.state.phase is Phase.FREE
+    assert environment.state.party.hp_share == 1.0
+    play_to(environment, pilot, "thorn_badge")
+
+
+def test_a_press_that_only_turns_is_made_again(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=400, action_frames=16, hold_frames=4)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=1)
+    pilot.reset(1)
+    turns = 0
+    while environment.state.party.count == 0:
+        before = environment.state
+        environment.advance(pilot.act().action)
+        after = environment.state
+        turns += before.position == after.position and before.facing != after.facing
+        assert environment.steps < 400
+    assert turns > 5
+
+
+def test_wins_the_bundled_game_with_its_lessons_over_thickets_and_water(make: MakeEnvironment) -> None:
+    environment, pilot = begin(make, 5, 9000)
+    done = swam = cut = 0
+    while not done:
+        decision = pilot.act()
+        swam += environment.state.movement == 4
+        cut += decision.action == Action.A and pilot.memory.using
+        _, terminated, truncated = environment.advance(decision.action)
+        done = terminated or truncated
+    assert terminated
+    assert swam > 3
+    assert cut > 0
+    steps = dict(zip(environment.milestone_names, environment.milestone_steps(), strict=True))
+    assert steps["thorn_badge"] < steps["tide_badge"] < steps["cairn_badge"] < steps["game_won"]
+    assert environment.masked == 0
+    moves = {move for member in environment.state.party.members for move in member.moves}
+    assert {environment.profile.field_moves[name].move for name in ("cut", "surf")} <= moves
