@@ -78,9 +78,9 @@ static void party_page(void)
 		screen_box(10, 10, 8, 10);
 		screen_words(12, 12, TX_MEMBER_MENU);
 		screen_push(10, 8);
-		wWindowStackSize++;
+		wWindowStackSize += 2; /* the list stays below */
 		choice = menu_run(3, 1, 12, 11, 0x20, 1, 0);
-		wWindowStackSize--;
+		wWindowStackSize -= 2;
 		fade_out();
 		if (choice == 0) {
 			summary_page(slot);
