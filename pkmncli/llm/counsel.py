@@ -161,6 +161,8 @@ class Counsel:
             try:
                 reply = self.backend.complete(request)
             except LLMFailure as failure:
+                if self.stopping.is_set():  # the run's end broke it off, which is no fault of the service
+                    raise
                 failures += 1
                 self.usage.add_fault(failure.fault)
                 opened = self.breaker.failed(failure)

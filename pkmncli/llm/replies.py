@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -100,16 +99,24 @@ def read_value(value: Any, *, expires_after: int) -> ReadReply:
     skill = value.get("skill", "press")
     presses = tuple(_BY_NAME[name] for name in value.get("presses") or ())
     arguments = {name: value[name] for name in ("map", "x", "y") if value.get(name) is not None}
+    if "map" in arguments:
+        arguments["map"] = _plain(arguments["map"], 60)
     advice = Advice(
-        goal=str(value.get("goal", ""))[:200],
+        goal=_plain(value.get("goal", ""), 200),
         presses=presses,
         skill="" if skill == "press" else skill,
         arguments=arguments,
         confidence=float(value["confidence"]),
-        reason=str(value.get("reason", ""))[:300],
+        reason=_plain(value.get("reason", ""), 300),
         expires_after=expires_after,
     )
     return ReadReply(Reading.SCHEMA, advice)
+
+
+def _plain(text: str, length: int) -> str:
+    """One line that any file and terminal takes: half characters and control codes in JSON are a model's, too."""
+    whole = text[: 4 * length].encode("utf-8", "replace").decode("utf-8")
+    return " ".join("".join(one if one.isprintable() else " " for one in whole).split())[:length]
 
 
 def _problem(value: Mapping[str, Any]) -> str:
@@ -133,7 +140,7 @@ def _problem(value: Mapping[str, Any]) -> str:
     confidence = value.get("confidence")
     if isinstance(confidence, bool) or not isinstance(confidence, int | float):
         return "confidence must be a number from 0 to 1"
-    if not math.isfinite(confidence) or not 0 <= confidence <= 1:
+    if not 0 <= confidence <= 1:  # false of what is no number, too
         return "confidence must be a number from 0 to 1"
     if any(not isinstance(value.get(name, ""), str) for name in ("goal", "reason")):
         return "goal and reason must be texts"
@@ -149,7 +156,7 @@ def find_object(text: str) -> Any:
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # also a number of thousands of digits
             place = text.find("{", place + 1)
             continue
         if isinstance(value, dict):
@@ -187,7 +194,7 @@ def read_prose(text: str, *, expires_after: int) -> ReadReply:
         presses=() if press < 0 else (press,),
         skill=skill,
         confidence=_SURE_OF_PROSE,
-        reason=" ".join(words.split())[:100],
+        reason=_plain(words, 100),
         expires_after=expires_after,
     )
     return ReadReply(Reading.PROSE, advice)

@@ -1,26 +1,19 @@
-"""HTTP for backends: a whole reply within its time and size, and statuses as faults.
-
-The clients of language model services bound the wait for each piece of a reply, not for the whole: one byte a second
-would hold a request for ever. The hooks made here end it.
-"""
+"""HTTP for backends: replies from what a service sent, statuses as faults, and clients that end in time."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-from pkmncli.api import LLMFailure, LLMFault
+from pkmncli.api import LLMFailure, LLMFault, LLMReply
 from pkmncli.diagnostics import redact
-
-MOST_BYTES = 2_000_000
-"""Longest reply that is read: a thousand times what advice takes."""
+from pkmncli.llm.deadlines import bound_client
 
 _LONGEST_DETAIL = 160
-_ENDS_AT = "pkmncli.ends_at"
-_WITHOUT_TIMEOUT_S = 60.0
+_LONGEST_NAME = 200
+_MOST_TOKENS = 100_000_000
 _FAULT_BY_STATUS = {
     401: LLMFault.AUTHENTICATION,
     402: LLMFault.AUTHENTICATION,
@@ -36,37 +29,62 @@ _FAULT_BY_STATUS = {
 _TOO_LONG_WORDS = ("context length", "context size", "context_length", "too long", "maximum context", "exceed_context")
 
 
-def bounding_hooks(httpx: ModuleType) -> dict[str, list[Callable[[Any], None]]]:
-    """Event hooks for a client of ``httpx``, or of a library of its interface, that bound each reply in time and size.
+def where_is(url: str, default: str) -> str:
+    """A service's host and port for people, without a name and password in its address."""
+    try:
+        parts = urlsplit(url if "//" in url else f"//{url}")
+        host, port = parts.hostname, parts.port
+    except ValueError:  # no address; the client says so
+        return default
+    if not host:
+        return default
+    host = f"[{host}]" if ":" in host else host
+    return host if port is None else f"{host}:{port}"
 
-    A request's read timeout counts for the whole reply. What passes a bound ends with ``ReadTimeout`` or ``ReadError``.
+
+def checked_reply(
+    who: str,
+    text: Any,
+    model: Any,
+    prompt_tokens: Any,
+    completion_tokens: Any,
+    *,
+    latency_s: float,
+    parsed: Any = None,
+) -> LLMReply:
+    """A reply from values that a service sent, whatever their types turn out to be.
+
+    Args:
+        who: what was asked, for people.
+        text: of the reply; None counts as empty.
+        model: its name.
+        prompt_tokens: as counted by the service; what is no number counts as 0.
+        completion_tokens: likewise.
+        latency_s: seconds that it took.
+        parsed: the reply as a value.
+
+    Raises:
+        LLMFailure: the text is none.
     """
+    if text is not None and not isinstance(text, str):
+        raise LLMFailure(LLMFault.BROKEN, f"{who} answered, but not with a text")
+    return LLMReply(
+        text=redact(_whole(text or "")),
+        model=_whole(model)[:_LONGEST_NAME] if isinstance(model, str) else "",
+        prompt_tokens=_count(prompt_tokens),
+        completion_tokens=_count(completion_tokens),
+        latency_s=latency_s,
+        parsed=parsed,
+    )
 
-    class BoundedStream(httpx.SyncByteStream):  # type: ignore[misc, name-defined]
-        def __init__(self, stream: Any, request: Any) -> None:
-            self._stream, self._request = stream, request
 
-        def __iter__(self) -> Iterator[bytes]:
-            size = 0
-            for chunk in self._stream:
-                size += len(chunk)
-                if size > MOST_BYTES:
-                    raise httpx.ReadError(f"the reply is longer than {MOST_BYTES:,} bytes", request=self._request)
-                if time.monotonic() > self._request.extensions[_ENDS_AT]:
-                    raise httpx.ReadTimeout("the reply did not end in time", request=self._request)
-                yield chunk
+def _whole(text: str) -> str:
+    """The text without halves of characters, which no file takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
-        def close(self) -> None:
-            self._stream.close()
 
-    def begin(request: Any) -> None:
-        seconds = request.extensions.get("timeout", {}).get("read")
-        request.extensions[_ENDS_AT] = time.monotonic() + (_WITHOUT_TIMEOUT_S if seconds is None else seconds)
-
-    def bound(response: Any) -> None:
-        response.stream = BoundedStream(response.stream, response.request)
-
-    return {"request": [begin], "response": [bound]}
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else 0
 
 
 def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: str) -> LLMFailure:
@@ -109,3 +127,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:  # a date: rare, and clocks differ
         return None
     return min(seconds, 600.0) if seconds >= 0 else None
+
+
+__all__ = ["bound_client", "checked_reply", "failure_of_status", "where_is"]

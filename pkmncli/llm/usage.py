@@ -26,6 +26,8 @@ PRICES_USD_PER_MILLION: Mapping[str, tuple[float, float]] = {
     "claude-3-5-haiku": (0.80, 4.00),
     "claude-3-haiku": (0.25, 1.25),
     "claude-3-opus": (15.00, 75.00),
+    "claude-haiku-": (1.00, 5.00),
+    "claude-opus-": (15.00, 75.00),
     "claude-": (3.00, 15.00),
 }
 """List prices in US dollars, by the longest beginning of the model's name. Prices change: a setting replaces them."""

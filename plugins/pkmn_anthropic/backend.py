@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
@@ -16,7 +16,7 @@ import httpx2
 from pkmn_anthropic.settings import AnthropicSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bounding_hooks, failure_of_status
+from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
 
 KEY = "ANTHROPIC_API_KEY"
 CHECK_TIMEOUT_S = 15.0
@@ -37,16 +37,17 @@ class AnthropicBackend:
 
     def __init__(self, settings: AnthropicSettings | None, model: str | None) -> None:
         self._settings = settings or AnthropicSettings()
+        self._chosen = model is not None
         self.model = model or self._settings.default_model
         self._url = self._settings.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""
-        self._where = urlsplit(self._url).netloc or "Anthropic"
-        self._no_temperature = False
+        self._where = where_is(self._url, "Anthropic")
+        self._forces_tool = True
         self._lock = threading.Lock()
         self._made: anthropic.Anthropic | None = None
 
     def check(self) -> str:
         """Lists the models, which tells whether key and model are right."""
-        if not os.environ.get(KEY, "").strip():
+        if not any(os.environ.get(name, "").strip() for name in (KEY, "ANTHROPIC_AUTH_TOKEN")):
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
         try:
             known = self._list()
@@ -55,16 +56,51 @@ class AnthropicBackend:
                 return f"Advice: {self.model} at {self._where}."  # a service that lists no models
             hint = f"Check the key in {KEY}" if failure.fault is LLMFault.AUTHENTICATION else "Check the network"
             raise LLMConnectionError(f"{failure}. {hint}") from failure
-        is_alias = self.model.endswith("-latest")
-        if known and self.model not in known and not is_alias:
+        listed = any(name.startswith(self.model.removesuffix("-latest")) for name in known)  # names end in a date
+        if known and not listed and not self._chosen:
+            self.model = next((name for name in known if "haiku" in name), known[0])
+        elif known and not listed:
             raise LLMConnectionError(
                 f"{self._where} has no model {self.model!r}; it has {', '.join(known[:8])}: choose with --llm-model"
             )
         return f"Advice: {self.model} at {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Asks, with the schema as that of a tool which the model must use."""
+        """Asks, with the schema as that of a tool which the model must use, or may where it can't be made to.
+
+        The service takes neither temperature nor seed.
+        """
+        ends_at = time.monotonic() + request.timeout_s
+        try:
+            return self._ask(request, request.timeout_s)
+        except _RefusedChoiceError:
+            self._forces_tool = False
+            return self._ask(request, max(ends_at - time.monotonic(), 0.001))
+
+    def _ask(self, request: LLMRequest, timeout_s: float) -> LLMReply:
         began = time.perf_counter()
+        options = self._options(request)
+        message: Any = self._guarded(
+            lambda client: client.messages.create(timeout=timeout_s, **options), request.timeout_s
+        )
+        try:
+            texts = [block.text for block in message.content if block.type == "text"]
+            parsed = next((block.input for block in message.content if block.type == "tool_use"), None)
+            text = "\n".join(texts if parsed is None else [*texts, json.dumps(parsed)])
+            model, usage = message.model, message.usage
+        except (AttributeError, TypeError, ValueError) as error:
+            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a message") from error
+        return checked_reply(
+            self._where,
+            text,
+            model or self.model,
+            getattr(usage, "input_tokens", 0),
+            getattr(usage, "output_tokens", 0),
+            latency_s=time.perf_counter() - began,
+            parsed=parsed,
+        )
+
+    def _options(self, request: LLMRequest) -> dict[str, Any]:
         content: list[dict[str, Any]] = [
             {
                 "type": "image",
@@ -77,29 +113,13 @@ class AnthropicBackend:
             "model": self.model,
             "max_tokens": request.max_tokens,
             "messages": [{"role": "user", "content": content}],
-            "timeout": request.timeout_s,
         }
         if request.system:
             options["system"] = request.system
-        if not self._no_temperature:
-            options["temperature"] = min(request.temperature, 1.0)
         if request.schema is not None and self._settings.use_schema:
             options["tools"] = [{"name": TOOL, "description": "Your answer.", "input_schema": dict(request.schema)}]
-            options["tool_choice"] = {"type": "tool", "name": TOOL}
-        message: Any = self._guarded(lambda client: client.messages.create(**options), request.timeout_s)
-        try:
-            text = "".join(block.text for block in message.content if block.type == "text")
-            parsed = next((block.input for block in message.content if block.type == "tool_use"), None)
-            return LLMReply(
-                text or ("" if parsed is None else str(parsed)),
-                message.model or self.model,
-                message.usage.input_tokens,
-                message.usage.output_tokens,
-                time.perf_counter() - began,
-                parsed,
-            )
-        except (AttributeError, TypeError) as error:
-            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a message") from error
+            options["tool_choice"] = {"type": "tool", "name": TOOL} if self._forces_tool else {"type": "auto"}
+        return options
 
     def models(self) -> list[str]:
         """The models that the service lists."""
@@ -122,11 +142,13 @@ class AnthropicBackend:
     def _client(self) -> anthropic.Anthropic:
         with self._lock:
             if self._made is None:
+                http_client = httpx2.Client(follow_redirects=True)
+                bound_client(http_client, httpx2)
                 self._made = anthropic.Anthropic(
                     api_key=os.environ.get(KEY, "").strip() or None,
                     base_url=self._url or None,
                     max_retries=0,
-                    http_client=httpx2.Client(event_hooks=bounding_hooks(httpx2), follow_redirects=True),
+                    http_client=http_client,
                 )
             return self._made
 
@@ -136,14 +158,17 @@ class AnthropicBackend:
         try:
             return call(self._client)
         except anthropic.APIStatusError as error:
-            if error.status_code == 400 and "temperature" in error.response.text:
-                self._no_temperature = True  # the next question leaves it out
+            if error.status_code == 400 and "tool_choice" in error.response.text and self._forces_tool:
+                raise _RefusedChoiceError from error
             raise failure_of_status(error.status_code, error.response.text, error.response.headers, where) from error
         except anthropic.APITimeoutError as error:
             raise LLMFailure(LLMFault.TIMEOUT, f"{where} did not answer within {timeout_s:.3g} s") from error
         except anthropic.APIConnectionError as error:
-            if isinstance(error.__cause__, httpx2.ReadError) and "longer than" in str(error.__cause__):
-                raise LLMFailure(LLMFault.BROKEN, f"{where}: {error.__cause__}") from error
+            cause = error.__cause__
+            if isinstance(cause, httpx2.ReadError) and "longer than" in str(cause):
+                raise LLMFailure(LLMFault.BROKEN, f"{where}: {cause}") from error
+            if not isinstance(cause, httpx2.TransportError):  # redirected for ever, or packed
+                raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached") from error
         except (
             anthropic.AnthropicError,
@@ -154,3 +179,7 @@ class AnthropicBackend:
             RuntimeError,
         ) as error:
             raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error
+
+
+class _RefusedChoiceError(Exception):
+    """The model, which may be thinking, can't be made to use a tool."""

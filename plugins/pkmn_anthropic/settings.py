@@ -17,5 +17,7 @@ class AnthropicSettings(BaseModel):
     base_url: str | None = Field(
         default=None, description="Address of the service. [default: ANTHROPIC_BASE_URL, then its own]"
     )
-    default_model: str = Field(default="claude-3-5-haiku-latest", description="Model where none is chosen.")
+    default_model: str = Field(
+        default="claude-haiku-4-5", description="Model where none is chosen; a listed one where it is no more."
+    )
     use_schema: bool = Field(default=True, description="Ask for replies through a tool that has the schema.")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import xllamacpp
@@ -13,8 +15,10 @@ from pkmn_local.model_files import find_model, installed
 from pkmn_local.settings import LocalSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
+from pkmncli.llm.transport import checked_reply
 
 _SILENT = -1
+_LONGEST_END_S = 30.0
 
 
 class LocalBackend:
@@ -45,28 +49,40 @@ class LocalBackend:
         return f"Advice: {self.model} from {path}, loaded in {time.perf_counter() - began:.1f} s."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Waits for its turn, asks, and breaks off when the time is up."""
+        """Waits for its turn, asks, and is back when the time is up: the model breaks off at its next token."""
         began = time.perf_counter()
         ends_at = time.monotonic() + request.timeout_s
-        if not self._busy.acquire(timeout=request.timeout_s):
+        future: Future[LLMReply] = Future()
+        if self._closed.is_set() or not self._busy.acquire(timeout=request.timeout_s):
             raise _late(request)
+
+        def work() -> None:
+            try:
+                future.set_result(self._ask(request, began, ends_at))
+            except BaseException as error:  # whatever it is, it is told where it can be dealt with
+                future.set_exception(error)
+            finally:
+                self._busy.release()
+
+        Thread(target=work, name="llama.cpp", daemon=True).start()
         try:
-            if self._server is None:
-                try:
-                    self._load(find_model(self._asked_for, self._settings.model_path))
-                except LLMConnectionError as error:
-                    raise LLMFailure(LLMFault.NO_MODEL, str(error)) from error
-            return self._ask(request, began, ends_at)
-        finally:
-            self._busy.release()
+            return future.result(max(ends_at - time.monotonic(), 0.0))
+        except TimeoutError as error:  # a long prompt is read in one go, which nothing interrupts
+            raise _late(request) from error
 
     def models(self) -> list[str]:
         """The model files that are here."""
         return [path.stem for path in installed()]
 
     def close(self) -> None:
-        """Ends what is under way at its next token. The model goes with the process."""
+        """Ends what is under way at its next token, and lets go of the model.
+
+        That token is waited for: a process that ends while llama.cpp calls back into it would crash.
+        """
         self._closed.set()
+        if self._busy.acquire(timeout=_LONGEST_END_S):
+            self._server = None
+            self._busy.release()
 
     def _load(self, path: Path) -> None:
         if self._server is not None:
@@ -87,6 +103,13 @@ class LocalBackend:
             raise LLMConnectionError(f"{path} can't be loaded by llama.cpp: is it a whole GGUF file?") from error
 
     def _ask(self, request: LLMRequest, began: float, ends_at: float) -> LLMReply:
+        if self._server is None:
+            try:
+                path = find_model(self._asked_for, self._settings.model_path)
+                self.model = path.stem
+                self._load(path)
+            except LLMConnectionError as error:
+                raise LLMFailure(LLMFault.NO_MODEL, str(error)) from error
         parts: list[str] = []
         usage: dict[str, Any] = {}
         problem: list[dict[str, Any]] = []
@@ -130,12 +153,13 @@ class LocalBackend:
             raise _late(request)
         if self._closed.is_set():
             raise LLMFailure(LLMFault.UNREACHABLE, "the run has ended")
-        return LLMReply(
+        return checked_reply(
+            "llama.cpp",
             "".join(parts),
             self.model,
-            int(usage.get("prompt_tokens", 0)),
-            int(usage.get("completion_tokens", 0)),
-            time.perf_counter() - began,
+            usage.get("prompt_tokens"),
+            usage.get("completion_tokens"),
+            latency_s=time.perf_counter() - began,
         )
 
 

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 import ollama
@@ -15,7 +14,7 @@ import ollama
 from pkmn_ollama.settings import OllamaSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bounding_hooks, failure_of_status
+from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
 
 CHECK_TIMEOUT_S = 15.0
 SUGGESTED_MODEL = "llama3.2:3b"
@@ -42,7 +41,7 @@ class OllamaBackend:
 
     @property
     def _where(self) -> str:
-        return f"Ollama at {urlsplit(self._host).netloc or self._host}"
+        return f"Ollama at {where_is(self._host, 'OLLAMA_HOST')}"
 
     def check(self) -> str:
         """Lists the installed models, and settles which one is asked."""
@@ -52,7 +51,7 @@ class OllamaBackend:
                 raise LLMConnectionError(f"{self._where} has no model. Fetch one: ollama pull {SUGGESTED_MODEL}")
             self.model = known[0]
             return f"Advice: {self.model}, installed on {self._where}."
-        if self.model not in known and f"{self.model}:latest" not in known:
+        if self.model not in known and f"{self.model}:latest" not in known and not self._knows(self.model):
             has = f"it has {', '.join(known[:8])}" if known else "it has none"
             raise LLMConnectionError(
                 f"{self._where} has no model {self.model!r} ({has}). Fetch it: ollama pull {self.model}"
@@ -81,12 +80,13 @@ class OllamaBackend:
             ),
             request.timeout_s,
         )
-        return LLMReply(
-            reply.message.content or "",
+        return checked_reply(
+            self._where,
+            reply.message.content,
             reply.model or self.model,
-            reply.prompt_eval_count or 0,
-            reply.eval_count or 0,
-            time.perf_counter() - began,
+            reply.prompt_eval_count,
+            reply.eval_count,
+            latency_s=time.perf_counter() - began,
         )
 
     def models(self) -> list[str]:
@@ -99,18 +99,28 @@ class OllamaBackend:
             ) from failure
         return [one.model for one in listing.models if one.model]
 
+    def _knows(self, model: str) -> bool:
+        """Whether the server has a model that it doesn't list, as those do that pass questions on."""
+        try:
+            self._guarded(lambda client: client.show(model), CHECK_TIMEOUT_S)
+        except LLMFailure:
+            return False
+        return True
+
     def close(self) -> None:
         """Lets go of the connections."""
         with self._lock:
+            for client in self._clients.values():
+                client.close()  # type: ignore[no-untyped-call]
             self._clients.clear()
 
     def _client(self, timeout_s: float) -> ollama.Client:
         """A client whose requests take no longer; it takes no timeout with a request."""
         with self._lock:
             if timeout_s not in self._clients:
-                self._clients[timeout_s] = ollama.Client(
-                    host=self._host, timeout=timeout_s, event_hooks=bounding_hooks(httpx)
-                )
+                client = ollama.Client(host=self._host, timeout=timeout_s)
+                bound_client(client._client, httpx)
+                self._clients[timeout_s] = client
             return self._clients[timeout_s]
 
     def _guarded(self, call: Callable[[ollama.Client], T], timeout_s: float) -> T:
@@ -119,7 +129,10 @@ class OllamaBackend:
         try:
             return call(self._client(timeout_s))
         except ollama.ResponseError as error:
-            raise failure_of_status(error.status_code, error.error, {}, where) from error
+            # The client keeps the status' headers only in what it turned into its own error.
+            response = getattr(error.__context__, "response", None)
+            headers = {} if response is None else response.headers
+            raise failure_of_status(error.status_code, str(error.error), headers, where) from error
         except ConnectionError as error:
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached") from error
         except httpx.TimeoutException as error:

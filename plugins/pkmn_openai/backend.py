@@ -15,10 +15,17 @@ import openai
 from pkmn_openai.settings import OpenAISettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bounding_hooks, failure_of_status
+from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
 
 KEY = "OPENAI_API_KEY"
 CHECK_TIMEOUT_S = 15.0
+_COMPLAINTS = {
+    "max_tokens": ("max_tokens",),
+    "temperature": ("temperature",),
+    "seed": ("seed",),
+    "response_format": ("response_format", "json_schema", "grammar"),
+}
+"""Options that some models refuse, and the words by which they are complained of."""
 _LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -35,10 +42,11 @@ class OpenAIBackend:
 
     def __init__(self, settings: OpenAISettings | None, model: str | None) -> None:
         self._settings = settings or OpenAISettings()
+        self._chosen = model is not None
         self.model = model or self._settings.default_model or ""
         self.sees = self._settings.sees
         self._url = self._settings.base_url or os.environ.get("OPENAI_BASE_URL") or ""
-        self._where = urlsplit(self._url).netloc or "OpenAI"
+        self._where = where_is(self._url, "OpenAI")
         self._left_out: set[str] = set()
         self._lock = threading.Lock()
         self._made: openai.OpenAI | None = None
@@ -57,7 +65,8 @@ class OpenAIBackend:
             if failure.fault in (LLMFault.NO_MODEL, LLMFault.REFUSED) and self.model:
                 return f"Advice: {self.model} at {self._where}."  # it lists no models, which is no must
             raise LLMConnectionError(f"{failure}. {self._advice(failure.fault)}") from failure
-        if not self.model:
+        # The default is OpenAI's own: another service is asked for what it has.
+        if not self.model or (self._url and known and not self._chosen and self.model not in known):
             if not known:
                 raise LLMConnectionError(f"{self._where} lists no models: name one with --llm-model")
             self.model = known[0]
@@ -107,11 +116,13 @@ class OpenAIBackend:
     def _client(self) -> openai.OpenAI:
         with self._lock:
             if self._made is None:
+                http_client = httpx2.Client(follow_redirects=True)
+                bound_client(http_client, httpx2)
                 self._made = openai.OpenAI(
                     api_key=self._key or "none",
                     base_url=self._url or None,
                     max_retries=0,
-                    http_client=httpx2.Client(event_hooks=bounding_hooks(httpx2), follow_redirects=True),
+                    http_client=http_client,
                 )
             return self._made
 
@@ -128,17 +139,18 @@ class OpenAIBackend:
             lambda: self._client.chat.completions.create(model=self.model, timeout=timeout_s, **options), timeout_s
         )
         try:
-            text = completion.choices[0].message.content or ""
-            usage = completion.usage
-            return LLMReply(
-                text,
-                completion.model or self.model,
-                usage.prompt_tokens if usage is not None else 0,
-                usage.completion_tokens if usage is not None else 0,
-                time.perf_counter() - began,
-            )
-        except (AttributeError, IndexError, TypeError) as error:
+            text = completion.choices[0].message.content
+            model, usage = completion.model, completion.usage
+        except (AttributeError, LookupError, TypeError) as error:
             raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a completion") from error
+        return checked_reply(
+            self._where,
+            text,
+            model or self.model,
+            getattr(usage, "prompt_tokens", 0),
+            getattr(usage, "completion_tokens", 0),
+            latency_s=time.perf_counter() - began,
+        )
 
     def _options(self, request: LLMRequest) -> dict[str, Any]:
         content: Any = request.prompt
@@ -172,7 +184,7 @@ class OpenAIBackend:
         """Runs a call of the client; every error of it becomes a failure."""
         try:
             return call()
-        except openai.BadRequestError as error:
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             option = self._refused_option(error)
             if option:
                 raise _RefusedOptionError(option) from error
@@ -185,6 +197,8 @@ class OpenAIBackend:
             cause = error.__cause__
             if isinstance(cause, httpx2.ReadError) and "longer than" in str(cause):
                 raise LLMFailure(LLMFault.BROKEN, f"{self._where}: {cause}") from error
+            if not isinstance(cause, httpx2.TransportError):  # redirected for ever, or packed
+                raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered what is no reply") from error
             raise LLMFailure(LLMFault.UNREACHABLE, f"{self._where} can't be reached") from error
         except (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered what is no reply") from error
@@ -192,14 +206,16 @@ class OpenAIBackend:
     def _of_status(self, error: openai.APIStatusError) -> LLMFailure:
         return failure_of_status(error.status_code, error.response.text, error.response.headers, self._where)
 
-    def _refused_option(self, error: openai.BadRequestError) -> str:
+    def _refused_option(self, error: openai.APIStatusError) -> str:
         """An option that the answer complains of, and that is not yet left out; empty for none."""
-        text = error.response.text
-        for option in ("max_tokens", "temperature", "seed", "response_format"):
-            if option in text and option not in self._left_out:
+        if self._of_status(error).fault is LLMFault.TOO_LONG:
+            return ""  # which may well speak of max_tokens
+        body = error.body if isinstance(error.body, dict) else {}
+        named = body.get("param")
+        text = named if isinstance(named, str) and named else error.response.text
+        for option, words in _COMPLAINTS.items():
+            if option not in self._left_out and any(word in text for word in words):
                 return option
-        if "json_schema" in text and "response_format" not in self._left_out:
-            return "response_format"
         return ""
 
     def _advice(self, fault: LLMFault) -> str:

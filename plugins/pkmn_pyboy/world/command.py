@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.road_checks import check_roads
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.world.abilities import FIELD_MOVES, Abilities
@@ -54,6 +55,9 @@ def world(
     ] = None,
     maps: Annotated[bool, typer.Option("--maps", help="Draw every map of a way.")] = False,
     picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map or the way as a picture.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say which milestones' roads can't be walked on the game's maps.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")] = False,
 ) -> None:
     """Show the maps of a game, one of them, or the way between two places, read from the cartridge image.
@@ -68,6 +72,9 @@ def world(
     cartridge = Cartridge(image.data, profile)
     if not cartridge.world.map_ids():
         raise EnvironmentSetupError(f"{image.path}: no map of {profile.title} can be read from this image")
+    if check:
+        _show_roads(profile, cartridge, as_json=as_json)
+        return
     describer = Describer(cartridge, profile.names)
     console = Console(highlight=False, soft_wrap=True)
     if to is not None and place is not None:
@@ -93,6 +100,20 @@ def world(
         return
     for line in lines:
         console.print(line, markup=False)
+
+
+def _show_roads(profile: GameProfile, cartridge: Cartridge, *, as_json: bool) -> None:
+    """The milestones that can't be walked to, one a line."""
+    problems = check_roads(profile, cartridge.world)
+    goals = len(profile.milestones) + len(profile.errands)
+    if as_json:
+        found = [{"key": problem.key, "problem": problem.message} for problem in problems]
+        typer.echo(json.dumps({"goals": goals, "problems": found}, indent=2))
+        return
+    for problem in problems:
+        typer.echo(str(problem))
+    walkable = goals - len({problem.key for problem in problems})
+    typer.echo(f"{walkable} of {goals} milestones and errands of {profile.title} can be walked to.")
 
 
 def _drawn(path: Path, cartridge: Cartridge, regions: Any, title: str, result: dict[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from pkmn_pyboy.road_checks import check_roads, story
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.command import world as world_command
 from pkmncli.errors import EnvironmentSetupError
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -168,6 +170,15 @@ def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
     )
     barred = [problem.key for problem in check_roads(unequipped, world)]
     assert "tarn_crossed" in barred
+
+
+def test_the_roads_are_checked_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    world_command(check=True, as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert found["problems"] == []
+    assert found["goals"] >= 35
+    world_command(check=True)
+    assert f"{found['goals']} of {found['goals']} milestones and errands" in capsys.readouterr().out
 
 
 def test_crystals_story_names_what_each_badge_needs(crystal: GameProfile) -> None:

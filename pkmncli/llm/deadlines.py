@@ -1,0 +1,160 @@
+"""Deadlines for HTTP clients: a whole exchange within its time, however slowly its pieces come.
+
+The clients of language model services bound the wait for each piece: one byte a second, in the reply or already in its
+headers, would hold a request for ever, and so would a resolver that does not answer. Here every wait of a request is
+cut to what is left of its time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+MOST_BYTES = 2_000_000
+"""Longest reply that is read: a thousand times what advice takes."""
+
+_ENDS_AT = "pkmncli.ends_at"
+_WITHOUT_TIMEOUT_S = 60.0
+_SHORTEST_WAIT_S = 0.001
+
+
+class _Deadline(threading.local):
+    """When the request that this thread makes must have ended."""
+
+    ends_at: float | None = None
+
+
+_deadline = _Deadline()
+
+
+def bound_client(client: Any, httpx: ModuleType) -> None:
+    """Makes a client end each exchange in time, and at a size.
+
+    A request's read timeout counts for the whole exchange: name look-up, connection, redirects, headers and body.
+    What passes it ends with the library's ``ReadTimeout`` or ``ConnectTimeout``; what is too long, with ``ReadError``.
+
+    Args:
+        client: a ``Client`` of the library.
+        httpx: the library, ``httpx`` or one of its interface.
+    """
+
+    class BoundedStream(httpx.SyncByteStream):  # type: ignore[misc, name-defined]
+        def __init__(self, stream: Any, request: Any) -> None:
+            self._stream, self._request = stream, request
+
+        def __iter__(self) -> Iterator[bytes]:
+            size = 0
+            for chunk in self._stream:
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise httpx.ReadError(f"the reply is longer than {MOST_BYTES:,} bytes", request=self._request)
+                if time.monotonic() > self._request.extensions[_ENDS_AT]:
+                    raise httpx.ReadTimeout("the reply did not end in time", request=self._request)
+                yield chunk
+
+        def close(self) -> None:
+            self._stream.close()
+
+    def begin(request: Any) -> None:
+        seconds = request.extensions.get("timeout", {}).get("read")
+        ends_at = time.monotonic() + (_WITHOUT_TIMEOUT_S if seconds is None else seconds)
+        _deadline.ends_at = request.extensions.setdefault(_ENDS_AT, ends_at)  # a redirect has the first one's
+        request.headers["accept-encoding"] = "identity"  # a size is only a bound where nothing is unpacked
+
+    def bound(response: Any) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise httpx.DecodingError("the reply is packed, which was not asked for", request=response.request)
+        response.stream = BoundedStream(response.stream, response.request)
+
+    client.event_hooks = {"request": [begin], "response": [bound]}
+    for transport in (client._transport, *client._mounts.values()):
+        pool = getattr(transport, "_pool", None)
+        if pool is not None:
+            pool._network_backend = _BoundedNetwork(pool._network_backend)
+
+
+class _BoundedNetwork:
+    """A network backend of ``httpcore`` whose waits end with the thread's request."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self._library = importlib.import_module(type(inner).__module__.partition(".")[0])
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+        failure: Exception | None = None
+        for address in self._look_up(host, port):
+            left = _left(timeout, self._library.ConnectTimeout)
+            try:
+                return _BoundedConnection(self._inner.connect_tcp(address, port, left, **options), self._library)
+            except (self._library.ConnectError, self._library.ConnectTimeout) as error:
+                failure = error
+        raise failure or self._library.ConnectError(f"{host} has no address")
+
+    def connect_unix_socket(self, path: str, timeout: float | None = None, **options: Any) -> Any:
+        left = _left(timeout, self._library.ConnectTimeout)
+        return _BoundedConnection(self._inner.connect_unix_socket(path, left, **options), self._library)
+
+    def sleep(self, seconds: float) -> None:
+        self._inner.sleep(seconds)
+
+    def _look_up(self, host: str, port: int) -> list[str]:
+        """The addresses of a host; asked in a thread, since a resolver can't be given a time."""
+        found: list[str] = []
+        errors: list[OSError | UnicodeError] = []
+
+        def ask() -> None:
+            try:
+                answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            except (OSError, UnicodeError) as error:
+                errors.append(error)
+            else:
+                found.extend(dict.fromkeys(str(address[0]) for *_, address in answers))
+
+        thread = threading.Thread(target=ask, name="look-up", daemon=True)
+        thread.start()
+        thread.join(_left(None, self._library.ConnectTimeout))
+        if errors:
+            raise self._library.ConnectError(str(errors[0]))
+        if thread.is_alive():
+            raise self._library.ConnectTimeout(f"no address of {host} came in time")
+        return found
+
+
+class _BoundedConnection:
+    """A network stream of ``httpcore``, likewise."""
+
+    def __init__(self, inner: Any, library: Any) -> None:
+        self._inner = inner
+        self._library = library
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data: bytes = self._inner.read(max_bytes, _left(timeout, self._library.ReadTimeout))
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, _left(timeout, self._library.WriteTimeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Any:
+        left = _left(timeout, self._library.ConnectTimeout)
+        return _BoundedConnection(self._inner.start_tls(ssl_context, server_hostname, left), self._library)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+def _left(timeout: float | None, late: type[Exception]) -> float | None:
+    """Seconds to wait at most; raises where the request's time is over."""
+    if _deadline.ends_at is None:
+        return timeout
+    left = _deadline.ends_at - time.monotonic()
+    if left <= 0:
+        raise late("the time of the request is over")
+    return max(left if timeout is None else min(left, timeout), _SHORTEST_WAIT_S)

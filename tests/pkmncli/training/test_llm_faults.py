@@ -1,0 +1,174 @@
+"""A training whose language model fails: it goes on to its end, labels nothing wrongly, and says once what is wrong."""
+
+from __future__ import annotations
+
+import functools
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fault_server import Behaviour, FaultServer, half, hang_up, never, slowly_from_the_start
+from faults import GOOD, KEY, READINGS
+
+from pkmncli.api import LLMFault, Source
+from pkmncli.llm.guard import Breaker
+from pkmncli.training import advice_parts
+
+STEPS = 100
+ADVISED = ["--mode=llm-only", f"--steps={STEPS}", "--llm-interval=5", "--max-steps-per-episode=50", "--run-name=it"]
+AT_ONCE = {"retry-after": "0"}
+
+Course = Callable[[Path], dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(advice_parts, "Counsel", functools.partial(advice_parts.Counsel, backoff=_soon()))
+
+
+def _soon() -> Any:
+    from pkmncli.llm.guard import Backoff  # noqa: PLC0415
+
+    return Backoff(attempts=2, first_s=0.01)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with FaultServer() as running:
+        yield running
+
+
+def at(server: FaultServer) -> list[str]:
+    return ["--llm=openai", f"--set=openai.base_url={server.url}/v1"]
+
+
+def patience(folder: Path, seconds: float) -> str:
+    """The option for the time that a request has."""
+    path = folder / "patience.toml"
+    path.write_text(f"llm_timeout_s = {seconds}\n")
+    return f"--config={path}"
+
+
+def assert_no_key(folder: Path, *texts: str) -> None:
+    assert KEY not in "".join(texts)
+    for path in folder.rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "fault"),
+    [
+        (Behaviour(send=hang_up), LLMFault.UNREACHABLE),
+        (Behaviour(send=half), LLMFault.UNREACHABLE),
+        (Behaviour(send=never), LLMFault.TIMEOUT),
+        (Behaviour(send=slowly_from_the_start), LLMFault.TIMEOUT),
+        (Behaviour(status=429, headers=AT_ONCE), LLMFault.OVERLOADED),
+        (Behaviour(status=503, headers=AT_ONCE), LLMFault.OVERLOADED),
+        (Behaviour(status=401, message=f"Incorrect API key provided: {KEY}"), LLMFault.AUTHENTICATION),
+        (Behaviour(status=404, message="the model was unloaded"), LLMFault.NO_MODEL),
+        (Behaviour(status=413), LLMFault.TOO_LONG),
+        (Behaviour(status=400, message=f"{KEY} is not what we like"), LLMFault.REFUSED),
+        (Behaviour(status=500), LLMFault.BROKEN),
+        (Behaviour(body=b"<html>", content_type="text/html"), LLMFault.BROKEN),
+        (Behaviour(text="x" * 10_000_000), LLMFault.BROKEN),
+    ],
+    ids=lambda value: str(value) if isinstance(value, LLMFault) else "",
+)
+def test_a_training_outlives_each_fault(
+    behaviour: Behaviour,
+    fault: LLMFault,
+    pkmn: Callable[..., Any],
+    server: FaultServer,
+    course: Course,
+    tmp_path: Path,
+) -> None:
+    server.answer(behaviour)
+    result = pkmn("train", *ADVISED, *at(server), "--llm-wait", patience(tmp_path, 0.3))
+    assert result.code == 0, result.err
+    said = result.out + result.err
+    assert said.count("No advice: ") == 1, said
+    assert "Traceback" not in said
+    found = course(tmp_path / "runs" / "it")
+    assert len(found["decisions"]) == STEPS
+    assert all(row["source"] != Source.LLM and row["model"] == "" for row in found["decisions"])
+    llm = found["summary"]["llm"]
+    assert set(llm["faults"]) == {str(fault)}
+    assert (llm["replies"], llm["llm_steps"], llm["coverage"]) == (0, 0, 0.0)
+    assert all(row["problem"] and not row["advice"] for row in found["advice"])
+    assert_no_key(tmp_path, said)
+
+
+def test_replies_of_no_use_are_no_advice(
+    pkmn: Callable[..., Any], server: FaultServer, course: Course, tmp_path: Path
+) -> None:
+    """Each reply is followed by the same one to the repair."""
+    texts = [text for text, reading in READINGS.values() if reading == "nothing"]
+    server.answer(*(Behaviour(text=text) for text in texts for _ in range(2)))
+    result = pkmn("train", *ADVISED, *at(server), "--llm-wait")
+    assert result.code == 0, result.err
+    found = course(tmp_path / "runs" / "it")
+    assert len(found["decisions"]) == STEPS
+    assert all(row["source"] != Source.LLM for row in found["decisions"])
+    assert found["summary"]["llm"]["validity_rate"] == 0
+    assert len(server.asked) >= 2 * len(texts)
+    assert len(found["advice"]) >= len(texts)
+
+
+def test_nothing_waits_for_a_model_that_never_answers(
+    pkmn: Callable[..., Any], server: FaultServer, course: Course, tmp_path: Path
+) -> None:
+    """The request has ten minutes; the training has ended long before."""
+    server.answer(Behaviour(send=never))
+    result = pkmn("train", *ADVISED, *at(server), patience(tmp_path, 600))
+    assert result.code == 0, result.err
+    assert len(course(tmp_path / "runs" / "it")["decisions"]) == STEPS
+    assert len(server.asked) == 1, "one question at a time for each environment"
+
+
+def test_a_server_that_is_away_for_a_while_is_told_twice_and_comes_back(
+    pkmn: Callable[..., Any],
+    server: FaultServer,
+    course: Course,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(advice_parts, "Breaker", functools.partial(Breaker, failures=2, pause_s=0.0))
+    server.answer(Behaviour(text=GOOD), Behaviour(text=GOOD), *[Behaviour(send=hang_up)] * 5, Behaviour(text=GOOD))
+    result = pkmn("train", *ADVISED, *at(server), "--llm-wait")
+    assert result.code == 0, result.err
+    said = result.out + result.err
+    assert said.count("No advice: ") == 1, said
+    assert said.count("answers again") == 1, said
+    found = course(tmp_path / "runs" / "it")
+    advised = [row["global_step"] for row in found["decisions"] if row["source"] == Source.LLM]
+    failed = [row["global_step"] for row in found["advice"] if not row["advice"]]
+    assert failed
+    assert min(advised) < min(failed) < max(failed) < max(advised)
+
+
+def test_nobody_there_at_the_start_is_an_error_of_one_line_unless_it_may_be(
+    pkmn: Callable[..., Any], course: Course, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    nobody = ["--llm=openai", f"--set=openai.base_url=http://127.0.0.1:{port}/v1"]
+    result = pkmn("train", *ADVISED, *nobody)
+    assert result.code == 4
+    assert len(result.err.splitlines()) == 1
+    assert f"127.0.0.1:{port}" in result.err
+    assert list(tmp_path.glob("runs/*")) == []
+    result = pkmn("train", *ADVISED, *nobody, "--llm-optional", "--llm-wait")
+    assert result.code == 0, result.err
+    assert "Going on without its advice" in result.out
+    assert all(row["source"] != Source.LLM for row in course(tmp_path / "runs" / "it")["decisions"])
+
+
+def test_without_a_key_the_line_names_the_variable(pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    result = pkmn("train", *ADVISED, "--llm=openai", "--set=openai.base_url=https://service.invalid/v1")
+    assert result.code == 4
+    assert len(result.err.splitlines()) == 1
+    assert "OPENAI_API_KEY" in result.err
