@@ -8,19 +8,19 @@ extern void (*menu_hook)(void);
 u8 wanted_slot;
 
 static const u8 word_fight[] = {0x85, 0x88, 0x86, 0x87, 0x93, CH_END};
-static const u8 word_team[] = {0x93, 0x84, 0x80, 0x8C, CH_END};
+static const u8 word_pal[] = {0x8F, 0x80, 0x8B, CH_END}; /* three letters: a fourth would lie on the frame */
 static const u8 word_pack[] = {0x8F, 0x80, 0x82, 0x8A, CH_END};
 static const u8 word_run[] = {0x91, 0x94, 0x8D, CH_END};
 static const u8 word_pp[] = {0x8F, 0x8F, CH_END};
 
-/* FIGHT, TEAM, PACK, RUN: 0 to 3. */
+/* FIGHT, PAL, PACK, RUN: 0 to 3. */
 static u8 action_menu(void)
 {
 	u8 choice;
 	message_box();
 	screen_box(12, 8, 6, 12);
 	screen_text(14, 10, word_fight);
-	screen_text(14, 16, word_team);
+	screen_text(14, 16, word_pal);
 	screen_text(16, 10, word_pack);
 	screen_text(16, 16, word_run);
 	screen_push(12, 6);

@@ -12,10 +12,12 @@ static u8 selling;   /* the pocket that is sold from */
 static void draw_good(u8 entry, u8 row)
 {
 	u8 name[16];
+	u16 price;
 	item_name(name, goods[entry]);
 	screen_text(row, 2, name);
-	screen_put(row, 14, 0xF0);
-	screen_number(row, 15, item_price(goods[entry]), 4);
+	price = item_price(goods[entry]);
+	screen_put(row, price > 999 ? 14 : 15, 0xF0);
+	screen_number(row, price > 999 ? 15 : 16, price, price > 999 ? 4 : 3);
 }
 
 static void draw_owned(u8 entry, u8 row)
