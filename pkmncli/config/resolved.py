@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from pkmncli.config.model_choice import backend_serving
 from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
 from pkmncli.config.sources import CORE, Given, from_command_line, from_environment, from_file, from_set_options
 from pkmncli.config.train_settings import TrainSettings
@@ -191,6 +192,10 @@ def resolve_settings(
     for entry in found:
         given.setdefault(_section_name(registry, entry), {})[entry.key] = entry
     settings = ResolvedSettings(given, registry)
+    core = given.get(CORE, {})
+    if "llm_model" in core and "llm" not in core and settings.train.takes_advice:
+        core["llm"] = backend_serving(core["llm_model"], registry)
+        settings = ResolvedSettings(given, registry)
     settings.check_all()
     return settings
 

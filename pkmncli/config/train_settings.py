@@ -156,6 +156,11 @@ class TrainSettings(BaseModel):
             weights[name.strip()] = float(weight) if separator else 1.0
         return weights
 
+    @property
+    def takes_advice(self) -> bool:
+        """Whether a language model has a say."""
+        return self.mode != "rl-only"
+
     def plugins_in_use(self) -> list[tuple[str, str, str]]:
         """Each plugin that these settings choose, the game aside: the setting, the kind and the name."""
         chosen = [

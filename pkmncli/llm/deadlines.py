@@ -11,9 +11,12 @@ import importlib
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 MOST_BYTES = 2_000_000
 """Longest reply that is read: a thousand times what advice takes."""
@@ -158,3 +161,21 @@ def _left(timeout: float | None, late: type[Exception]) -> float | None:
     if left <= 0:
         raise late("the time of the request is over")
     return max(left if timeout is None else min(left, timeout), _SHORTEST_WAIT_S)
+
+
+def call_within(call: Callable[[], T], seconds: float) -> T:
+    """Calls what knows of no deadline, in a thread that is left to itself when the time is up.
+
+    Raises:
+        TimeoutError: it has not come back; or whatever it raises.
+    """
+    future: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # whatever it is, it is told where it can be dealt with
+            future.set_exception(error)
+
+    threading.Thread(target=work, name="request", daemon=True).start()
+    return future.result(max(seconds, 0.0))

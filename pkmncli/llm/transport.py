@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply
 from pkmncli.diagnostics import redact
-from pkmncli.llm.deadlines import bound_client
+from pkmncli.llm.deadlines import bound_client, call_within
 
 _LONGEST_DETAIL = 160
 _LONGEST_NAME = 200
@@ -129,4 +129,4 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     return min(seconds, 600.0) if seconds >= 0 else None
 
 
-__all__ = ["bound_client", "checked_reply", "failure_of_status", "where_is"]
+__all__ = ["bound_client", "call_within", "checked_reply", "failure_of_status", "where_is"]

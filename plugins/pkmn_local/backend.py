@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import xllamacpp
@@ -15,7 +13,7 @@ from pkmn_local.model_files import find_model, installed
 from pkmn_local.settings import LocalSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import checked_reply
+from pkmncli.llm.transport import call_within, checked_reply
 
 _SILENT = -1
 _LONGEST_END_S = 30.0
@@ -52,21 +50,17 @@ class LocalBackend:
         """Waits for its turn, asks, and is back when the time is up: the model breaks off at its next token."""
         began = time.perf_counter()
         ends_at = time.monotonic() + request.timeout_s
-        future: Future[LLMReply] = Future()
         if self._closed.is_set() or not self._busy.acquire(timeout=request.timeout_s):
             raise _late(request)
 
-        def work() -> None:
+        def work() -> LLMReply:
             try:
-                future.set_result(self._ask(request, began, ends_at))
-            except BaseException as error:  # whatever it is, it is told where it can be dealt with
-                future.set_exception(error)
+                return self._ask(request, began, ends_at)
             finally:
                 self._busy.release()
 
-        Thread(target=work, name="llama.cpp", daemon=True).start()
         try:
-            return future.result(max(ends_at - time.monotonic(), 0.0))
+            return call_within(work, ends_at - time.monotonic())
         except TimeoutError as error:  # a long prompt is read in one go, which nothing interrupts
             raise _late(request) from error
 

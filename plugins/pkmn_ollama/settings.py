@@ -12,7 +12,7 @@ class OllamaSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    serves: ClassVar[tuple[str, ...]] = ("llama", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
+    serves: ClassVar[tuple[str, ...]] = ("llama", "gpt-oss", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
 
     host: str | None = Field(
         default=None, description="Address of the server. [default: OLLAMA_HOST, then this machine]"

@@ -199,7 +199,7 @@ class GoalOrientedPlanner:
             trainers: class and number of each, fought one after the other.
         """
         environment = self._environment
-        if environment is None:
+        if environment is None or environment.settings.knowledge == "seen":
             return None
         foes = [foe for trainer in trainers for foe in self._book.party(*trainer)]
         party = strength.rested(self._tables, environment.state.party)

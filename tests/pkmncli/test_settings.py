@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -69,6 +69,32 @@ class Plugin:
         register("plain", dict)
 
 
+class CloudSettings(BaseModel):
+    """Settings of a backend that serves two families of models."""
+
+    serves: ClassVar[tuple[str, ...]] = ("gpt-", "both-")
+
+
+class HomeSettings(BaseModel):
+    """Settings of one that serves a part of the first, too."""
+
+    serves: ClassVar[tuple[str, ...]] = ("gpt-oss", "both-")
+
+
+class Models:
+    @hookimpl
+    def pkmn_register_llm_backends(self, register: Callable[..., None]) -> None:
+        register("cloud", dict, config=CloudSettings)
+        register("home", dict, config=HomeSettings)
+        register("any", dict)
+
+
+@pytest.fixture
+def models(plugin_registry: Registry) -> None:
+    """Backends ``cloud``, ``home`` and ``any`` are installed."""
+    plugin_registry.register_plugin(Models(), "models")
+
+
 @pytest.fixture
 def resolve(plugin_registry: Registry) -> Callable[..., ResolvedSettings]:
     """Resolves settings with a learner ``dqn`` and rewards ``two-part`` and ``plain`` installed."""
@@ -107,6 +133,7 @@ def test_each_source_goes_before_the_next(resolve: Resolve, tmp_path: Path) -> N
     assert origins["dqn.note"] == f"{file}:8"
 
 
+@pytest.mark.usefixtures("models")
 def test_the_documented_json_works_as_it_stands(
     resolve: Resolve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +145,47 @@ def test_the_documented_json_works_as_it_stands(
     assert train.save_dir == tmp_path / "training_checkpoints"
     assert train.decision_db_path == tmp_path / "pokemon_decisions.db"
     assert (train.llm_model, train.initial_strategy, train.log_level) == ("gpt-4", "llm_heavy", "INFO")
+    assert train.llm == "cloud", "the backend that serves it"
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize(
+    ("model", "backend"), [("gpt-4", "cloud"), ("GPT-4", "cloud"), ("gpt-oss:20b", "home"), ("gpt-oss", "home")]
+)
+def test_a_model_alone_chooses_the_backend_that_serves_it(model: str, backend: str, resolve: Resolve) -> None:
+    """The longest beginning decides; the run's file says why it is there, and reads back the same."""
+    settings = resolve({"llm_model": model})
+    assert settings.train.llm == backend
+    assert f'llm = "{backend}" # it serves llm_model = {model}, from option --llm-model' in settings.to_toml()
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize(
+    ("model", "says"), [("both-9", "cloud and home both serve it"), ("claude-3", "known (any, cloud, home)")]
+)
+def test_a_model_that_says_no_backend_is_an_error_with_what_to_do(model: str, says: str, resolve: Resolve) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        resolve({"llm_model": model})
+    text = str(caught.value)
+    assert says in text
+    assert "option --llm-model" in text
+    assert "choose with --llm NAME" in text
+    assert "\n" not in text
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize(
+    ("given", "llm"),
+    [
+        ({"llm": "any"}, "any"),
+        ({"llm": "none"}, "none"),
+        ({"mode": "rl-only"}, "none"),
+    ],
+)
+def test_a_model_chooses_no_backend_where_one_is_chosen_or_none_is_needed(
+    given: dict[str, str], llm: str, resolve: Resolve
+) -> None:
+    assert resolve({"llm_model": "gpt-4", **given}).train.llm == llm
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ class Explorer:
 
     def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
         settings, here = self._settings, state.map_id
-        milestone = self._environment.milestones.current()
+        milestone = self._environment.milestones.current(self._environment.goal)
         looks_here = milestone is not None and milestone.target is not None and milestone.target.map_id == here
         options = []
         for way in around.exits:

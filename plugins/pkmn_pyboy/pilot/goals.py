@@ -147,7 +147,9 @@ class GoalChooser:
         return self._objectives.goal_for(goal.target, f"{goal.kind}/{goal.key}", why, state, memory, around)
 
     def _hunt(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        ground = hunting_ground(self._cartridge, goal.species, state.map_id, self.world, memory)
+        ground = None
+        if self._environment.settings.knowledge != "seen":
+            ground = hunting_ground(self._cartridge, goal.species, state.map_id, self.world, memory)
         if ground is None or ground.map_id == state.map_id:
             return self._training.fights(goal.key, goal.title, state, memory, around)
         return self._objectives.towards(ground, goal.title, state, memory, around)

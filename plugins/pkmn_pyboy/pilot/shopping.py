@@ -48,7 +48,7 @@ class Shopping:
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The clerk of this map, or the way to a shop next door, if there is something to buy."""
-        wish = self._settings.shop
+        wish = self._settings.shop if self._environment.settings.knowledge != "seen" else "never"
         if wish == "never" or state.money < _LEAST_MONEY or not state.party.members:
             return None
         if wish == "needed" and not memory.losses and (not memory.catch_wish or state.balls):

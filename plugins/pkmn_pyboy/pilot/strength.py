@@ -13,8 +13,9 @@ from pkmn_pyboy.state.memory_map import RomTable
 _TABLES = ("TrainerGroups", "Trainers")
 _NAME_END, _PARTY_END = 0x50, 0xFF
 _WITH_MOVES, _WITH_ITEM = 1, 2
-_MEMBER_MOST, _MEMBERS_MOST = 6, 4096
+_MEMBER_MOST = 6
 _DV = 8
+_STATS = 6
 _SPECIES_BYTES = 32
 _MOST_TURNS = 60
 
@@ -62,8 +63,8 @@ class TrainerBook:
 
     def foe(self, level: int, species: int, moves: Sequence[int] = ()) -> Combatant:
         """A Pokemon of a level with middling values; without moves, those that it last learnt."""
-        base = self._data[self._base.offset + (species - 1) * _SPECIES_BYTES :][1:7] if self._base is not None else b""
-        hp, *stats = ((value + _DV) * 2 * level // 100 for value in base)
+        start = self._base.offset + (species - 1) * _SPECIES_BYTES + 1 if self._base is not None else 0
+        hp, *stats = ((value + _DV) * 2 * level // 100 for value in self._data[start : start + _STATS])
         if not moves:
             learnt = [move for at, move in self._learnsets.of(species) if at <= level]
             moves = list(dict.fromkeys(reversed(learnt)))[:MOVE_PLACES]

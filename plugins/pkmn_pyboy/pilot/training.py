@@ -125,7 +125,7 @@ class Training:
         lead = state.party.lead
         if lead is None or not memory.train_to or self._healing.is_weak(state):
             return None
-        if memory.nemesis:
+        if memory.nemesis and self._environment.settings.knowledge != "seen":
             goal = self._planner.training_for(((memory.nemesis[0], memory.nemesis[1]),))
             if goal is None or goal.kind != TRAIN or goal.number > memory.train_to:
                 memory.nemesis, memory.train_to = [], 0
@@ -156,7 +156,7 @@ class Training:
     def _ground(self, key: str, state: GameState, memory: PilotMemory, world: World) -> int | None:
         """The map seen where fights bring most, the way there counted."""
         lead = state.party.lead
-        if lead is None:
+        if lead is None or self._environment.settings.knowledge == "seen":
             return None
         here = state.map_id
         best: tuple[float, int] | None = None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from fault_server import MODEL, FaultServer
-from faults import KEY
+from faults import KEY, BuildBackend
 from small_model import llama_cpp, ollama_proxy, smollm2
 
 __all__ = ["llama_cpp", "ollama_proxy", "smollm2"]
@@ -29,8 +29,6 @@ VARIABLES = (
     "all_proxy",
 )
 REMOTE = ("ollama", "openai", "anthropic")
-
-BuildBackend = Callable[..., Any]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from fault_server import Behaviour, endless, half, hang_up, never, slow_body, slowly_from_the_start
 
 from pkmncli.api import LLMFault
+
+BuildBackend = Callable[..., Any]
+"""Builds a backend by its name: its server's address, a model, and settings by keyword."""
 
 KEY = "sk-never-to-be-seen-0123456789"
 """The key that the tests set; it must be found nowhere."""

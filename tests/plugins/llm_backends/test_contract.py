@@ -7,9 +7,8 @@ import socket
 from typing import Any
 
 import pytest
-from conftest import BuildBackend  # type: ignore[import-not-found]
 from fault_server import MODEL, Behaviour, FaultServer, never
-from faults import FAILURES, GOOD, KEY, READINGS, Case
+from faults import FAILURES, GOOD, KEY, READINGS, BuildBackend, Case
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BuildBackend  # type: ignore[import-not-found]
+from faults import BuildBackend
 
 from pkmn_local.backend import LocalBackend
 from pkmn_local.settings import LocalSettings

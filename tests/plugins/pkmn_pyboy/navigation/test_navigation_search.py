@@ -8,7 +8,7 @@ from collections import deque
 import pytest
 
 from pkmn_pyboy.navigation.grid import MapGrid, TileRules
-from pkmn_pyboy.navigation.search import Moves, Search
+from pkmn_pyboy.navigation.search import USE_COST, Moves, Openings, Search
 from pkmn_pyboy.profile import GameProfile
 
 TILES = {
@@ -22,6 +22,8 @@ TILES = {
     "i": 0x23,
     "D": 0x71,
     "m": 0x70,
+    "t": 0x12,
+    "W": 0x33,
 }
 
 
@@ -123,3 +125,53 @@ def test_costs_are_those_of_a_plain_breadth_first_search(rules: TileRules, seed:
     generator.shuffle(open_cells)
     for cell in open_cells:
         assert search.nearest((cell,)) == ((cell, expected[cell]) if cell in expected else None)
+
+
+GATES = {0x12: "cut", 0x33: "waterfall"}
+
+
+def opened(*usable: str) -> Openings:
+    return Openings(GATES, frozenset(usable))
+
+
+def test_a_tree_is_in_the_way_of_who_can_not_cut(rules: TileRules) -> None:
+    grid = draw("..t..")
+    start, goal = grid.cell(0, 0), grid.cell(4, 0)
+    assert not Search(Moves(grid, rules, openings=opened()), start).reaches(goal)
+    moves = Moves(grid, rules, openings=opened("cut"))
+    assert Search(moves, start).nearest((goal,)) == (goal, 4 + USE_COST)
+    assert [moves.needs_use(grid.cell(x, 0), 3) for x in range(3)] == [False, True, False]
+
+
+def test_a_way_round_is_taken_where_it_is_shorter_than_cutting(rules: TileRules) -> None:
+    grid = draw(".t.", "...")
+    moves = Moves(grid, rules, openings=opened("cut"))
+    search = Search(moves, grid.cell(0, 0))
+    assert search.nearest((grid.cell(2, 0),)) == (grid.cell(2, 0), 4)
+
+
+def test_water_is_entered_once_and_left_anywhere(rules: TileRules) -> None:
+    grid = draw(".~~~.")
+    start, goal = grid.cell(0, 0), grid.cell(4, 0)
+    assert not Search(Moves(grid, rules, openings=opened()), start).reaches(goal)
+    moves = Moves(grid, rules, openings=opened("surf"))
+    assert Search(moves, start).nearest((goal,)) == (goal, 4 + USE_COST)
+    assert moves.needs_use(start, 3)
+    assert not moves.needs_use(grid.cell(1, 0), 3)
+
+
+def test_a_waterfall_is_free_downwards(rules: TileRules) -> None:
+    grid = draw("~", "W", "~")
+    top, bottom = grid.cell(0, 0), grid.cell(0, 2)
+    assert Search(Moves(grid, rules, swims=True, openings=opened("surf")), top).reaches(bottom)
+    assert not Search(Moves(grid, rules, swims=True, openings=opened("surf")), bottom).reaches(top)
+    assert Search(Moves(grid, rules, swims=True, openings=opened("surf", "waterfall")), bottom).reaches(top)
+
+
+def test_a_boulder_gives_way_where_there_is_room_behind_it(rules: TileRules) -> None:
+    grid = draw(".....")
+    start, goal, boulder = grid.cell(0, 0), grid.cell(3, 0), grid.cell(2, 0)
+    assert not Search(Moves(grid, rules), start, blocked={boulder}).reaches(goal)
+    assert Search(Moves(grid, rules), start, blocked={boulder}, pushable={boulder}).reaches(goal)
+    crowded = {boulder, goal}
+    assert not Search(Moves(grid, rules), start, blocked=crowded, pushable={boulder}).reaches(boulder)

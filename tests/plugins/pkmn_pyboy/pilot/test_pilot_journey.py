@@ -79,3 +79,12 @@ def test_explores_to_the_ranger_without_targets_or_a_map_of_the_world(make: Make
     pilot._maps = World()
     _, steps = play(environment, pilot, 2)
     assert steps[list(environment.milestone_names).index("ranger_met")] >= 0
+
+
+def test_gets_there_with_what_it_has_seen_alone(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=2500, knowledge="seen")
+    pilot = RulesPilot(environment)
+    assert pilot._chooser.world.neighbours(257) == frozenset()
+    _, steps = play(environment, pilot, 3)
+    assert min(required(environment, steps, "parcel_delivered")) >= 0
+    assert pilot._chooser.world.neighbours(257)

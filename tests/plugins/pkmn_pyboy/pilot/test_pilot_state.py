@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmncli.api import Advice
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -31,6 +32,35 @@ def test_goes_on_exactly_from_json(make: MakeEnvironment) -> None:
         other.load_state(game)
         resumed = RulesPilot(other)
         resumed.load_state(json.loads(memory))
+        for expected in decisions[step : step + 40]:
+            assert resumed.act(None) == expected
+            other.advance(expected.action)
+
+
+def test_goes_on_exactly_in_the_middle_of_jobs(make: MakeEnvironment) -> None:
+    environment, other = (make(observation_type="state", max_steps_per_episode=4000) for _ in range(2))
+    pilot = RulesPilot(environment, PilotSettings(shop="always"))
+    environment.reset(seed=9)
+    pilot.reset(9)
+    kept: dict[str, tuple[int, bytes, str]] = {}
+    decisions = []
+    while len(kept) < 4 or len(decisions) < max(step for step, _, _ in kept.values()) + 40:
+        assert len(decisions) < 3500, f"only {sorted(kept)}"
+        memory = pilot.memory
+        doing = memory.task[0] if memory.task and memory.task_steps > 2 else "shop" if memory.shop_steps > 5 else ""
+        if memory.battle_plan and memory.battle_plan[0] in ("item", "switch"):
+            doing = "in battle"
+        if memory.route and len(memory.route) > 2:
+            doing = doing or "far away"
+        if doing and doing not in kept:
+            kept[doing] = (len(decisions), environment.save_state(), json.dumps(pilot.save_state()))
+        decision = pilot.act(None)
+        decisions.append(decision)
+        environment.advance(decision.action)
+    for step, game, memory_text in kept.values():
+        other.load_state(game)
+        resumed = RulesPilot(other, PilotSettings(shop="always"))
+        resumed.load_state(json.loads(memory_text))
         for expected in decisions[step : step + 40]:
             assert resumed.act(None) == expected
             other.advance(expected.action)

@@ -1,0 +1,188 @@
+"""Language models as the documents have them: a class that is given a situation in words and answers with an action.
+
+A subclass of :class:`BaseLLMManager` is a backend as it stands: a plugin registers it among ``llm_backends``.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.llm.deadlines import call_within
+from pkmncli.llm.replies import ADVICE_SCHEMA, BUTTONS, read_prose, read_reply
+from pkmncli.llm.transport import checked_reply
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+SURE_BY_DEFAULT = 0.5
+"""Confidence of a manager's action where it names none."""
+
+_PRESS_OF_SKILL = {"fight": Action.A, "catch": Action.A, "talk_to": Action.A, "flee": Action.B}
+
+
+class BaseLLMManager(ABC):
+    """A language model of your own: write :meth:`get_action`.
+
+    Args:
+        settings: an instance of the settings class that was registered with it, if one was.
+        model: the model that was chosen with ``llm_model``.
+    """
+
+    model: str = ""
+    sees: bool = False
+
+    def __init__(self, settings: BaseModel | None = None, model: str | None = None) -> None:
+        self.settings = settings
+        self.model = model or type(self).__name__
+
+    @abstractmethod
+    def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
+        """Decides.
+
+        Args:
+            context: the situation in words: goal, state, map, what happened, and what can be done.
+
+        Returns:
+            An action, 0 to 8, and what there is to say about it: ``confidence`` (0..1), ``reason``, ``source``.
+        """
+
+    def parse_action(self, response: str) -> int:
+        """The action that a model's words name, in JSON or prose: 0 to 8, and 8 (none) where they name none."""
+        read = read_reply(LLMReply(response, self.model), expires_after=1)
+        advice = read.advice or read_prose(response, expires_after=1).advice
+        return int(Action.NONE) if advice is None else _first_action(advice)
+
+    # What makes it a backend ---------------------------------------------------------------------------------------
+
+    def check(self) -> str:
+        """Says what answers. Override it to reach out, and raise ``LLMConnectionError`` where that fails."""
+        return f"Advice: {self.model or type(self).__name__}."
+
+    def complete(self, request: LLMRequest) -> LLMReply:
+        """Asks :meth:`get_action`, and gives its action as advice of one press."""
+        name = type(self).__name__
+        try:
+            action, metadata = call_within(lambda: self.get_action(request.prompt), request.timeout_s)
+        except LLMFailure:
+            raise
+        except TimeoutError as error:
+            raise LLMFailure(LLMFault.TIMEOUT, f"{name} did not answer within {request.timeout_s:g} s") from error
+        except OSError as error:
+            raise LLMFailure(LLMFault.UNREACHABLE, f"{name}: its service can't be reached") from error
+        except Exception as error:  # a class of the user's own may raise anything; its words may hold a key
+            raise LLMFailure(LLMFault.BROKEN, f"{name}.get_action raised {type(error).__name__}") from error
+        if isinstance(action, bool) or not isinstance(action, int) or not 0 <= action < len(BUTTONS):
+            raise LLMFailure(
+                LLMFault.BROKEN, f"{name}.get_action returned no action, which are 0 to {len(BUTTONS) - 1}"
+            )
+        values: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
+        reason = str(values.get("reason", ""))
+        advice = {
+            "goal": reason[:200] or f"what {name} says",
+            "skill": "press",
+            "presses": [BUTTONS[action]],
+            "map": None,
+            "x": None,
+            "y": None,
+            "confidence": values.get("confidence", SURE_BY_DEFAULT),
+            "reason": reason,
+        }
+        return checked_reply(
+            name,
+            json.dumps(advice, default=str),
+            values.get("source") or self.model or name,
+            values.get("prompt_tokens"),
+            values.get("completion_tokens"),
+            latency_s=0.0,
+            parsed=advice,
+        )
+
+    def models(self) -> list[str]:
+        """The models that could be asked; by default the one."""
+        return [self.model] if self.model else []
+
+    def close(self) -> None:  # noqa: B027 - nothing is held unless a subclass does
+        """Lets go of what is held."""
+
+
+class LLMManager(BaseLLMManager):
+    """Asks a backend, and gives the first press of its advice.
+
+    Args:
+        backend: of any plugin, as :meth:`named` builds one.
+        timeout_s: seconds that an answer may take.
+    """
+
+    def __init__(self, backend: LLMBackend, *, timeout_s: float = 30.0) -> None:
+        super().__init__(None, backend.model)
+        self._backend = backend
+        self._timeout_s = timeout_s
+
+    @classmethod
+    def named(cls, llm: str | None = None, llm_model: str | None = None, **settings: Any) -> LLMManager:
+        """Builds the backend that a name, or a model's name, stands for.
+
+        Args:
+            llm: the backend's name.
+            llm_model: the model; alone it chooses the backend that serves it.
+            settings: other settings of a training, and a plugin's by ``section.key`` (in a dictionary: ``**{...}``).
+
+        Raises:
+            ConfigurationError: there is no such backend or setting.
+        """
+        from pkmncli.config import resolve_settings  # noqa: PLC0415 - only where a backend is looked up
+        from pkmncli.plugins import get_registry  # noqa: PLC0415
+
+        registry = get_registry()
+        chosen = resolve_settings({"llm": llm, "llm_model": llm_model, **settings}, registry=registry)
+        entry = registry.get("llm_backends", chosen.train.llm)
+        own = chosen.plugin(entry.name) if entry.config is not None else None
+        return cls(entry.load()(own, chosen.train.llm_model), timeout_s=chosen.train.llm_timeout_s)
+
+    def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
+        """Asks for advice. What kept the model from giving any is in ``error``, with a confidence of 0."""
+        request = LLMRequest("", context, ADVICE_SCHEMA, timeout_s=self._timeout_s)
+        try:
+            reply = self._backend.complete(request)
+        except LLMFailure as failure:
+            return int(Action.NONE), {"source": self.model, "confidence": 0.0, "reason": "", "error": str(failure)}
+        read = read_reply(reply, expires_after=1)
+        advice = read.advice or read_prose(reply.text, expires_after=1).advice
+        if advice is None:
+            return int(Action.NONE), {"source": reply.model, "confidence": 0.0, "reason": "", "error": read.problem}
+        return _first_action(advice), {
+            "source": reply.model,
+            "confidence": advice.confidence,
+            "reason": advice.reason,
+            "goal": advice.goal,
+            "skill": advice.skill,
+            "latency_s": reply.latency_s,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+        }
+
+    def check(self) -> str:
+        """Reaches out once, and settles the model."""
+        line = self._backend.check()
+        self.model = self._backend.model
+        return line
+
+    def complete(self, request: LLMRequest) -> LLMReply:
+        """The backend's own reply, with everything that it advises."""
+        return self._backend.complete(request)
+
+    def models(self) -> list[str]:
+        """The backend's models."""
+        return self._backend.models()
+
+    def close(self) -> None:
+        """Lets go of the backend."""
+        self._backend.close()
+
+
+def _first_action(advice: Advice) -> int:
+    return advice.presses[0] if advice.presses else int(_PRESS_OF_SKILL.get(advice.skill, Action.NONE))

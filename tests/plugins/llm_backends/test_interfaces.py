@@ -1,0 +1,312 @@
+"""What each interface is sent: the schema in its own form, images, keys, addresses, and no option it refuses."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from fault_server import MODEL, Behaviour, FaultServer
+from faults import ADVICE, GOOD, KEY, BuildBackend
+
+from pkmncli.api import LLMFailure, LLMFault, LLMRequest
+from pkmncli.errors import LLMConnectionError
+from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
+
+PNG = b"\x89PNG\r\n\x1a\n and so on"
+REQUEST = LLMRequest("you advise", "what now?", ADVICE_SCHEMA, max_tokens=77, temperature=0.25, seed=9, timeout_s=60)
+WITH_IMAGE = LLMRequest("you advise", "what now?", images=(PNG,), timeout_s=60)
+
+
+# OpenAI ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "refuses",
+    [
+        ("max_tokens",),
+        ("temperature",),
+        ("seed",),
+        ("response_format",),
+        ("max_tokens", "temperature"),
+        ("max_tokens", "temperature", "seed", "response_format"),
+    ],
+    ids=" ".join,
+)
+def test_openai_leaves_out_what_a_model_refuses_from_then_on(
+    refuses: tuple[str, ...], server: FaultServer, build: BuildBackend
+) -> None:
+    backend = build("openai", server.url)
+    server.answer(Behaviour(text=GOOD, refuses=refuses))
+    assert backend.complete(REQUEST).text == GOOD
+    assert len(server.asked) == 1 + len(refuses)
+    assert backend.complete(REQUEST).text == GOOD
+    assert len(server.asked) == 2 + len(refuses), "what was refused is remembered"
+    body = server.asked[-1].body
+    assert not set(refuses) & set(body)
+    assert ("max_completion_tokens" in body) == ("max_tokens" in refuses)
+    assert body.get("max_completion_tokens", body.get("max_tokens")) == 77
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "option"),
+    [
+        (422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "not permitted"}]}, "seed"),
+        (400, {"error": {"message": "Failed to parse grammar", "code": 400}}, "response_format"),
+        (
+            400,
+            {"error": {"message": "Invalid schema for response_format 'reply'", "param": "response_format"}},
+            "response_format",
+        ),
+        (
+            400,
+            {"error": {"message": "Unsupported value: 'temperature' does not support 0.25", "param": "temperature"}},
+            "temperature",
+        ),
+    ],
+)
+def test_openai_understands_complaints_of_many_kinds(
+    status: int, body: Any, option: str, server: FaultServer, build: BuildBackend
+) -> None:
+    backend = build("openai", server.url)
+    server.answer(Behaviour(status=status, body=json.dumps(body).encode()), Behaviour(text=GOOD))
+    assert backend.complete(REQUEST).text == GOOD
+    assert option in server.asked[0].body
+    assert set(server.asked[0].body) - set(server.asked[1].body) == {option}
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("message", "fault"),
+    [
+        ("max_tokens is too large: 77. This model's maximum context length is 64 tokens", LLMFault.TOO_LONG),
+        ("your question is not to our taste", LLMFault.REFUSED),
+    ],
+)
+def test_openai_blames_no_option_for_what_it_has_nothing_to_do_with(
+    message: str, fault: LLMFault, server: FaultServer, build: BuildBackend
+) -> None:
+    backend = build("openai", server.url)
+    server.answer(Behaviour(status=400, message=message))
+    with pytest.raises(LLMFailure) as caught:
+        backend.complete(REQUEST)
+    assert caught.value.fault is fault
+    assert len(server.asked) == 1
+    backend.close()
+
+
+def test_openai_that_refuses_everything_is_asked_no_more_than_there_are_options(
+    server: FaultServer, build: BuildBackend
+) -> None:
+    backend = build("openai", server.url)
+    server.answer(Behaviour(status=400, message="max_tokens, temperature, seed, response_format: all wrong"))
+    with pytest.raises(LLMFailure) as caught:
+        backend.complete(REQUEST)
+    assert caught.value.fault is LLMFault.REFUSED
+    assert len(server.asked) == 5
+    backend.close()
+
+
+def test_openai_is_sent_the_schema_and_the_key(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("openai", server.url)
+    server.answer(Behaviour(text=GOOD))
+    backend.complete(REQUEST)
+    asked = server.asked[0]
+    assert asked.body["response_format"]["json_schema"]["schema"] == json.loads(json.dumps(ADVICE_SCHEMA))
+    assert (asked.body["max_tokens"], asked.body["temperature"], asked.body["seed"]) == (77, 0.25, 9)
+    assert {name.lower(): value for name, value in asked.headers.items()}["authorization"] == f"Bearer {KEY}"
+    backend.close()
+
+
+def test_openai_is_sent_images_as_data(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("openai", server.url)
+    server.answer(Behaviour(text=GOOD))
+    backend.complete(WITH_IMAGE)
+    text, image = server.asked[0].body["messages"][1]["content"]
+    assert text == {"type": "text", "text": "what now?"}
+    kind, _, data = image["image_url"]["url"].partition(",")
+    assert (kind, base64.b64decode(data)) == ("data:image/png;base64", PNG)
+    backend.close()
+
+
+@pytest.mark.usefixtures("no_variables")
+def test_a_server_at_home_needs_no_key_and_another_does(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("openai", server.url)
+    assert MODEL in backend.check()
+    backend.close()
+    for name, variable in (("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")):
+        backend = build(name, "https://service.invalid")
+        with pytest.raises(LLMConnectionError, match=variable):
+            backend.check()
+        backend.close()
+
+
+@pytest.mark.parametrize("name", ["openai", "vllm"])
+def test_where_no_model_is_chosen_one_that_is_there_is_asked(
+    name: str, server: FaultServer, build: BuildBackend
+) -> None:
+    backend = build(name, server.url, None)
+    assert MODEL in backend.check()
+    assert backend.model == MODEL
+    backend.close()
+
+
+def test_an_address_that_is_none_is_told(build: BuildBackend) -> None:
+    backend = build("openai", "here")
+    with pytest.raises(LLMConnectionError, match="base_url"):
+        backend.check()
+    backend.close()
+
+
+# Anthropic ---------------------------------------------------------------------------------------------------------
+
+
+def test_anthropic_is_asked_through_a_tool_and_its_input_is_the_reply(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("anthropic", server.url)
+    tool_input = ADVICE | {"confidence": 0.5, "reason": "a test"}
+    server.answer(Behaviour(text="Let me see.", tool_input=tool_input))
+    reply = backend.complete(REQUEST)
+    body = server.asked[0].body
+    assert body["tools"][0]["input_schema"] == json.loads(json.dumps(ADVICE_SCHEMA))
+    assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
+    assert "temperature" not in body, "which the service refuses"
+    assert reply.parsed == tool_input
+    assert json.loads(reply.text.splitlines()[-1]) == tool_input
+    advice = read_reply(reply, expires_after=10).advice
+    assert advice is not None and advice.goal == ADVICE["goal"]
+    backend.close()
+
+
+@pytest.mark.parametrize("tool_input", [5, ["up"], {"skill": 7}, {}], ids=str)
+def test_anthropic_that_fills_the_tool_wrongly_gives_no_advice(
+    tool_input: Any, server: FaultServer, build: BuildBackend
+) -> None:
+    backend = build("anthropic", server.url)
+    server.answer(Behaviour(text="", tool_input=tool_input))
+    try:
+        assert read_reply(backend.complete(REQUEST), expires_after=10).advice is None
+    except LLMFailure as failure:
+        assert failure.fault is LLMFault.BROKEN
+    backend.close()
+
+
+def test_anthropic_that_can_not_be_made_to_use_a_tool_may(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("anthropic", server.url)
+    message = "Thinking may not be enabled when tool_choice forces tool use."
+    server.answer(Behaviour(status=400, message=message), Behaviour(text=GOOD))
+    assert backend.complete(REQUEST).text == GOOD
+    assert backend.complete(REQUEST).text == GOOD
+    assert [asked.body["tool_choice"]["type"] for asked in server.asked] == ["tool", "auto", "auto"]
+    backend.close()
+
+
+def test_anthropic_is_sent_images(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("anthropic", server.url)
+    server.answer(Behaviour(text=GOOD))
+    backend.complete(WITH_IMAGE)
+    image, text = server.asked[0].body["messages"][0]["content"]
+    assert (image["source"]["media_type"], base64.b64decode(image["source"]["data"])) == ("image/png", PNG)
+    assert text["text"] == "what now?"
+    backend.close()
+
+
+def test_anthropic_without_a_model_chosen_takes_one_that_is_there(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("anthropic", server.url, None)
+    assert MODEL in backend.check()
+    assert backend.model == MODEL
+    backend.close()
+
+
+# Ollama ------------------------------------------------------------------------------------------------------------
+
+
+def test_ollama_is_sent_schema_options_and_how_long_to_stay(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("ollama", server.url, keep_alive="3m", think="low", context_tokens=4096)
+    server.answer(Behaviour(text=GOOD))
+    backend.complete(REQUEST)
+    body = server.asked[0].body
+    assert body["format"] == json.loads(json.dumps(ADVICE_SCHEMA))
+    assert body["keep_alive"] == "3m"
+    assert body["think"] == "low"
+    assert body["stream"] is False
+    assert body["options"] == {"temperature": 0.25, "num_predict": 77, "seed": 9, "num_ctx": 4096}
+    backend.close()
+
+
+def test_ollama_is_sent_no_schema_where_none_is_wanted(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("ollama", server.url, use_schema=False)
+    server.answer(Behaviour(text=GOOD))
+    backend.complete(REQUEST)
+    assert not server.asked[0].body.get("format")
+    assert server.asked[0].body.get("think") is None
+    backend.close()
+
+
+def test_ollama_is_sent_images(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("ollama", server.url)
+    server.answer(Behaviour(text=GOOD))
+    backend.complete(WITH_IMAGE)
+    assert [base64.b64decode(image) for image in server.asked[0].body["messages"][1]["images"]] == [PNG]
+    backend.close()
+
+
+def test_ollama_without_a_model_chosen_takes_one_that_is_installed(build: BuildBackend) -> None:
+    with FaultServer() as server:
+        backend = build("ollama", server.url, None)
+        assert f"{MODEL}:latest" in backend.check()
+        assert backend.model == f"{MODEL}:latest"
+        server.models = []
+        empty = build("ollama", server.url, None)
+        with pytest.raises(LLMConnectionError, match="ollama pull"):
+            empty.check()
+        backend.close()
+        empty.close()
+
+
+def test_ollama_is_where_its_variable_says(
+    server: FaultServer, build: BuildBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.port}")
+    backend = build("ollama", None)
+    assert f"127.0.0.1:{server.port}" in backend.check()
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "path"), [("openai", "OPENAI_BASE_URL", "/v1"), ("anthropic", "ANTHROPIC_BASE_URL", "")]
+)
+def test_services_are_where_their_variables_say(
+    name: str, variable: str, path: str, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pkmncli.plugins import get_registry  # noqa: PLC0415
+
+    monkeypatch.setenv(variable, server.url + path)
+    backend = get_registry().get("llm_backends", name).load()(None, MODEL)
+    assert str(server.port) in backend.check()
+    backend.close()
+
+
+# Names of models ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "backend"),
+    [
+        ("gpt-4", "openai"),
+        ("gpt-4o-mini", "openai"),
+        ("o3-mini", "openai"),
+        ("claude-3-opus", "anthropic"),
+        ("claude-haiku-4-5", "anthropic"),
+        ("smollm2:3b", "ollama"),
+        ("llama3.2:3b", "ollama"),
+        ("qwen3:8b", "ollama"),
+        ("gpt-oss:20b", "ollama"),
+    ],
+)
+def test_names_of_models_say_which_backend_is_meant(model: str, backend: str) -> None:
+    from pkmncli.config import resolve_settings  # noqa: PLC0415
+    from pkmncli.plugins import get_registry  # noqa: PLC0415
+
+    assert resolve_settings({"llm_model": model}, registry=get_registry(), environ={}).train.llm == backend
