@@ -23,6 +23,7 @@ from pkmncli.api import Action
 from pkmncli.command_table import build_command
 from pkmncli.commands.train import MAY_CHANGE
 from pkmncli.config import TrainSettings
+from pkmncli.diagnostics import SECRET_VARIABLES
 from pkmncli.plugins import get_registry
 from pkmncli.training.statistics import TrainingStatistics
 
@@ -33,7 +34,10 @@ GENERATED = re.compile(r"<!-- begin: .*?<!-- end -->", re.DOTALL)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 PLACEHOLDER = re.compile(r"[A-Z]+(\.[A-Z]+)?|.*\.\.\.")
-PACKAGES = ("pkmncli", "pkmn_pyboy", "pkmn_dqn", "pkmn_decisions")
+PACKAGES = (
+    *("pkmncli", "pkmn_pyboy", "pkmn_dqn", "pkmn_decisions"),
+    *("pkmn_ollama", "pkmn_openai", "pkmn_anthropic", "pkmn_local"),
+)
 EPISODE_STEPS = 40
 
 
@@ -162,7 +166,7 @@ def importable(name: str) -> bool:
 def test_every_guide_is_in_the_index() -> None:
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     guides = {page.name for page in DOCS.glob("*.md")} - {"README.md"}
-    assert guides == set(re.findall(r"\((\w+\.md)\)", index))
+    assert guides == set(re.findall(r"\(([\w-]+\.md)\)", index))
 
 
 # environment.md and games.md --------------------------------------------------------------------------------------
@@ -239,6 +243,21 @@ def test_the_example_of_a_profile_plays(tmp_path: Path) -> None:
         assert (environment.state.x, environment.state.y) != before
     finally:
         environment.close()
+
+
+# language-models.md -------------------------------------------------------------------------------------------------
+
+
+def test_backends_and_their_variables_are_described() -> None:
+    table = rows(DOCS / "language-models.md", "name")
+    built_in = [entry for entry in get_registry().registrations("llm_backends") if entry.distribution == "pkmncli"]
+    assert sorted(named(cells[0])[0] for cells in table) == sorted(entry.name for entry in built_in)
+    extras = {entry.name: entry.extra for entry in built_in}
+    for name, _, needs, variables in table:
+        assert named(needs) == ([f".[{extras[named(name)[0]]}]"] if extras[named(name)[0]] else [])
+        for variable in named(variables):
+            if variable.endswith(("_KEY", "_TOKEN")):
+                assert variable in SECRET_VARIABLES, "its value is blanked out"
 
 
 # training.md -------------------------------------------------------------------------------------------------------
@@ -320,4 +339,3 @@ def test_what_is_not_there_yet_is_not_there() -> None:
                 assert not re.search(rf"\b(def|class) {re.escape(name)}\b", sources), name
     kinds = {entry.name for entry in get_registry().registrations("algorithms")}
     assert kinds == {"dqn"}
-    assert not get_registry().registrations("llm_backends")

@@ -31,7 +31,7 @@ def pull(
     model = CATALOGUE.get(name)
     if model is None:
         raise ConfigurationError(f"there is no model {name!r} to fetch; there is {', '.join(CATALOGUE)}")
-    if model.path.is_file() and model.path.stat().st_size == model.size_bytes:
+    if model.is_here():
         typer.echo(f"{name} is here already: {model.path}")
         return
     console = Console(stderr=True)

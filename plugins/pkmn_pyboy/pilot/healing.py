@@ -59,6 +59,9 @@ class Healing:
         self, state: GameState, memory: PilotMemory, around: Surroundings, *, anyway: bool = False
     ) -> Goal | None:
         """A goal that heals, where the party is weak (or ``anyway``); nothing where none is known."""
+        cure = self._cure(state, memory)
+        if cure is not None:
+            return cure
         if not anyway and not self.is_weak(state):
             return None
         places = {healer[0] for healer in memory.healers} | set(self._healer_maps)
@@ -100,6 +103,22 @@ class Healing:
             return None
         person = behind[memory.tries.get(key, 0) % len(behind)]
         return Goal(TALK, key, here, "heal", PLANNED, person.x, person.y, person=person.number)
+
+    def _cure(self, state: GameState, memory: PilotMemory) -> Goal | None:
+        """A thing that takes a status away, for the first one who has one."""
+        ailing = [
+            (place, one) for place, one in enumerate(state.party.members) if one.status and one.hp and not one.egg
+        ]
+        if not ailing or not self._settings.use_items or not self._tasks.possible:
+            return None
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        for place, member in ailing:
+            item = bag.cure(self._environment.profile.item_uses, member.status)
+            key = f"task/cure/{place}"
+            if item is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
+                self._tasks.begin(menu_tasks.USE, item, place, state, memory)
+                return Goal(MENU, key, state.map_id, "use something that cures", PLANNED)
+        return None
 
     def _from_bag(self, state: GameState, memory: PilotMemory) -> Goal | None:
         """A thing for whoever is hurt most among the first members."""

@@ -28,7 +28,7 @@ def smollm2() -> Path:
         patch.setattr(model_files, "models_folder", lambda: CACHE)
         CACHE.mkdir(parents=True, exist_ok=True)
         with FileLock(CACHE / "lock"):
-            if not (model.path.is_file() and model.path.stat().st_size == model.size_bytes):
+            if not model.is_here():
                 try:
                     model_files.pull(model, lambda done, total: None)
                 except LLMConnectionError as error:

@@ -10,8 +10,9 @@ import pytest
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, PartyMember, Phase
 from pkmncli.api import Action, Advice
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -91,6 +92,32 @@ def test_heals_over_the_counter(game: Game) -> None:
     follow(game, Advice("heal", skill="heal"), 400)
     assert environment.state.party.hp_share == 1.0
     assert environment.state.map_id == REST_HOUSE
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "item", "gone"),
+    [(0x20, b"\x08", 4, lambda one: one.status == 0), (0x22, b"\0\x03", 2, lambda one: one.hp >= 20)],
+    ids=["poison", "hit points"],
+)
+def test_uses_things_from_the_bag_far_from_a_healer(
+    game: Game, offset: int, value: bytes, item: int, gone: Callable[[PartyMember], bool]
+) -> None:
+    environment, pilot = game
+    pilot = RulesPilot(environment, PilotSettings(heal_item_distance=0))
+    pilot.reset(1)
+    record = environment.emulator.memory[1, 0xDCDF : 0xDCDF + offset]
+    poke(environment, wNumItems=bytes([1]), wItems=bytes([item, 1, 0xFF]), wPartyMon1=bytes(record) + value)
+    assert not gone(environment.state.party.members[0])
+    for _ in range(60):
+        environment.advance(pilot.act().action)
+        if gone(environment.state.party.members[0]):
+            break
+    assert gone(environment.state.party.members[0])
+    for _ in range(40):
+        if environment.state.phase is Phase.FREE:
+            break
+        environment.advance(pilot.act().action)
+    assert environment.state.phase is Phase.FREE
 
 
 def test_talks_to_whoever_is_near(game: Game) -> None:

@@ -70,6 +70,18 @@ def test_a_shop_sells_and_buys_and_only_b_leaves_its_list(player: LegPlayer) -> 
     assert player.environment.state.phase is Phase.FREE
 
 
+def test_a_shop_shows_a_cursor_where_there_is_nothing_to_sell(player: LegPlayer) -> None:
+    emulator = player.environment.emulator
+    assert field(player, "wNumItems", 2) == bytes([0, 0xFF])
+    player.go(Leg((1, 5), 6, 3))
+    press(emulator, "up a . . down a . . . .")
+    refresh(player)
+    assert (player.environment.state.phase, player.environment.state.menu.cursor_shown) == (Phase.CHOICE, True)
+    press(emulator, "a . b . . . b . . .")
+    refresh(player)
+    assert player.environment.state.phase is Phase.FREE
+
+
 @pytest.mark.parametrize(
     ("buttons", "phase", "full_screen"),
     [

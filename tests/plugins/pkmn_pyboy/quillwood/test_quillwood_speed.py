@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from battle_bench import BattleBench
 
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -66,6 +67,17 @@ def test_the_game_sleeps_while_the_player_stands_and_nearly_always_while_walking
     sleep = Sleep(emulator)
     try:
         assert sleep.awake_share(emulator, [None] * 10) < 0.01
-        assert sleep.awake_share(emulator, ["left", "right", "right", "left"] * 5) < 0.035
+        assert sleep.awake_share(emulator, ["left", "right", "right", "left"] * 5) < 0.028
+    finally:
+        emulator.close()
+
+
+def test_the_game_sleeps_through_most_of_a_battle_and_of_its_words(rom_path: Path, wild: BattleBench) -> None:
+    emulator = Emulator(load_rom(rom_path))
+    emulator.load_state(wild.emulator.save_state())
+    sleep = Sleep(emulator)
+    try:
+        assert sleep.awake_share(emulator, [None] * 10) < 0.01, "the menu waits"
+        assert sleep.awake_share(emulator, ["a", None, "a", *[None] * 8, "b", *[None] * 8]) < 0.03, "a turn"
     finally:
         emulator.close()

@@ -24,7 +24,7 @@ u8 *move_struct(u8 side)
 static u16 staged(u16 value, u16 table, u8 stage)
 {
 	u16 at = table + (stage - 1) * 2;
-	u16 result = (u16)((u32)value * far_byte(BANK_STAT_STAGES, at) / far_byte(BANK_STAT_STAGES, at + 1));
+	u16 result = stage == 7 ? value : (u16)((u32)value * far_byte(BANK_STAT_STAGES, at) / far_byte(BANK_STAT_STAGES, at + 1));
 	if (result > 999)
 		result = 999;
 	return result ? result : 1;
@@ -66,9 +66,8 @@ static u8 has_type(const BattleMon *mon, u8 type)
 u32 matched(u8 type, BattleMon *defender, u32 value)
 {
 	u16 at = ADDR_TYPE_MATCHUPS;
-	u8 attacker;
-	while ((attacker = far_byte(BANK_TYPE_MATCHUPS, at)) < 0xFE) {
-		if (attacker == type && has_type(defender, far_byte(BANK_TYPE_MATCHUPS, at + 1)))
+	while ((at = matchup_next(at, type))) {
+		if (has_type(defender, far_byte(BANK_TYPE_MATCHUPS, at + 1)))
 			value = value * far_byte(BANK_TYPE_MATCHUPS, at + 2) / 10;
 		at += 3;
 	}

@@ -17,10 +17,8 @@ u8 picture_only;
 
 static void place_picture(u8 row, u8 col, u8 tile, u8 attr)
 {
-	u8 x, y;
-	for (x = 0; x < SIDE; x++)
-		for (y = 0; y < SIDE; y++)
-			screen_fill(row + y, col + x, 1, 1, tile++, attr);
+	hFillAttr = attr;
+	picture_cells_asm(cell(row, col), tile);
 }
 
 void picture_clear(u8 side)
@@ -34,13 +32,13 @@ void picture_clear(u8 side)
 	}
 }
 
-/* The picture on the enemy's side to video memory: in VBlank or with the screen off. */
+/* The picture on the enemy's side to video memory. */
 static void load_front(void)
 {
 	u8 species = enemy_out == PICTURE_ONLY ? picture_only : enemy_mon->species;
 	u16 row = ADDR_PORTRAITS + (u16)(wOtherTrainerClass - 1) * 10;
 	if (enemy_out == TRAINER_OUT) {
-		vram_copy(0x9000 + FRONT_TILE * 16, BANK_PORTRAITS, far_word(BANK_PORTRAITS, row), SIDE * SIDE);
+		vram_show(0x9000 + FRONT_TILE * 16, BANK_PORTRAITS, far_word(BANK_PORTRAITS, row), SIDE * SIDE);
 		far_copy(palettes, BANK_PORTRAITS, row + 2, 8);
 	} else {
 		picture_load(0x9000 + FRONT_TILE * 16, species, 0);
@@ -52,7 +50,6 @@ static void load_front(void)
 void trainer_back(void)
 {
 	enemy_out = TRAINER_OUT;
-	wait_vblank();
 	load_front();
 	palettes_show();
 	battle_restore();
@@ -62,7 +59,6 @@ void trainer_back(void)
 void battle_picture(u8 side)
 {
 	u8 species = player_mon->species;
-	wait_vblank();
 	if (side) {
 		load_front();
 	} else {
@@ -111,17 +107,23 @@ void picture_blink(u8 side)
 static void bar(u8 row, u8 col, u8 pixels, u8 attr)
 {
 	u8 i, full;
-	for (i = 0; i < BAR_LENGTH; i++) {
+	u8 *at = cell(row, col), *colors = at + (wAttrmap - wTilemap);
+	for (i = BAR_LENGTH; i; i--) {
 		full = pixels > 8 ? 8 : pixels;
 		pixels -= full;
-		screen_fill(row, col + i, 1, 1, 0x63 + full, attr);
+		*at++ = 0x63 + full;
+		*colors++ = attr;
 	}
-	screen_fill(row, col + BAR_LENGTH, 1, 1, 0x6C, attr);
+	*at = 0x6C;
+	*colors = attr;
 }
 
 static u8 pixels_of(u16 hp, u16 max_hp)
 {
-	u8 pixels = hp < 1365 ? (u8)((u16)(hp * 48) / max_hp) : (u8)((u32)hp * 48 / max_hp);
+	u8 pixels;
+	if (hp == max_hp)
+		return BAR_LENGTH * 8;
+	pixels = hp < 1365 ? (u8)((u16)(hp * 48) / max_hp) : (u8)((u32)hp * 48 / max_hp);
 	return hp && !pixels ? 1 : pixels;
 }
 
@@ -166,13 +168,23 @@ void drain(u8 side, u16 from, u16 to)
 	}
 }
 
+static u8 exp_species, exp_level;
+static u32 exp_low, exp_span;
+
 void draw_exp(void)
 {
 	PartyMon *mon = &party[wCurBattleMon];
-	u32 low = exp_for_level(mon->species, mon->level), high = exp_for_level(mon->species, mon->level + 1);
-	u32 have = exp_get(mon->exp) - low;
+	u32 have;
+	/* what the level takes is worked out once */
+	if (mon->species != exp_species || mon->level != exp_level) {
+		exp_species = mon->species;
+		exp_level = mon->level;
+		exp_low = exp_for_level(exp_species, exp_level);
+		exp_span = exp_for_level(exp_species, exp_level + 1) - exp_low;
+	}
+	have = exp_get(mon->exp) - exp_low;
 	screen_fill(11, 10, 1, 1, 0x6F, 7);
-	bar(11, 11, (u8)(have * 48 / (high - low)), 5);
+	bar(11, 11, (u8)(have * 48 / exp_span), 5);
 }
 
 /* The level, or what ails the creature. */
@@ -229,7 +241,7 @@ void battle_restore(void)
 	battle_rows();
 }
 
-/* Everything but the menus, with the screen off in between. */
+/* Everything but the menus; the screen is white before. */
 void battle_screen(void)
 {
 	page_open();

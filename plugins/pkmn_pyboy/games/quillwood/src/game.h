@@ -38,6 +38,7 @@ typedef unsigned long u32;
 #define hStripY (*(volatile u8 *)0xFFB9)
 #define hCellX (*(volatile u8 *)0xFFC0)
 #define hCellY (*(volatile u8 *)0xFFC1)
+#define hBlocks (*(volatile u16 *)0xFFC4)
 #define hRowSize (*(volatile u8 *)0xFFCE)
 #define hFillHeight (*(volatile u8 *)0xFFCF)
 #define hFillWidth (*(volatile u8 *)0xFFD0)
@@ -45,6 +46,7 @@ typedef unsigned long u32;
 #define hFillAttr (*(volatile u8 *)0xFFD2)
 #define hIdle (*(volatile u8 *)0xFFBE)
 #define hPal (*(volatile u16 *)0xFFBC)
+#define hPalCount (*(volatile u8 *)0xFFBF)
 
 /* ---- own buffers at fixed places (tools/check_memory.py knows them) --- */
 #define shadow_oam ((u8 *)0xC000)    /* 160 */
@@ -52,7 +54,6 @@ typedef unsigned long u32;
 #define strip_attrs ((u8 *)0xC340)   /* 64 */
 #define push_tiles ((u8 *)0xC300)    /* 192: six rows of the BG map */
 #define push_attrs ((u8 *)0xC3C0)    /* 192 */
-#define tile_attrs ((u8 *)0xC738)    /* 192: palette and video memory bank of each map tile */
 #define palettes ((u8 *)0xD9C4)      /* 128: the colours wanted */
 #define palettes_shown ((u8 *)0xDEF4) /* 128: the colours on screen, between fades */
 #define name_buffer ((u8 *)0xDF80)   /* 16: {word} and {move} */
@@ -146,6 +147,8 @@ u8 far_byte(u8 bank, u16 address);
 u16 far_word(u8 bank, u16 address);
 void far_copy(void *to, u8 bank, u16 from, u16 count);
 void vram_copy(u16 to, u8 bank, u16 from, u8 tiles);
+void vram_show(u16 to, u8 bank, u16 from, u8 tiles);
+u16 matchup_next(u16 at, u8 type);
 u8 random(void);
 u8 random_below(u8 limit);
 void flag_set(u16 flag);
@@ -163,9 +166,13 @@ u32 money_get(void);
 void money_put(u32 value);
 
 /* ---- drawing.s: what is drawn in bulk ---------------------------------- */
+u8 *cell(u8 row, u8 col); /* of the screen buffer */
 void fill_asm(u8 *at);
+void fill_row_asm(u8 *at, u8 tile);
+void fill_bytes(u8 *to, u8 value, u16 count);
+void picture_cells_asm(u8 *at, u8 tile);
 void copy_cells_asm(u8 *to, const u8 *from);
-void palettes_half_asm(u8 *to, const u8 *from);
+void palettes_half_asm(u8 *to, const u8 *from, u8 count);
 
 /* ---- screen.c: window pieces, letters, colours ------------------------ */
 void screen_clear(u8 tile, u8 attr);
@@ -176,6 +183,9 @@ u8 screen_text(u8 row, u8 col, const u8 *text);
 void screen_words(u8 row, u8 col, u16 id);
 void screen_number(u8 row, u8 col, u32 value, u8 digits);
 void screen_push(u8 row, u8 count);
+void screen_push_tiles(u8 row, u8 count);
+void vram_wait(void);
+extern u8 pushed_from;
 void screen_poke(u8 row, u8 col, u8 tile);
 void lcd_off(void);
 void lcd_on(void);
@@ -204,6 +214,8 @@ void copy_name(u8 *to, u8 bank, u16 from, u8 index);
 
 /* ---- menu.c: menus with a cursor -------------------------------------- */
 #define MENU_CANCEL 0xFF
+void idle_asm(void); /* start.s: hIdle pairs of frames or until a button is held */
+u8 joy_wait(u8 pairs);
 u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u8 first);
 u8 yes_no(void);
 
@@ -223,6 +235,7 @@ extern u8 last_tick; /* the VBlank count at the last tick of the overworld */
 
 /* ---- overworld (bank 1) ----------------------------------------------- */
 extern u8 strip_pending;
+extern u8 tileset_loaded;
 extern u8 draw_needed; /* a figure has moved or turned */
 void overworld(void) __banked;
 void map_load(void) __banked;

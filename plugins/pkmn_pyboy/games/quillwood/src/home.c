@@ -13,36 +13,6 @@ void wait_frames(u8 frames)
 		wait_vblank();
 }
 
-u8 far_byte(u8 bank, u16 address)
-{
-	u8 old = hROMBank, value;
-	set_bank(bank);
-	value = *(u8 *)address;
-	set_bank(old);
-	return value;
-}
-
-u16 far_word(u8 bank, u16 address)
-{
-	u8 old = hROMBank;
-	u16 value;
-	set_bank(bank);
-	value = *(u16 *)address;
-	set_bank(old);
-	return value;
-}
-
-void far_copy(void *to, u8 bank, u16 from, u16 count)
-{
-	u8 old = hROMBank;
-	u8 *target = to;
-	const u8 *source = (const u8 *)from;
-	set_bank(bank);
-	while (count--)
-		*target++ = *source++;
-	set_bank(old);
-}
-
 /* Tiles from ROM to video memory by DMA; call it in VBlank (at most 64 tiles) or with the screen off. */
 void vram_copy(u16 to, u8 bank, u16 from, u8 tiles)
 {
@@ -63,6 +33,25 @@ void vram_copy(u16 to, u8 bank, u16 from, u8 tiles)
 		rHDMA5 = tiles - 1;
 	}
 	set_bank(old);
+}
+
+/* The same, whether the screen is on or off: one VBlank for each call. */
+void vram_show(u16 to, u8 bank, u16 from, u8 tiles)
+{
+	vram_wait();
+	vram_copy(to, bank, from, tiles);
+}
+
+/* The next row of the type chart for an attacking type, 0 behind the last. */
+u16 matchup_next(u16 at, u8 type)
+{
+	const u8 *row = (const u8 *)at;
+	rROMB0 = BANK_TYPE_MATCHUPS;
+	while (*row != type && *row < 0xFE)
+		row += 3;
+	at = *row == type ? (u16)row : 0;
+	rROMB0 = hROMBank;
+	return at;
 }
 
 u8 random(void)

@@ -29,7 +29,7 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 		list_top = list_at;
 	if (list_at >= list_top + visible)
 		list_top = list_at - visible + 1;
-	w2DMenuNumRows = count < visible ? count : visible;
+	w2DMenuNumRows = !count ? 1 : count < visible ? count : visible;
 	w2DMenuNumCols = 1;
 	w2DMenuCursorInitY = row;
 	w2DMenuCursorInitX = col;
@@ -41,12 +41,11 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 		list_draw(count, row, col, visible, width, draw);
 		wMenuCursorY = list_at - list_top + 1;
 		wMenuScrollPosition = list_top;
-		if (count)
-			mark(row + (list_at - list_top) * 2, col, CH_CURSOR);
+		mark(row + (list_at - list_top) * 2, col, CH_CURSOR);
 		poll_joy();
 		for (;;) {
-			wait_vblank();
-			poll_joy();
+			if (!joy_wait(16))
+				continue;
 			if (hJoyPressed & PAD_B) {
 				wMenuJoypad = PAD_B;
 				wWindowStackSize--;
@@ -93,10 +92,8 @@ u8 quantity(u8 row, u8 most, u32 price)
 		wWindowStackSize++;
 		screen_push(row, 3);
 		poll_joy();
-		do {
-			wait_vblank();
-			poll_joy();
-		} while (!hJoyPressed);
+		while (!joy_wait(16))
+			;
 		wWindowStackSize--;
 		if (hJoyPressed & PAD_A)
 			return amount;

@@ -10,6 +10,7 @@
 
 u8 strip_pending; /* 1: a column waits for the next VBlank, 2: a row */
 static u16 attributes;
+u8 tileset_loaded; /* the tileset whose tiles are in video memory, plus one */
 
 /* The 9-byte header of a map. */
 static u16 header_of(u8 group, u8 number)
@@ -53,6 +54,7 @@ static void load_attributes(void)
 	wTilesetBlocksAddress = (u16)row[5] << 8 | row[4];
 	wTilesetCollisionBank = row[6];
 	wTilesetCollisionAddress = (u16)row[8] << 8 | row[7];
+	hBlocks = (u16)row[12] << 8 | row[11];
 }
 
 /* Counts and places of warps, triggers, signs and people. */
@@ -100,12 +102,11 @@ void map_connections(void) __banked
 
 static void load_blocks(void)
 {
-	u8 row = wMapHeight, width = wMapWidth, border = wMapBorderBlock;
-	u16 i, from;
+	u8 row = wMapHeight, width = wMapWidth;
+	u16 from;
 	u8 bank;
 	u8 *to = map_blocks;
-	for (i = BLOCKS_SIZE; i; i--)
-		*to++ = border;
+	fill_bytes(to, wMapBorderBlock, BLOCKS_SIZE);
 	from = far_word(BANK_MAP_GROUP_POINTERS, header_of(wMapGroup, wMapNumber) + 3);
 	bank = far_byte(BANK_MAP_GROUP_POINTERS, from + 3);
 	from = far_word(BANK_MAP_GROUP_POINTERS, from + 4);
@@ -161,12 +162,11 @@ void map_neighbours(void) __banked
 	wTilePermissions = (permission(wTileDown) ? 8 : 0) | (permission(wTileUp) ? 4 : 0) | (permission(wTileLeft) ? 2 : 0) | (permission(wTileRight) ? 1 : 0);
 }
 
-/* The view around the player into the screen buffer. */
-void map_draw(void) __banked
+/* The view around the player into the screen buffer, from a row of cells on. */
+static void draw_from(u8 row)
 {
-	u8 row;
-	u8 *tiles = wTilemap, *attrs = wAttrmap;
-	for (row = 0; row < 9; row++) {
+	u8 *tiles = cell(row << 1, 0), *attrs = tiles + (wAttrmap - wTilemap);
+	for (; row < 9; row++) {
 		hCellX = wXCoord + 2;
 		hCellY = wYCoord + 2 + row;
 		hStripX = 0;
@@ -178,6 +178,11 @@ void map_draw(void) __banked
 		tiles += 40;
 		attrs += 40;
 	}
+}
+
+void map_draw(void) __banked
+{
+	draw_from(0);
 }
 
 /* The column or row that a step in a direction brings into view. */
@@ -211,37 +216,38 @@ void map_strip(u8 direction) __banked
 	}
 }
 
-/* Tiles and colours of the map's tileset; the screen must be off. */
+/* Tiles and colours of the map's tileset. Those in the second bank of video memory stay there in battles and pages. */
 static void load_tileset(void)
 {
 	u8 row[15];
-	u8 i;
 	u16 map;
 	far_copy(row, BANK_TILESETS, ADDR_TILESETS + (u16)wMapTileset * 15, 15);
 	map = (u16)row[2] << 8 | row[1];
-	vram_copy(0x9000, row[0], map, 96);
+	vram_show(0x9000, row[0], map, 48);
+	vram_show(0x9000 + 48 * 16, row[0], map + 48 * 16, 48);
+	if (tileset_loaded == wMapTileset + 1)
+		return;
+	tileset_loaded = wMapTileset + 1;
+	vram_wait();
 	rVBK = 1;
-	vram_copy(0x9000, row[0], map + 96 * 16, 96);
+	vram_copy(0x9000, row[0], map + 96 * 16, 48);
 	rVBK = 0;
-	map = (u16)row[14] << 8 | row[13];
-	for (i = 0; i < 192; i++) {
-		u8 pair = far_byte(BANK_TILESETS, map + (i >> 1));
-		tile_attrs[i] = (i & 1) ? pair >> 4 : pair & 15;
-	}
+	vram_wait();
+	rVBK = 1;
+	vram_copy(0x9000 + 48 * 16, row[0], map + 144 * 16, 48);
+	rVBK = 0;
+}
+
+/* The whole picture anew, while the screen is white or off; the colours are left to the caller's fade. */
+void map_show(void) __banked
+{
+	load_tileset();
 	if (wMapTileset == TILESET_INDOOR)
 		palettes_load(BANK_PAL_INDOOR, ADDR_PAL_INDOOR);
 	else if (wMapTileset == TILESET_CAVE)
 		palettes_load(BANK_PAL_CAVE, ADDR_PAL_CAVE);
 	else
 		palettes_load(BANK_PAL_OUTDOOR, ADDR_PAL_OUTDOOR);
-}
-
-/* The whole picture anew, with the screen off; the colours are left to the caller's fade. */
-void map_show(void) __banked
-{
-	lcd_off();
-	font_load();
-	load_tileset();
 	palettes_object_load();
 	hSCX = 0;
 	hSCY = 0;
@@ -249,6 +255,7 @@ void map_show(void) __banked
 	hBgRow = 0;
 	map_draw();
 	screen_push(0, 18);
+	pushed_from = 18;
 	objects_graphics();
 	objects_draw();
 	wSpriteUpdatesEnabled = 1;
@@ -258,6 +265,11 @@ void map_show(void) __banked
 /* The map again where windows were. */
 void map_redraw(void) __banked
 {
-	map_draw();
-	screen_push(0, 18);
+	u8 row = pushed_from >> 1;
+	if (row >= 9)
+		return;
+	draw_from(row);
+	row <<= 1;
+	screen_push(row, 18 - row);
+	pushed_from = 18;
 }

@@ -3,17 +3,46 @@
 
 void (*menu_hook)(void); /* called when the cursor has moved, 0 for none; its bank must be in */
 
-static u16 cursor_cell(u8 init_y, u8 init_x, u8 offsets)
+static u8 cursor_row, cursor_col;
+
+/* Where the cursor stands, from its place in the menu. */
+static void cursor_find(void)
 {
-	u8 row = init_y + (wMenuCursorY - 1) * (offsets >> 4);
-	u8 col = init_x + (wMenuCursorX - 1) * (offsets & 15);
-	return 0xC4A0 + (u16)row * 20 + col;
+	u8 i, offsets = w2DMenuCursorOffsets;
+	cursor_row = w2DMenuCursorInitY;
+	cursor_col = w2DMenuCursorInitX;
+	for (i = wMenuCursorY; i > 1; i--)
+		cursor_row += offsets >> 4;
+	for (i = wMenuCursorX; i > 1; i--)
+		cursor_col += offsets & 15;
+	wCursorCurrentTile = (u16)cell(cursor_row, cursor_col);
 }
 
 static void cursor_put(u8 tile)
 {
-	u16 place = wCursorCurrentTile - 0xC4A0;
-	screen_poke((u8)(place / 20), (u8)(place % 20), tile);
+	screen_poke(cursor_row, cursor_col, tile);
+}
+
+/* Waits for a press, at most so many pairs of frames; 1 when there was one. While nothing is held, as cheaply as on
+ * the map. */
+u8 joy_wait(u8 pairs)
+{
+	for (;;) {
+		poll_joy();
+		if (hJoyPressed)
+			return 1;
+		if (!pairs)
+			return 0;
+		if (hJoypadDown) {
+			wait_vblank();
+			wait_vblank();
+			pairs--;
+		} else {
+			hIdle = pairs;
+			idle_asm();
+			pairs = hIdle;
+		}
+	}
 }
 
 /* Runs a menu of rows x cols entries whose words are on the screen already. Returns the entry from 0. */
@@ -28,15 +57,13 @@ u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u
 	wMenuCursorY = first / cols + 1;
 	wMenuCursorX = first % cols + 1;
 	wMenuCursorPosition = first + 1;
-	wCursorCurrentTile = cursor_cell(init_y, init_x, offsets);
+	cursor_find();
 	if (menu_hook)
 		menu_hook();
 	cursor_put(CH_CURSOR);
 	poll_joy();
 	for (;;) {
-		wait_vblank();
-		poll_joy();
-		if (!hJoyPressed)
+		if (!joy_wait(16))
 			continue;
 		if (hJoyPressed & PAD_A) {
 			wMenuJoypad = PAD_A;
@@ -70,7 +97,7 @@ u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u
 			cursor_put(CH_SPACE);
 			wMenuCursorX = x;
 			wMenuCursorY = y;
-			wCursorCurrentTile = cursor_cell(init_y, init_x, offsets);
+			cursor_find();
 			if (menu_hook)
 				menu_hook();
 			cursor_put(CH_CURSOR);

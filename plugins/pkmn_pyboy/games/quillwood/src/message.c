@@ -65,25 +65,19 @@ static void number(u16 value)
 /* Waits for A or B while the arrow blinks. */
 void prompt(void)
 {
-	u8 count = 0;
+	u8 arrow = 0;
 	poll_joy();
-	for (;;) {
-		if (!(count & 15))
-			screen_poke(17, 18, (count & 16) ? 0x7A : CH_ARROW);
-		else
-			wait_vblank();
-		count++;
-		poll_joy();
-		if (hJoyPressed & (PAD_A | PAD_B))
-			break;
-	}
+	do {
+		arrow ^= 1;
+		screen_poke(17, 18, arrow ? CH_ARROW : 0x7A);
+	} while (!joy_wait(8) || !(hJoyPressed & (PAD_A | PAD_B)));
 	screen_poke(17, 18, 0x7A);
 }
 
 static void page_clear(void)
 {
 	screen_fill(BOX_ROW + 1, 1, 4, 18, CH_SPACE, ATTR_TEXT);
-	screen_push(BOX_ROW + 1, 4);
+	screen_push_tiles(BOX_ROW + 1, 4);
 	row = 14;
 	col = 1;
 }
@@ -98,6 +92,10 @@ void message_more(u16 id)
 	wTextboxFlags |= FLAG_PRINTING;
 	while ((ch = far_byte(BANK_TEXTS, at)) != CH_END) {
 		at++;
+		if (ch >= 0x60) {
+			letter(ch);
+			continue;
+		}
 		switch (ch) {
 		case 0x4F:
 			row = 16;

@@ -10,6 +10,8 @@
 
 static u8 sheets[MAX_SHEETS]; /* sprite numbers (from 1) whose drawings are in video memory */
 static u8 sheet_count;
+static u8 drawn[MAX_SHEETS]; /* those that are there already, from an earlier map too */
+static u8 emote_drawn;
 static u8 wanderers;
 u8 objects_walking;
 u8 draw_needed;
@@ -62,23 +64,16 @@ static void step_aside(Object *o, MapObject *m)
 /* The map's people, and the player at wXCoord, wYCoord. */
 void objects_load(void) __banked
 {
-	u8 i, j;
+	u8 i;
 	u8 direction = player.direction;
 	u8 *clear = wObjectMasks;
 	u16 at = wCurMapObjectEventsPointer;
 	for (i = 0; i < 16; i++)
 		clear[i] = i ? 0xFF : 0;
-	for (i = 1; i < NUM_OBJECTS; i++) {
-		clear = (u8 *)&objects[i];
-		for (j = 0; j < sizeof(Object); j++)
-			clear[j] = 0;
-	}
-	for (i = 0; i < 16; i++) {
-		clear = (u8 *)&map_objects[i];
-		for (j = 0; j < sizeof(MapObject); j++)
-			clear[j] = 0;
+	fill_bytes((u8 *)&objects[1], 0, sizeof(Object) * (NUM_OBJECTS - 1));
+	fill_bytes((u8 *)map_objects, 0, sizeof(MapObject) * 16);
+	for (i = 0; i < 16; i++)
 		map_objects[i].struct_id = 0xFF;
-	}
 	sheet_count = 0;
 	wanderers = 0;
 	objects_walking = 0;
@@ -117,30 +112,29 @@ void objects_load(void) __banked
 	}
 }
 
-/* Drawings of all the figures to video memory; the screen must be off, or only few differ. */
+/* Drawings of the figures that are not there yet to video memory. */
 void objects_graphics(void) __banked
 {
 	u8 i;
 	for (i = 0; i < sheet_count; i++) {
 		u16 to = 0x8000;
 		u8 slot = i;
-		if (i >= 5) {
+		if (drawn[i] == sheets[i])
+			continue;
+		drawn[i] = sheets[i];
+		if (i >= 5)
 			slot -= 5;
-			rVBK = 1;
-		}
 		while (slot--)
 			to += SHEET_TILES * 16;
-		if (rLCDC & 0x80) {
-			rVBK = 0;
-			wait_vblank();
-			rVBK = i >= 5;
-		}
+		vram_wait();
+		rVBK = i >= 5;
 		vram_copy(to, BANK_PEOPLE, ADDR_PEOPLE + (u16)(sheets[i] - 1) * (SHEET_TILES * 16), SHEET_TILES);
 		rVBK = 0;
 	}
-	if (rLCDC & 0x80)
-		wait_vblank();
-	vram_copy(0x8000 + EMOTE_TILE * 16, BANK_PEOPLE, ADDR_EMOTE, 4);
+	if (emote_drawn)
+		return;
+	emote_drawn = 1;
+	vram_show(0x8000 + EMOTE_TILE * 16, BANK_PEOPLE, ADDR_EMOTE, 4);
 }
 
 /* The player's figure after a change of wPlayerState. */

@@ -6,8 +6,6 @@
 #define TURN_TICKS 3
 #define IDLE_TICKS 16
 
-void idle_asm(void);
-
 u8 battle_lost;
 u8 last_tick;
 static u8 turning;    /* ticks left of a turn */
@@ -17,6 +15,9 @@ static u8 jumping;    /* half a ledge jump is still to come */
 
 const i8 step_x[4] = {0, 0, -1, 1};
 const i8 step_y[4] = {1, -1, 0, 0};
+
+/* Collision values around the player, by direction: map_neighbours() keeps them. */
+#define tiles_around (&wTileDown)
 
 static u8 held_direction(void)
 {
@@ -62,7 +63,7 @@ void begin_step(u8 direction)
 	player.map_x += step_x[direction];
 	player.map_y += step_y[direction];
 	player.last_tile = player.tile_collision;
-	player.tile_collision = map_collision(player.map_x - 4, player.map_y - 4);
+	player.tile_collision = tiles_around[direction];
 	player.walking = 4 | direction;
 	player.action = 2;
 	player.step_duration = STEP_TICKS;
@@ -103,6 +104,7 @@ static void step_end(void)
 	map_objects[0].y = player.map_y;
 	if (jumping) {
 		jumping = 0;
+		map_neighbours();
 		begin_step(direction);
 		wPlayerStepFlags |= 0x10;
 		return;
@@ -186,7 +188,7 @@ static u8 try_step(u8 direction)
 		return 0;
 	}
 	/* water carries those who ride on it; ashore they walk */
-	number = permission(map_collision(x, y));
+	number = permission(tiles_around[direction]);
 	if (wPlayerState == STATE_SURFING) {
 		if (number > 1)
 			return 0;

@@ -70,7 +70,6 @@ u8 pack_page(u8 in_battle) __banked
 		if (choice == LIST_LEFT || choice == LIST_RIGHT) {
 			pocket = choice == LIST_RIGHT ? (pocket == POCKET_LESSONS ? 0 : pocket + 1) : pocket ? pocket - 1 : POCKET_LESSONS;
 			list_at = list_top = 0;
-			lcd_off();
 			continue;
 		}
 		if (choice == MENU_CANCEL)

@@ -1,11 +1,6 @@
 /* The screen buffer, letters, windows and colours. */
 #include "game.h"
 
-static u8 *cell(u8 row, u8 col)
-{
-	return wTilemap + (u16)row * 20 + col;
-}
-
 void screen_fill(u8 row, u8 col, u8 height, u8 width, u8 tile, u8 attr)
 {
 	hFillHeight = height;
@@ -23,21 +18,21 @@ void screen_clear(u8 tile, u8 attr)
 /* A window with its frame; height and width count the frame. */
 void screen_box(u8 row, u8 col, u8 height, u8 width)
 {
-	u8 last_row = row + height - 1, last_col = col + width - 1;
+	u8 *at = cell(row, col);
 	screen_fill(row, col, height, width, CH_SPACE, ATTR_TEXT);
-	screen_fill(row, col + 1, 1, width - 2, 0x7A, ATTR_TEXT);
-	screen_fill(last_row, col + 1, 1, width - 2, 0x7A, ATTR_TEXT);
-	screen_fill(row + 1, col, height - 2, 1, 0x7C, ATTR_TEXT);
-	screen_fill(row + 1, last_col, height - 2, 1, 0x7C, ATTR_TEXT);
-	screen_put(row, col, 0x79);
-	screen_put(row, last_col, 0x7B);
-	screen_put(last_row, col, 0x7D);
-	screen_put(last_row, last_col, 0x7E);
-}
-
-void screen_put(u8 row, u8 col, u8 tile)
-{
-	*cell(row, col) = tile;
+	fill_row_asm(at, 0x7A);
+	*at = 0x79;
+	width--;
+	at[width] = 0x7B;
+	for (height -= 2; height; height--) {
+		at += 20;
+		*at = 0x7C;
+		at[width] = 0x7C;
+	}
+	at += 20;
+	fill_row_asm(at, 0x7A);
+	*at = 0x7D;
+	at[width] = 0x7E;
 }
 
 /* Letters up to the terminator; returns how many. */
@@ -100,12 +95,12 @@ void screen_words(u8 row, u8 col, u16 id)
 	}
 }
 
-/* The picture of a creature to video memory: in VBlank or with the screen off. */
+/* The picture of a creature to video memory. */
 void picture_load(u16 to, u8 species, u8 back)
 {
 	u16 row = ADDR_PICTURES + (u16)(species - 1) * 5;
 	u8 bank = far_byte(BANK_PICTURES, row);
-	vram_copy(to, bank, far_word(BANK_PICTURES, row + (back ? 3 : 1)), 25);
+	vram_show(to, bank, far_word(BANK_PICTURES, row + (back ? 3 : 1)), 25);
 }
 
 /* The colours of a creature as a background palette. */
@@ -114,47 +109,60 @@ void creature_colors(u8 palette, u8 species)
 	far_copy(palettes + palette * 8, BANK_CREATURE_COLORS, ADDR_CREATURE_COLORS + (u16)(species - 1) * 8, 8);
 }
 
-/* An empty page for menus that fill the screen; fade_out before, lcd_on and fade_in after it is drawn. */
+/* An empty page for menus that fill the screen; fade_out before, lcd_on and fade_in after it is drawn. The screen stays
+ * on, all white: an emulator pays more for one that is off. */
 void page_open(void)
 {
 	wSpriteUpdatesEnabled = 0;
-	lcd_off();
 	sprites_hide();
 	hSCX = hSCY = 0;
 	hBgCol = hBgRow = 0;
-	font_load();
 	palettes_load(BANK_PAL_BATTLE, ADDR_PAL_BATTLE);
 	screen_clear(CH_SPACE, 7);
 }
 
 void turn_rows_asm(void);
 void push_rows_asm(void);
+void turn_tiles_asm(void);
+void push_tiles_asm(void);
+
+u8 pushed_from; /* the highest row that was pushed since the map was whole */
+
 void load_palettes_asm(void);
 
 /* Rows of the buffer to the picture, six per frame. */
 void screen_push(u8 row, u8 count)
 {
 	u8 part;
+	if (row < pushed_from)
+		pushed_from = row;
 	while (count) {
 		part = count > 6 ? 6 : count;
 		hPushRow = row;
 		hPushCount = part;
 		turn_rows_asm();
-		if (rLCDC & 0x80)
-			wait_vblank();
+		vram_wait();
 		push_rows_asm();
 		row += part;
 		count -= part;
 	}
 }
 
-/* One letter into the buffer and, right after a VBlank, into the picture. */
-void screen_poke(u8 row, u8 col, u8 tile)
+/* At most six rows whose attributes the picture has already. */
+void screen_push_tiles(u8 row, u8 count)
 {
-	u16 at = 0x9800 + (((u16)(row + hBgRow) & 31) << 5) + ((col + hBgCol) & 31);
-	*cell(row, col) = tile;
+	hPushRow = row;
+	hPushCount = count;
+	turn_tiles_asm();
 	wait_vblank();
-	*(volatile u8 *)at = tile;
+	push_tiles_asm();
+}
+
+/* Video memory can be written: at once with the screen off, else after the next VBlank began. */
+void vram_wait(void)
+{
+	if (rLCDC & 0x80)
+		wait_vblank();
 }
 
 void lcd_off(void)
@@ -179,7 +187,7 @@ void sprites_hide(void)
 	hVblWork |= 1;
 }
 
-/* Letters and window frame into video memory; the screen must be off. */
+/* Letters and window frame into video memory, where they stay; the screen must be off. */
 void font_load(void)
 {
 	vram_copy(0x8800, BANK_FONT, ADDR_FONT, 128);
@@ -196,10 +204,12 @@ void palettes_object_load(void)
 	far_copy(palettes + 64, BANK_PAL_PEOPLE, ADDR_PAL_PEOPLE, 64);
 }
 
+/* Colours to the hardware; those of the figures only where there are any. */
 static void show(u8 *from)
 {
 	wait_vblank();
 	hPal = (u16)from;
+	hPalCount = wSpriteUpdatesEnabled ? 2 : 1;
 	load_palettes_asm();
 }
 
@@ -208,36 +218,46 @@ void palettes_show(void)
 	show(palettes);
 }
 
-/* Colours of a fade step towards white: 0 none, 3 all the way. */
-static void fade(u8 step)
+static u8 colors(void)
 {
-	if (step == 3) {
-		u8 i;
-		u16 *to = (u16 *)palettes_shown;
-		for (i = 64; i; i--)
-			*to++ = 0x7FFF;
-	} else {
-		palettes_half_asm(palettes_shown, palettes);
-		if (step == 2)
-			palettes_half_asm(palettes_shown, palettes_shown);
-	}
+	return wSpriteUpdatesEnabled ? 64 : 32;
+}
+
+/* Half way to white: step 1 of a fade. */
+static void pale(void)
+{
+	palettes_half_asm(palettes_shown, palettes, colors());
+	show(palettes_shown);
+}
+
+static void white(void)
+{
+	fill_bytes(palettes_shown, 0xFF, 128);
+	show(palettes_shown);
+}
+
+/* Nearly white, after pale(). */
+static void paler(void)
+{
+	palettes_half_asm(palettes_shown, palettes_shown, colors());
 	show(palettes_shown);
 }
 
 void fade_out(void)
 {
-	fade(1);
+	pale();
 	wait_vblank();
-	fade(2);
+	paler();
 	wait_vblank();
-	fade(3);
+	white();
 }
 
 void fade_in(void)
 {
-	fade(2);
+	palettes_half_asm(palettes_shown, palettes, colors());
+	paler();
 	wait_vblank();
-	fade(1);
+	pale();
 	wait_vblank();
 	show(palettes);
 }
@@ -246,8 +266,10 @@ void fade_in(void)
 void palettes_flash(void)
 {
 	u8 i;
+	palettes_half_asm(palettes_shown, palettes, 64);
+	palettes_half_asm(palettes_shown, palettes_shown, 64);
 	for (i = 0; i < 2; i++) {
-		fade(2);
+		show(palettes_shown);
 		wait_frames(2);
 		show(palettes);
 		wait_frames(2);

@@ -47,6 +47,7 @@ u8 script_ask(u16 id)
 	map_draw();
 	message_box();
 	screen_push(6, 12);
+	pushed_from = 12;
 	return answer;
 }
 

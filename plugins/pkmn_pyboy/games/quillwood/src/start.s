@@ -2,7 +2,7 @@
 	.module start
 	.globl	_main
 	.globl	_wait_vblank, _idle_asm, _turn_rows_asm, _push_rows_asm, _strip_column_asm, _strip_row_asm
-	.globl	_load_palettes_asm, ___sdcc_bcall_ehl
+	.globl	_turn_tiles_asm, _push_tiles_asm, _load_palettes_asm, ___sdcc_bcall_ehl
 
 ; ---- registers -------------------------------------------------------------
 rP1	= 0x00
@@ -51,6 +51,7 @@ hStripY	= 0xB9
 hTmp	= 0xBA
 hIdle	= 0xBE
 hPal	= 0xBC			; address of the 128 palette bytes (word)
+hPalCount = 0xBF		; 1: those of the background only
 
 shadow_oam = 0xC000
 push_tiles = 0xC300		; six BG map rows
@@ -88,47 +89,44 @@ vblank:
 	ldh	(rSCY), a
 	call	c, hDMA
 buttons:
-	push	bc
-	ld	l, #rP1
-	ld	(hl), #0x20
-	ld	a, (hl)
-	ld	a, (hl)
+	ld	a, #0x20
+	ldh	(rP1), a
+	ldh	a, (rP1)
+	ldh	a, (rP1)
 	or	#0xF0
 	swap	a
-	ld	b, a
-	ld	(hl), #0x10
-	ld	a, (hl)
-	ld	a, (hl)
+	ld	l, a
+	ld	a, #0x10
+	ldh	(rP1), a
+	ldh	a, (rP1)
+	ldh	a, (rP1)
 	or	#0xF0
-	and	b
+	and	l
 	cpl
-	ld	b, a		; low nibble A B Select Start, high nibble Right Left Up Down
+	ld	l, a		; low nibble A B Select Start, high nibble Right Left Up Down
 	ldh	a, (hJoypadDown)
-	cp	b
-	jr	nz, 1$
-	xor	a
+	xor	l
+	jr	nz, pressed
 	ldh	(hJoypadPressed), a
-	pop	bc
-	jr	time
-1$:	xor	b
-	and	b
-	ldh	(hJoypadPressed), a
-	ld	a, b
-	ldh	(hJoypadDown), a
-	ldh	a, (hRandomAdd)	; what is pressed, and when, changes what comes
-	add	a, b
-	ldh	(hRandomAdd), a
-	pop	bc
 time:
 	ld	hl, #wGameTimeFrames
 	inc	(hl)
 	ld	a, (hl)
 	cp	#60
-	jr	nc, 2$
+	jr	nc, second
 	pop	hl
 	pop	af
 	reti
-2$:	sub	a, #60
+pressed:
+	and	l
+	ldh	(hJoypadPressed), a
+	ld	a, l
+	ldh	(hJoypadDown), a
+	ld	hl, #0xFF00 + hRandomAdd
+	add	a, (hl)		; what is pressed, and when, changes what comes
+	ld	(hl), a
+	jr	time
+second:	sub	a, #60
 	ld	(hl-), a
 	inc	(hl)		; seconds
 	ld	a, (hl)
@@ -256,12 +254,6 @@ _idle_asm::
 	nop
 	xor	a
 	ldh	(rIF), a
-	ldh	a, (rDIV)
-	ld	hl, #0xFF00 + hRandomAdd
-	adc	a, (hl)
-	ld	(hl+), a
-	xor	a, (hl)
-	ld	(hl), a
 	ld	hl, #wGameTimeFrames
 	inc	(hl)
 	ld	hl, #0xFF00 + hVBlankCounter
@@ -304,6 +296,13 @@ call_hl:
 
 ; Turns hPushCount (at most 6) rows from row hPushRow of the screen buffer.
 _turn_rows_asm::
+	call	_turn_tiles_asm
+	ld	bc, #wAttrmap - wTilemap
+	add	hl, bc
+	ld	de, #push_attrs
+	jr	turn
+; The tiles alone; HL keeps where they are in the buffer.
+_turn_tiles_asm::
 	ldh	a, (hPushRow)
 	ld	l, a
 	ld	h, #0
@@ -314,23 +313,27 @@ _turn_rows_asm::
 	add	hl, bc
 	add	hl, hl
 	add	hl, hl		; HL = hPushRow * 20
-	push	hl
 	ld	bc, #wTilemap
 	add	hl, bc
+	push	hl
 	ld	de, #push_tiles
 	call	turn
 	pop	hl
-	ld	bc, #wAttrmap
-	add	hl, bc
-	ld	de, #push_attrs
+	ret
 turn:	ldh	a, (hPushCount)
 1$:	push	af
 	push	de
 	ldh	a, (hBgCol)
+	cp	#13
+	jr	nc, 3$
 	or	e
 	ld	e, a
+	call	copy_whole_row
+	jr	4$
+3$:	or	e
+	ld	e, a
 	call	copy_row
-	pop	de
+4$:	pop	de
 	ld	a, e
 	add	a, #32
 	ld	e, a
@@ -342,19 +345,23 @@ turn:	ldh	a, (hPushCount)
 	ret
 
 ; The turned rows to the BG map, rows hPushRow and on; in VBlank.
+_push_tiles_asm::
+	ld	hl, #push_tiles
+	jr	push_plane
 _push_rows_asm::
 	xor	a
 	ldh	(rVBK), a
 	ld	hl, #push_tiles
-	call	1$
+	call	push_plane
 	ld	a, #1
 	ldh	(rVBK), a
 	ld	hl, #push_attrs
-	call	1$
+	call	push_plane
 	xor	a
 	ldh	(rVBK), a
 	ret
-1$:	ldh	a, (hPushCount)
+push_plane:
+	ldh	a, (hPushCount)
 	ld	b, a
 	ldh	a, (hBgRow)
 	ld	c, a
@@ -393,6 +400,15 @@ row_dma:
 	ldh	(rHDMA5), a
 	ld	de, #32
 	add	hl, de
+	ret
+
+; 20 bytes from HL to DE, all before the row's end
+copy_whole_row:
+	.rept	20
+	ld	a, (hl+)
+	ld	(de), a
+	inc	e
+	.endm
 	ret
 
 ; 20 bytes from HL to DE, wrapping inside a row of 32
@@ -533,6 +549,9 @@ _load_palettes_asm::
 	ld	h, a
 	ld	c, #rBCPS
 	call	1$
+	ldh	a, (hPalCount)
+	dec	a
+	ret	z
 	ld	c, #rBCPS + 2
 1$:	ld	a, #0x80
 	ldh	(c), a

@@ -140,6 +140,7 @@ static void picture(void)
 	vram_copy(0x9000, BANK_TITLE_TILES, ADDR_TITLE_TILES, 96);
 	rVBK = 1;
 	vram_copy(0x9000, BANK_TITLE_TILES, ADDR_TITLE_TILES + 96 * 16, 96);
+	tileset_loaded = 0;
 	rVBK = 0;
 	palettes_load(BANK_PAL_TITLE, ADDR_PAL_TITLE);
 	palettes_object_load();

@@ -7,7 +7,6 @@
 	.globl	_last_tick, _strip_pending, _draw_needed, _emote_over, _objects_walking
 
 rIF	= 0x0F
-rDIV	= 0x04
 rSCY	= 0x42
 rSCX	= 0x43
 
@@ -17,17 +16,17 @@ hJoypadDown	= 0xA4
 hJoyPressed	= 0xA7
 hJoyDown	= 0xA8
 hJoyLast	= 0xA9
-hRandomAdd	= 0xE1
 hDMA	= 0xFF80
 hVblWork = 0xB1		; bit 0: figures, bit 1: place of the picture
 hSCX	= 0xB2
 hSCY	= 0xB3
 hStripX	= 0xB8
+hFoot	= 0xBB		; not 0: the player's figure has changed where it is
 hCellX	= 0xC0		; arguments: x + 6 and y + 6 of a cell of the map
 hCellY	= 0xC1
-hCellPart = 0xC2	; where the cell lies in its block: 2 for the right half, 8 for the lower one
+hCellPart = 0xC2	; where the cell lies in its block: 8 for the right half, 16 for the lower one
 hCount	= 0xC3
-hBlocks	= 0xC4		; address of the tileset's blocks (word)
+hBlocks	= 0xC4		; address of the tileset's blocks as they are drawn (word)
 hOriginX = 0xC6		; the screen's place on the map, modulo 256
 hOriginY = 0xC7
 hLowX	= 0xC8		; the first column and row from which figures are drawn
@@ -50,16 +49,14 @@ wXCoord	= 0xDCB8
 wMapScriptsBank	= 0xD1A3
 wMapBorderBlock	= 0xD19D
 wMapWidth	= 0xD19F
-wTilesetBlocksBank = 0xD1DC
-wTilesetBlocksAddress = 0xD1DD
 wTilesetCollisionBank = 0xD1DF
 wTilesetCollisionAddress = 0xD1E0
 wCurMapObjectEventCount = 0xDC04
 wGameTimeFrames = 0xD4C8
 
+BANK_DRAWN_BLOCKS = 13	; tools/rom.py
 shadow_oam	= 0xC000
 strip_buffer	= 0xC300	; 64 tiles, then 64 attributes
-tile_attrs	= 0xC738
 map_blocks	= 0xC800
 objects		= 0xD4D6
 OBJECT_SIZE	= 40
@@ -97,12 +94,6 @@ _tick_wait::
 	nop
 	xor	a
 	ldh	(rIF), a
-	ldh	a, (rDIV)
-	ld	hl, #0xFF00 + hRandomAdd
-	adc	a, (hl)
-	ld	(hl+), a
-	xor	a, (hl)
-	ld	(hl), a
 	ld	hl, #wGameTimeFrames
 	inc	(hl)
 	ld	hl, #0xFF00 + hVBlankCounter
@@ -113,6 +104,9 @@ _tick_wait::
 	ldh	a, (hShift)
 	or	a
 	call	nz, shift_figures
+	ldh	a, (hFoot)
+	or	a
+	call	nz, foot
 	ld	hl, #0xFF00 + hVblWork
 	ld	a, (hl)
 	or	a
@@ -135,6 +129,9 @@ late:	call	_wait_vblank
 	ldh	a, (hShift)
 	or	a
 	call	nz, shift_figures
+	ldh	a, (hFoot)
+	or	a
+	call	nz, foot
 	ld	a, (_strip_pending)
 	or	a
 	call	nz, strip
@@ -279,54 +276,36 @@ collision_of:
 	ld	a, (hl)
 	ret
 
-; Next tile of the block at HL to the strip buffer at DE: numbers from 96 lie in the second bank of video memory,
-; under the same 96 numbers. B is the high byte of tile_attrs.
-	.macro	PUT_TILE ?below
-	ld	a, (hl+)
-	add	a, #<tile_attrs
-	ld	c, a
-	sub	a, #<tile_attrs + 96
-	jr	nc, below
-	add	a, #96
-below:	ld	(de), a
-	ld	a, (bc)
-	set	6, e
-	ld	(de), a
-	res	6, e
-	.endm
-
 ; Before the first cell: its block's address to HL, its part of the block to hCellPart.
 cells_begin:
-	ldh	a, (hCellX)
-	ld	b, a
-	and	#1
-	add	a, a
-	ld	d, a
 	ldh	a, (hCellY)
 	ld	c, a
 	and	#1
 	add	a, a
-	add	a, a
-	add	a, a
+	ld	d, a
+	ldh	a, (hCellX)
+	ld	b, a
+	and	#1
 	or	d
+	add	a, a
+	add	a, a
+	add	a, a
 	ldh	(hCellPart), a
-	ld	a, (wTilesetBlocksAddress)
-	ldh	(hBlocks), a
-	ld	a, (wTilesetBlocksAddress + 1)
-	ldh	(hBlocks + 1), a
-	ld	a, (wTilesetBlocksBank)
+	ld	a, #BANK_DRAWN_BLOCKS
 	ld	(0x2000), a
 	jp	block_at
 
-; The tiles of the cell in the block at HL: their address to HL; B for PUT_TILE.
-cell_tiles:
+; The cell in the block at HL: its address to HL (tools/tilesets.py has the order of its eight bytes).
+cell_bytes:
 	ld	a, (hl)
 	or	a
 	jr	nz, 1$
 	ld	a, (wMapBorderBlock)
-1$:	swap	a
+1$:	rrca
+	rrca
+	rrca
 	ld	b, a
-	and	#0x0F
+	and	#0x1F
 	ld	h, a
 	xor	a, b
 	ld	b, a
@@ -339,8 +318,12 @@ cell_tiles:
 	ldh	a, (hBlocks + 1)
 	adc	a, h
 	ld	h, a
-	ld	b, #>tile_attrs
 	ret
+
+	.macro	PUT
+	ld	a, (hl+)
+	ld	(de), a
+	.endm
 
 ; Ten cells from hCellX, hCellY to two rows of the strip buffer, from column hStripX on and round.
 _cells_row_asm::
@@ -351,25 +334,31 @@ _cells_row_asm::
 	ldh	a, (hStripX)
 	ld	e, a
 1$:	push	hl
-	call	cell_tiles
-	PUT_TILE
+	call	cell_bytes
+	PUT
 	inc	e
-	PUT_TILE
-	dec	e
+	PUT
 	set	5, e
-	inc	hl
-	inc	hl
-	PUT_TILE
+	PUT
+	dec	e
+	PUT
+	set	6, e		; attributes
+	PUT
 	inc	e
-	PUT_TILE
+	PUT
 	res	5, e
+	PUT
+	dec	e
+	PUT
+	res	6, e
 	inc	e
-	res	5, e
+	inc	e
+	res	5, e		; round the row
 	pop	hl
 	ldh	a, (hCellPart)
-	xor	a, #2
+	xor	a, #8
 	ldh	(hCellPart), a
-	bit	1, a
+	bit	3, a
 	jr	nz, 2$
 	inc	hl
 2$:	ldh	a, (hCount)
@@ -387,22 +376,32 @@ _cells_column_asm::
 	call	cells_begin
 	ld	de, #strip_buffer
 1$:	push	hl
-	call	cell_tiles
-	PUT_TILE
+	call	cell_bytes
+	PUT
 	inc	e
-	PUT_TILE
+	PUT
 	inc	e
-	inc	hl
-	inc	hl
-	PUT_TILE
 	inc	e
-	PUT_TILE
+	PUT
+	dec	e
+	PUT
+	set	6, e		; attributes
+	PUT
 	inc	e
+	PUT
+	dec	e
+	dec	e
+	PUT
+	dec	e
+	PUT
+	ld	a, e
+	sub	a, #64 - 4
+	ld	e, a
 	pop	hl
 	ldh	a, (hCellPart)
-	xor	a, #8
+	xor	a, #16
 	ldh	(hCellPart), a
-	bit	3, a
+	bit	4, a
 	jr	nz, 2$
 	ld	a, (wMapWidth)
 	add	a, #6
@@ -539,9 +538,8 @@ player_draw:
 	ld	b, (hl)
 	ld	hl, #objects
 	call	look
-	ldh	a, (hVblWork)
-	or	#1
-	ldh	(hVblWork), a
+	ld	a, #1
+	ldh	(hFoot), a
 	ret
 
 ; Where the screen lies on the map.
@@ -549,10 +547,10 @@ origin:	ld	hl, #objects + MAP_X
 	ld	a, (hl+)
 	ld	c, (hl)
 	ld	b, a
-	sub	a, #6
+	sub	a, #7
 	ldh	(hLowX), a
 	ld	a, c
-	sub	a, #6
+	sub	a, #7
 	ldh	(hLowY), a
 	ld	hl, #objects + X_OFFSET
 	ld	a, b
@@ -581,13 +579,13 @@ figure:	push	hl
 	ld	a, (hl+)
 	ld	b, a
 	sub	a, c
-	cp	#13
+	cp	#15
 	jr	nc, 1$
 	ldh	a, (hLowY)
 	ld	c, a
 	ld	a, (hl)
 	sub	a, c
-	cp	#13
+	cp	#15
 	jr	c, 2$
 1$:	pop	hl
 	ld	de, #FLAGS2
@@ -790,13 +788,10 @@ _player_move::
 	add	a, #2
 	ldh	(c), a
 	ld	d, #-2
-	; D: how far the others have moved on the screen. All figures are drawn at the end of a step, and where
-	; somebody else walks too; in between the others are only shifted. Who comes into view is there since the end
-	; of the last step, two columns off screen.
-3$:	ld	a, b
-	or	a
-	jr	z, draw_all
-	ld	a, (_objects_walking)
+	; D: how far the others have moved on the screen. All figures are drawn at the end of every second step, and where
+	; somebody else walks too; in between the others are only shifted. Who comes into view is there since the last
+	; drawing, at most three columns off screen.
+3$:	ld	a, (_objects_walking)
 	ld	hl, #_draw_needed
 	or	a, (hl)
 	jr	nz, draw_all
@@ -804,10 +799,16 @@ _player_move::
 	and	#0x10		; jumping
 	jr	nz, draw_all
 	ld	a, b
-	and	#3
+	or	a
+	jr	nz, 4$
+	ld	a, (objects + STEP_FRAME)
+	or	a
+	jr	z, draw_all
+	jr	5$
+4$:	and	#3
 	cp	#2		; 6 and 2: the foot
 	jr	nz, shift
-	push	de
+5$:	push	de
 	call	player_draw
 	pop	de
 shift:	ldh	a, (hOAMEnd)
@@ -821,6 +822,26 @@ shift:	ldh	a, (hOAMEnd)
 draw_all:
 	ld	a, #1
 	ld	(_draw_needed), a
+	ret
+
+; In VBlank: tiles and attributes of the player's two entries, without a transfer of them all.
+foot:	xor	a
+	ldh	(hFoot), a
+	ld	hl, #shadow_oam + 2
+	ld	d, #0xFE
+	ld	e, l
+	ld	a, (hl+)
+	ld	(de), a
+	inc	e
+	ld	a, (hl)
+	ld	(de), a
+	ld	l, #6
+	ld	e, l
+	ld	a, (hl+)
+	ld	(de), a
+	inc	e
+	ld	a, (hl)
+	ld	(de), a
 	ret
 
 ; In VBlank: the figures of the others hShift pixels on, in OAM itself and in its shadow.

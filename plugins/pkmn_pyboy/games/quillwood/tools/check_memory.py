@@ -10,7 +10,6 @@ from source import HOME, toml
 OWN = [
     (0xC000, 0xA0, "OAM shadow"),
     (0xC101, 0xC29D - 0xC101, "stack"),
-    (0xC738, 192, "tile_attrs"),
     (0xC300, 384, "push buffers"),
     (0xD9C4, 128, "palettes"),
     (0xDEF4, 128, "palettes_shown"),

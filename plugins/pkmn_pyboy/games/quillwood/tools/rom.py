@@ -6,6 +6,7 @@ BANK_SIZE, FIRST_BANK, LAST_BANK = 0x4000, 4, 15
 # the code has banks 0 to 3
 BANK_MAPS, BANK_BLOCKS, BANK_TILESETS, BANK_SCRIPTS = 4, 5, 6, 7
 BANK_TEXT, BANK_CREATURES, BANK_PICTURES, BANK_ART, BANK_PICTURES_2 = 8, 9, 10, 11, 12
+BANK_DRAWN_BLOCKS = 13  # src/walk.s has it too
 
 Table = tuple[int, int, str]
 """Bank, address and layout in words of a table that other programs may read."""

@@ -1,0 +1,99 @@
+"""`pkmn llm` and `pkmn doctor`: a question by hand, with the screen, and which models can be reached."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fault_server import MODEL, Behaviour, FaultServer
+from faults import GOOD, KEY
+from PIL import Image
+
+Pkmn = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with FaultServer(Behaviour(text=GOOD)) as running:
+        yield running
+
+
+def at(server: FaultServer) -> list[str]:
+    return ["--llm=openai", f"--set=openai.base_url={server.url}/v1"]
+
+
+def test_a_question_by_hand_shows_what_was_asked_answered_and_understood(pkmn: Pkmn, server: FaultServer) -> None:
+    result = pkmn("llm", "ask", *at(server))
+    assert result.code == 0, result.err
+    for part in ("--- asked ---", "Goal: ", f"answered by {MODEL}", GOOD, "press up: walk on (confidence 0.50)"):
+        assert part in result.out
+    assert server.asked[0].body["messages"][1]["content"] in result.out
+
+
+def test_the_screen_goes_along_as_a_png_file(pkmn: Pkmn, server: FaultServer) -> None:
+    result = pkmn("llm", "ask", *at(server), "--llm-vision", "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["advice"]["goal"] == "walk on"
+    url = server.asked[0].body["messages"][1]["content"][1]["image_url"]["url"]
+    kind, _, data = url.partition(";base64,")
+    assert kind == "data:image/png"
+    picture = Image.open(io.BytesIO(base64.b64decode(data)))
+    assert (picture.format, picture.size) == ("PNG", (160, 144))
+    colours = picture.convert("RGB").getcolors(100)
+    assert colours is not None and len(colours) > 1, "it is no empty screen"
+
+
+def test_a_model_without_eyes_is_not_shown_anything(pkmn: Pkmn, server: FaultServer) -> None:
+    result = pkmn("llm", "ask", *at(server), "--set=openai.sees=false", "--llm-vision")
+    assert result.code == 2
+    assert "--llm-vision" in result.err
+    assert server.asked == []
+
+
+def test_the_question_alone_asks_nobody(pkmn: Pkmn, server: FaultServer) -> None:
+    result = pkmn("llm", "ask", *at(server), "--prompt-only")
+    assert result.code == 0, result.err
+    assert "Goal: " in result.out
+    assert server.asked == []
+
+
+def test_no_answer_ends_with_its_reason_and_no_key(pkmn: Pkmn, server: FaultServer) -> None:
+    server.answer(Behaviour(status=400, message=f"{KEY} did not please"))
+    result = pkmn("llm", "ask", *at(server))
+    assert result.code == 4
+    assert "No answer: " in result.err
+    assert KEY not in result.out + result.err
+
+
+def test_models_are_listed(pkmn: Pkmn, server: FaultServer) -> None:
+    result = pkmn("llm", "models", *at(server))
+    assert (result.code, result.out) == (0, f"{MODEL}\n")
+
+
+def test_the_doctor_says_who_answers_and_how_fast(pkmn: Pkmn, server: FaultServer) -> None:
+    result = pkmn("doctor", *at(server))
+    assert result.code == 0, result.err
+    assert result.out.startswith("ok")
+    assert MODEL in result.out
+    assert KEY not in result.out + result.err
+
+
+def test_the_doctor_says_who_does_not(pkmn: Pkmn, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    result = pkmn("doctor", "--llm=openai", f"--set=openai.base_url=http://127.0.0.1:{port}/v1")
+    assert result.code == 4
+    assert len(result.out.splitlines()) == 1
+    assert f"127.0.0.1:{port}" in result.out
+    assert "Traceback" not in result.out + result.err
