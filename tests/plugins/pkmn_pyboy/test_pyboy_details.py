@@ -237,7 +237,7 @@ def test_details_are_read_once_a_step_and_anew_after_it(make: Callable[..., Poke
     first = environment.details()
     assert environment.details() is first
     assert first.name == "WREN"
-    assert first.rival_name == ""
+    assert first.rival_name == "FINN"
     assert first.flags.is_set("game_started")
     for _ in range(150):
         environment.step(8)

@@ -132,6 +132,6 @@ class PlacedGame:
 
     def saved(self) -> Saved:
         """Saves by the menu."""
-        self.press("start . down down a . . . a . . . . a . b . .")
+        self.press("start . down down down down a . . . a . . . . a . b . .")
         ram = bytes(self.emulator.memory[1, address] for address in CART_RAM)
         return Saved(self.rom, self.profile, ram)

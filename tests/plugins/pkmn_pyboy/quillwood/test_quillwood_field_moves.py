@@ -31,7 +31,7 @@ def start(quillwood: GameProfile) -> Saved:
     player = begin(lambda **settings: PokemonEnvironment(EnvironmentSettings(**settings)))
     play_until(player, "starter")
     environment = player.environment
-    player.tap("b . b . b . b . b . start . down down a . . . a . . . . a . b . .")
+    player.tap("b . b . b . b . b . start . down down down down a . . . a . . . . a . b . .")
     ram = bytes(environment.emulator.memory[1, address] for address in range(0xA000, 0xAD10))
     saved = Saved(environment.rom, quillwood, ram)
     environment.close()

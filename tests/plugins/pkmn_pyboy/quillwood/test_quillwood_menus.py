@@ -89,9 +89,9 @@ def test_a_shop_shows_a_cursor_where_there_is_nothing_to_sell(player: LegPlayer)
         ("start . a . . .", Phase.MENU, True),  # the party
         ("start . a . . . a . a . . .", Phase.MENU, True),  # one of it
         ("start . down a . . . right . . .", Phase.MENU, True),  # the balls in the pack
-        ("start . down down a . . .", Phase.CHOICE, False),  # to save or not
+        ("start . down down down down a . . .", Phase.CHOICE, False),  # to save or not
         ("a . .", Phase.DIALOGUE, False),  # the professor
-        ("start . down down down a . .", Phase.FREE, False),
+        ("start . down down down down down a . .", Phase.FREE, False),
     ],
 )
 def test_each_page_is_told_apart(player: LegPlayer, buttons: str, phase: Phase, full_screen: bool) -> None:
@@ -222,7 +222,7 @@ def test_poison_hurts_on_the_way(player: LegPlayer) -> None:
 
 def test_a_saved_game_goes_on_after_power_off(player: LegPlayer, quillwood: GameProfile) -> None:
     environment = player.environment
-    press(environment.emulator, "start down down a . . . a . . . . a . b . .")
+    press(environment.emulator, "start down down down down a . . . a . . . . a . b . .")
     refresh(player)
     assert environment.state.phase is Phase.FREE
     saved = [environment.emulator.memory[1, address] for address in CART_RAM]

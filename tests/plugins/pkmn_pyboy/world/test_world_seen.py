@@ -118,8 +118,8 @@ def test_who_went_is_no_longer_in_the_way(quillwood: GameProfile, real: Cartridg
     world = SeenWorld(quillwood)
     cave = 0x205
     see(world, real, cave)
-    keeper = next(one for one in real.map(cave).people if (one.x, one.y) == (13, 3))  # type: ignore[union-attr]
-    planner, start, beyond = RoutePlanner(world), Place(cave, 13, 20), Place(cave, 13, 1)
+    keeper = next(one for one in real.map(cave).people if (one.x, one.y) == (18, 3))  # type: ignore[union-attr]
+    planner, start, beyond = RoutePlanner(world), Place(cave, 18, 30), Place(cave, 18, 1)
     assert planner.route(start, beyond, Abilities()) is None
     left = [one for one in world.map(cave).people if one.number != keeper.number]  # type: ignore[union-attr]
     assert world.learn_people(cave, left)

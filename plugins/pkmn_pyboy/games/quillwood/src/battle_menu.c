@@ -8,25 +8,25 @@ extern void (*menu_hook)(void);
 u8 wanted_slot;
 
 static const u8 word_fight[] = {0x85, 0x88, 0x86, 0x87, 0x93, CH_END};
-static const u8 word_team[] = {0x93, 0x84, 0x80, 0x8C, CH_END};
+static const u8 word_pal[] = {0x8F, 0x80, 0x8B, CH_END}; /* three letters: a fourth would lie on the frame */
 static const u8 word_pack[] = {0x8F, 0x80, 0x82, 0x8A, CH_END};
 static const u8 word_run[] = {0x91, 0x94, 0x8D, CH_END};
 static const u8 word_pp[] = {0x8F, 0x8F, CH_END};
 
-/* FIGHT, TEAM, PACK, RUN: 0 to 3. */
+/* FIGHT, PAL, PACK, RUN: 0 to 3. */
 static u8 action_menu(void)
 {
 	u8 choice;
 	message_box();
 	screen_box(12, 8, 6, 12);
 	screen_text(14, 10, word_fight);
-	screen_text(14, 16, word_team);
+	screen_text(14, 16, word_pal);
 	screen_text(16, 10, word_pack);
 	screen_text(16, 16, word_run);
 	screen_push(12, 6);
-	wWindowStackSize = 1;
+	wWindowStackSize++;
 	choice = menu_run(2, 2, 14, 9, 0x26, 0, wBattleMenuCursorPosition ? wBattleMenuCursorPosition - 1 : 0);
-	wWindowStackSize = 0;
+	wWindowStackSize--;
 	wBattleMenuCursorPosition = choice + 1;
 	return choice;
 }
@@ -72,7 +72,6 @@ static u8 move_menu(void)
 		screen_push(12, 6);
 		if (wCurMoveNum >= count)
 			wCurMoveNum = 0;
-		wWindowStackSize = 0;
 		wMoveSelectionMenuType = 0;
 		menu_hook = show_move;
 		choice = menu_run(count, 1, 13, 5, 0x10, 1, wCurMoveNum);

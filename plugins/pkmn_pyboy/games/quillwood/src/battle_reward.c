@@ -18,9 +18,9 @@ static u8 old_move(PartyMon *mon)
 		screen_text(3 + i, 6, name);
 	}
 	screen_push(2, 6);
-	wWindowStackSize = 1;
+	wWindowStackSize++;
 	choice = menu_run(4, 1, 3, 5, 0x10, 1, 0);
-	wWindowStackSize = 0;
+	wWindowStackSize--;
 	if (choice != MENU_CANCEL && move_stays(mon->moves[choice])) {
 		message_more(TX_CANT_FORGET);
 		prompt();
@@ -156,6 +156,8 @@ static void evolve(u8 slot, u8 species)
 	for (i = 0; i < 10 && own_name[i] != CH_END; i++)
 		if (own_name[i] != name_buffer[i])
 			same = 0;
+	if (name_buffer[i] != CH_END)
+		same = 0;
 	enemy_out = own_out = 0;
 	fade_out();
 	battle_screen();

@@ -1,16 +1,12 @@
 /* Moves outside of battle: a thicket parted, water entered, a boulder pushed. */
 #pragma bank 1
 #include "game.h"
+#include "walking.h"
 
-#define THICKET 0x12
 #define WATER 1 /* of permission() */
 #define BADGE_SHEAR 0
 #define BADGE_SWELL 1
 #define BADGE_SHOVE 2
-#define STANDING 0xFF
-
-static const i8 step_x[4] = {0, 0, -1, 1};
-static const i8 step_y[4] = {1, -1, 0, 0};
 
 /* Asks whether to use a move on what lies ahead; 0 also where a badge, or somebody who knows it, is missing. */
 static u8 wanted(u16 ahead, u8 badge, u8 move)
@@ -39,7 +35,7 @@ void field_tile(u8 collision, u8 direction)
 	u8 thicket = collision == THICKET;
 	if (!thicket && (permission(collision) != WATER || wPlayerState == STATE_SURFING))
 		return;
-	wScriptRunning = 255;
+	wScriptRunning = RUN_SCRIPT;
 	wScriptMode = 1;
 	if (thicket) {
 		if (wanted(TX_THICKET, BADGE_SHEAR, MOVE_ID_SHEAR)) {
@@ -82,7 +78,7 @@ void field_push(u8 number, u8 direction)
 	if (off_map(x - 4, y - 4) || permission(map_collision(x - 4, y - 4)) || object_at(x, y))
 		return;
 	player.direction = direction << 2;
-	wScriptRunning = 255;
+	wScriptRunning = RUN_SCRIPT;
 	object_walk(number, direction);
 	wScriptRunning = 0;
 }

@@ -250,7 +250,6 @@ u8 trainers_look(void);
 void object_walk(u8 number, u8 direction);
 extern u8 emote_over; /* the person with a mark over the head, 0 for none */
 extern u8 battle_lost; /* a script's battle was lost: the way leads to the healer */
-u8 field_poison(void);
 u8 permission(u8 collision);
 void map_cut(u8 x, u8 y);
 u8 off_map(u8 x, u8 y);
@@ -303,9 +302,13 @@ u8 item_kind(u8 item) __banked;
 u8 move_stays(u8 move) __banked;
 u8 item_power(u8 item) __banked;
 void shop(u8 number) __banked;
-void naming(u8 *to, u8 species) __banked;
+void naming(u8 *to, u8 species, u8 longest) __banked;
+#define NAME_LENGTH 7 /* of the player and others */
+#define NICKNAME_LENGTH 10
+#define HAS_GUIDE 0x01 /* of wStatusFlags: Crystal's bit for the same */
 void offer_nickname(void) __banked;
 u8 save_there(void) __banked;
+u8 save_of_another(void) __banked;
 void save_write(void) __banked;
 void save_read(void) __banked;
 void ending(void) __banked;

@@ -4,7 +4,6 @@
 #include "pages.h"
 
 #define ROW 7
-#define MOST 99
 
 static u8 attribute(u8 item, u8 which)
 {
@@ -115,7 +114,7 @@ u8 item_give(u8 item, u8 count) __banked
 		list[at * 2 + 2] = 0xFF;
 		return 1;
 	}
-	if (pocket == POCKET_KEY || list[at * 2 + 1] + count > MOST)
+	if (pocket == POCKET_KEY || list[at * 2 + 1] + count > MOST_OF_ONE)
 		return 0;
 	list[at * 2 + 1] += count;
 	return 1;

@@ -60,9 +60,9 @@ static u8 room_for(u8 slot)
 				screen_text(3 + i, 6, name);
 			}
 			screen_push(2, 6);
-			wWindowStackSize = 1;
+			wWindowStackSize++;
 			choice = menu_run(4, 1, 3, 5, 0x10, 1, 0);
-			wWindowStackSize = 0;
+			wWindowStackSize--;
 			party_rows();
 			if (choice != MENU_CANCEL) {
 				if (!move_stays(mon->moves[choice]))

@@ -36,7 +36,7 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 	w2DMenuCursorOffsets = 0x20;
 	wScrollingMenuListSize = count;
 	wMenuCursorX = 1;
-	wWindowStackSize = 1;
+	wWindowStackSize++;
 	for (;;) {
 		list_draw(count, row, col, visible, width, draw);
 		wMenuCursorY = list_at - list_top + 1;
@@ -48,18 +48,18 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 				continue;
 			if (hJoyPressed & PAD_B) {
 				wMenuJoypad = PAD_B;
-				wWindowStackSize = 0;
+				wWindowStackSize--;
 				return MENU_CANCEL;
 			}
 			if (sideways && (hJoyPressed & (PAD_LEFT | PAD_RIGHT))) {
-				wWindowStackSize = 0;
+				wWindowStackSize--;
 				return (hJoyPressed & PAD_LEFT) ? LIST_LEFT : LIST_RIGHT;
 			}
 			if (!count)
 				continue;
 			if (hJoyPressed & PAD_A) {
 				wMenuJoypad = PAD_A;
-				wWindowStackSize = 0;
+				wWindowStackSize--;
 				return list_at;
 			}
 			if ((hJoyPressed & PAD_DOWN) && list_at + 1 < count) {
@@ -82,19 +82,19 @@ u8 quantity(u8 row, u8 most, u32 price)
 {
 	u8 amount = 1;
 	for (;;) {
-		screen_box(row, 8, 3, 12);
-		screen_put(row + 1, 9, 0xF1);
-		screen_number(row + 1, 10, amount, 2);
+		screen_box(row, 1, 3, 12);
+		screen_put(row + 1, 2, 0xF1);
+		screen_number(row + 1, 3, amount, 2);
 		if (price) {
-			screen_put(row + 1, 12, 0xF0);
-			screen_number(row + 1, 13, price * amount, 6);
+			screen_put(row + 1, 5, 0xF0);
+			screen_number(row + 1, 6, price * amount, 6);
 		}
-		wWindowStackSize = 1;
+		wWindowStackSize++;
 		screen_push(row, 3);
 		poll_joy();
 		while (!joy_wait(16))
 			;
-		wWindowStackSize = 0;
+		wWindowStackSize--;
 		if (hJoyPressed & PAD_A)
 			return amount;
 		if (hJoyPressed & PAD_B)

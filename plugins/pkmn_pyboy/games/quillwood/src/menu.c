@@ -115,9 +115,9 @@ u8 yes_no(void)
 	screen_box(7, 14, 5, 6);
 	screen_text(8, 16, word_yes);
 	screen_text(10, 16, word_no);
-	wWindowStackSize = 1;
+	wWindowStackSize++;
 	screen_push(7, 5);
 	choice = menu_run(2, 1, 8, 15, 0x20, 1, 0);
-	wWindowStackSize = 0;
+	wWindowStackSize--;
 	return choice == 0;
 }

@@ -133,6 +133,9 @@ void message_more(u16 id)
 		case 0x52:
 			word_of(wPlayerName);
 			break;
+		case 0x53:
+			word_of(wRivalName);
+			break;
 		default:
 			letter(ch);
 		}

@@ -1,10 +1,10 @@
 /* The player's and the people's figures: loading, wandering, drawing. */
 #pragma bank 1
 #include "game.h"
+#include "walking.h"
 
 #define SHEET_TILES 24
 #define MAX_SHEETS 10
-#define STANDING 0xFF
 #define MOVE_WANDER 2
 #define EMOTE_TILE 120 /* behind the ten sheets; walk.s too */
 
@@ -16,9 +16,6 @@ static u8 wanderers;
 u8 objects_walking;
 u8 draw_needed;
 u8 emote_over;
-
-static const i8 step_x[4] = {0, 0, -1, 1};
-static const i8 step_y[4] = {1, -1, 0, 0};
 
 static u8 sheet_of(u8 sprite)
 {
@@ -46,6 +43,22 @@ static void object_place(Object *o, u8 map_x, u8 map_y)
 static u8 own_sprite(void)
 {
 	return wPlayerState == STATE_SURFING ? SPRITE_RIDER : SPRITE_HERO;
+}
+
+/* Who wandered off may have let the player stand where they begin: a free tile beside it, then. */
+static void step_aside(Object *o, MapObject *m)
+{
+	u8 direction, x, y;
+	for (direction = 0; direction < 4; direction++) {
+		x = m->x + step_x[direction];
+		y = m->y + step_y[direction];
+		if (off_map(x - 4, y - 4) || permission(map_collision(x - 4, y - 4)) || object_at(x, y))
+			continue;
+		m->x = x;
+		m->y = y;
+		object_place(o, x, y);
+		return;
+	}
 }
 
 /* The map's people, and the player at wXCoord, wYCoord. */
@@ -89,6 +102,8 @@ void objects_load(void) __banked
 		o->radius = m->radius;
 		o->palette = m->palette_and_type >> 4;
 		object_place(o, m->x, m->y);
+		if (m->movement == MOVE_WANDER && m->x == player.map_x && m->y == player.map_y)
+			step_aside(o, m);
 		o->direction = m->movement >= 6 ? (m->movement - 6) << 2 : 0;
 		if (m->movement == MOVE_WANDER) {
 			wanderers++;
@@ -205,7 +220,7 @@ void objects_tick(u8 ticks) __banked
 			map_objects[i].y = y;
 			o->walking = 4 | direction;
 			o->action = 2;
-			o->step_duration = 8;
+			o->step_duration = STEP_TICKS;
 			objects_walking++;
 			step_advance(o);
 		}

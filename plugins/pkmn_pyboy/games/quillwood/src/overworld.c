@@ -1,29 +1,20 @@
-/* Walking: steps, turning, warps, map edges, triggers, encounters, and what the buttons do on the map. */
+/* Walking: steps, turning, ledges, and what the buttons do on the map. */
 #pragma bank 1
 #include "game.h"
+#include "walking.h"
 
-#define STANDING 0xFF
-#define STEP_TICKS 8
 #define TURN_TICKS 3
 #define IDLE_TICKS 16
-#define RUN_SCRIPT 255
-#define RUN_EDGE 4
-#define RUN_WARP 5
-#define RUN_BLACKOUT 7
-#define RUN_TURN 9
-#define ENVIRONMENT_CAVE 4
 
 u8 battle_lost;
 u8 last_tick;
 static u8 turning;    /* ticks left of a turn */
-static u8 continuing; /* the last step ended with a direction held */
+u8 continuing;
 static u8 resting;    /* the player stands and no button is held */
 static u8 jumping;    /* half a ledge jump is still to come */
-static u8 wild_group, wild_number, wild_width;
-static u16 wild_at;
 
-static const i8 step_x[4] = {0, 0, -1, 1};
-static const i8 step_y[4] = {1, -1, 0, 0};
+const i8 step_x[4] = {0, 0, -1, 1};
+const i8 step_y[4] = {1, -1, 0, 0};
 
 /* Collision values around the player, by direction: map_neighbours() keeps them. */
 #define tiles_around (&wTileDown)
@@ -51,7 +42,7 @@ u8 off_map(u8 x, u8 y)
 	return x >= width || y >= height;
 }
 
-static void at_rest(void)
+void at_rest(void)
 {
 	wPlayerStepFlags = 0;
 	wPlayerStepDirection = DIR_NONE;
@@ -60,33 +51,7 @@ static void at_rest(void)
 	wMapEventStatus = 0;
 }
 
-/* The warp event under a tile: its number from 1, 0 for none. */
-static u8 warp_at(u8 x, u8 y)
-{
-	hCellX = x;
-	hCellY = y;
-	hRowSize = 5;
-	return place_find(wCurMapWarpEventCount, wCurMapWarpEventsPointer);
-}
-
-static u8 warps_on_entry(u8 collision)
-{
-	return collision == 0x71 || collision == 0x7A || collision == 0x7B || collision == 0x72 || collision == 0x60 || collision == 0x7C;
-}
-
-static void arrive(void)
-{
-	map_load();
-	objects_load();
-	trainers_load();
-	map_neighbours();
-	map_show();
-	at_rest();
-	wPlayerTileCollision = player.tile_collision;
-	fade_in();
-}
-
-static void begin_step(u8 direction)
+void begin_step(u8 direction)
 {
 	map_strip(direction);
 	if (player.direction != direction << 2) {
@@ -110,7 +75,7 @@ static void begin_step(u8 direction)
 }
 
 /* One tick of the player's step and of the camera with it. */
-static void move(void)
+void move(void)
 {
 	player_move();
 	if (wPlayerStepFlags & 0x10) {
@@ -124,188 +89,6 @@ static void move(void)
 		player.last_map_y = player.map_y;
 		player.step_frame ^= 1;
 	}
-}
-
-static void warp(u8 number)
-{
-	u8 row[5];
-	u8 collision;
-	u16 at;
-	wScriptRunning = RUN_WARP;
-	wScriptMode = 1;
-	wMapStatus = 1;
-	wMapEventStatus = 0;
-	hMapEntryMethod = player.tile_collision == 0x71 || player.tile_collision == 0x7A ? 0xF5 : 0xF1;
-	far_copy(row, wMapScriptsBank, wCurMapWarpEventsPointer + (u16)(number - 1) * 5, 5);
-	wPrevMapGroup = wMapGroup;
-	wPrevMapNumber = wMapNumber;
-	wNextMapGroup = row[3];
-	wNextMapNumber = row[4];
-	wWarpNumber = row[2];
-	fade_out();
-	wMapGroup = row[3];
-	wMapNumber = row[4];
-	map_load();
-	at = wCurMapWarpEventsPointer + (u16)(wWarpNumber - 1) * 5;
-	wYCoord = far_byte(wMapScriptsBank, at);
-	wXCoord = far_byte(wMapScriptsBank, at + 1);
-	collision = map_collision(wXCoord, wYCoord);
-	if (collision == 0x71 || collision == 0x7A)
-		player.direction = DIR_DOWN << 2;
-	arrive();
-	hMapEntryMethod = 0;
-	continuing = 0;
-	last_tick = hVBlankCounter;
-	/* out of doors and off stairs by one step */
-	if ((collision == 0x71 || collision == 0x7A) && !permission(wTileDown) && !object_at(player.map_x, player.map_y + 1)) {
-		begin_step(DIR_DOWN);
-		move();
-	}
-	wMapStatus = 2;
-	wScriptRunning = 0;
-	wScriptMode = 0;
-}
-
-/* Over the edge to a connected map: the picture stays, the rest is loaded. */
-static void cross(u8 direction)
-{
-	static const u8 order[4] = {1, 0, 2, 3}; /* records are north, south, west, east */
-	u8 *record = wNorthConnectedMapGroup + order[direction] * 12;
-	u8 x = wXCoord, y = wYCoord;
-	wScriptRunning = RUN_EDGE;
-	wMapStatus = 1;
-	hMapEntryMethod = 0xF7;
-	wMapGroup = record[0];
-	wMapNumber = record[1];
-	if (direction == DIR_LEFT || direction == DIR_RIGHT) {
-		x = record[9];
-		y += record[8];
-	} else {
-		y = record[8];
-		x += record[9];
-	}
-	wXCoord = x;
-	wYCoord = y;
-	map_load();
-	objects_load();
-	trainers_load();
-	objects_graphics();
-	map_neighbours();
-	draw_needed = 1;
-	hMapEntryMethod = 0;
-	wMapStatus = 2;
-	wScriptRunning = 0;
-	last_tick = hVBlankCounter;
-}
-
-static u16 trigger_here(void)
-{
-	u8 number;
-	hCellX = wXCoord;
-	hCellY = wYCoord;
-	hRowSize = 8;
-	number = place_find(wCurMapCoordEventCount, wCurMapCoordEventsPointer + 1);
-	if (!number)
-		return 0;
-	return far_word(wMapScriptsBank, wCurMapCoordEventsPointer + 4 + (u16)(number - 1) * 8);
-}
-
-static void blackout(void)
-{
-	u8 i, row[4];
-	wScriptRunning = RUN_BLACKOUT;
-	wMapStatus = 1;
-	battle_lost = 0;
-	wPlayerState = STATE_WALKING;
-	money_put(money_get() >> 1);
-	party_heal();
-	for (i = 0; i < NUM_SPAWNS; i++) {
-		far_copy(row, BANK_SPAWN_POINTS, ADDR_SPAWN_POINTS + i * 4, 4);
-		if (row[0] == wLastSpawnMapGroup && row[1] == wLastSpawnMapNumber)
-			break;
-	}
-	if (i == NUM_SPAWNS)
-		far_copy(row, BANK_SPAWN_POINTS, ADDR_SPAWN_POINTS, 4);
-	wMapGroup = row[0];
-	wMapNumber = row[1];
-	wXCoord = row[2];
-	wYCoord = row[3];
-	player.direction = 0;
-	arrive();
-	wMapStatus = 2;
-	wScriptRunning = 0;
-	wScriptMode = 0;
-	last_tick = hVBlankCounter;
-}
-
-/* A map script; a lost battle in it ends at the healer. */
-static void run_script(u16 address)
-{
-	script_run(address);
-	if (battle_lost)
-		blackout();
-	trainers_load();
-	last_tick = hVBlankCounter;
-}
-
-/* The row of the map's wild creatures in a table with rows so wide, 0 for none; looked for once a map and table. */
-static u16 wild_row(u16 table, u8 width)
-{
-	u8 group;
-	if (wild_group == wMapGroup && wild_number == wMapNumber && wild_width == width)
-		return wild_at;
-	wild_group = wMapGroup;
-	wild_number = wMapNumber;
-	wild_width = width;
-	while ((group = far_byte(BANK_WILD_GRASS, table)) != wMapGroup || far_byte(BANK_WILD_GRASS, table + 1) != wMapNumber) {
-		if (group == 0xFF)
-			return wild_at = 0;
-		table += width;
-	}
-	return wild_at = table;
-}
-
-/* Tall grass, the floor of a cave, or water: perhaps a wild creature. Both tables lie in one bank. */
-static u8 encounter(void)
-{
-	u16 at = ADDR_WILD_GRASS;
-	u8 slot, roll, width = 47, slots_at = 5 + 14;
-	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
-	static const u8 water_odds[3] = {60, 90, 100};
-	const u8 *chance = odds;
-	if (wWildEncounterCooldown || !wPartyCount)
-		return 0;
-	if (wPlayerState == STATE_SURFING) {
-		at = ADDR_WILD_WATER;
-		width = 9;
-		slots_at = 3;
-		chance = water_odds;
-	} else if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE)) {
-		return 0;
-	}
-	at = wild_row(at, width);
-	/* the rate by day, or the only one */
-	if (!at || random() >= far_byte(BANK_WILD_GRASS, at + (width == 9 ? 2 : 3)))
-		return 0;
-	roll = random_below(100);
-	for (slot = 0; roll >= chance[slot]; slot++)
-		;
-	at += slots_at + slot * 2;
-	at_rest();
-	wScriptRunning = RUN_SCRIPT;
-	wScriptMode = 1;
-	wWildEncounterCooldown = 3;
-	battle_wild(far_byte(BANK_WILD_GRASS, at + 1), far_byte(BANK_WILD_GRASS, at));
-	if (wBattleResult == 1) {
-		blackout();
-	} else {
-		map_show();
-		fade_in();
-		wScriptRunning = 0;
-		wScriptMode = 0;
-		last_tick = hVBlankCounter;
-	}
-	return 1;
 }
 
 static void step_end(void)
@@ -360,19 +143,13 @@ static void step_end(void)
 		run_script(map_objects[number].script);
 		return;
 	}
-	if (wPartyCount && field_poison()) {
-		at_rest();
-		continuing = 0;
-		blackout();
+	if (wPartyCount && (number = field_poison())) {
+		if (number == POISON_TOOK_ALL)
+			blackout();
 		return;
 	}
 	if (encounter())
 		at_rest();
-}
-
-static u8 mat_for(u8 collision, u8 direction)
-{
-	return (collision == 0x70 && direction == DIR_DOWN) || (collision == 0x78 && direction == DIR_UP) || (collision == 0x76 && direction == DIR_LEFT) || (collision == 0x7E && direction == DIR_RIGHT);
 }
 
 static u8 ledge_for(u8 collision, u8 direction)
@@ -424,47 +201,6 @@ static u8 try_step(u8 direction)
 	}
 	begin_step(direction);
 	return 1;
-}
-
-/* The tile in front: a person, a sign, or nothing. */
-static void interact(void)
-{
-	u8 direction = player.direction >> 2;
-	u8 x = wXCoord + step_x[direction], y = wYCoord + step_y[direction];
-	u8 number, person;
-	if (permission(0x90) && map_collision(x, y) == 0x90 && !object_at(x + 4, y + 4)) {
-		x += step_x[direction];
-		y += step_y[direction];
-		person = object_at(x + 4, y + 4);
-		if (!person)
-			return;
-	} else {
-		person = object_at(x + 4, y + 4);
-	}
-	if (person) {
-		wScriptRunning = RUN_SCRIPT;
-		while (objects[person].walking != STANDING) {
-			tick_wait();
-			step_advance(&objects[person]);
-			objects_draw();
-			if (objects[person].walking == STANDING)
-				objects_walking--;
-		}
-		hLastTalked = person;
-		run_script(map_objects[person].script);
-		return;
-	}
-	hCellX = x;
-	hCellY = y;
-	hRowSize = 5;
-	number = place_find(wCurMapBGEventCount, wCurMapBGEventsPointer);
-	if (number) {
-		hLastTalked = 0;
-		run_script(far_word(wMapScriptsBank, wCurMapBGEventsPointer + 3 + (u16)(number - 1) * 5));
-		return;
-	}
-	if (!off_map(x, y))
-		field_tile(map_collision(x, y), direction);
 }
 
 static void player_tick(void)

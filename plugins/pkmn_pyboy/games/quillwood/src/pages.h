@@ -5,6 +5,8 @@
 #define LIST_LEFT 0xFE
 #define LIST_RIGHT 0xFD
 
+#define MOST_OF_ONE 99 /* of a thing in the pack */
+
 extern u8 list_at, list_top; /* entry under the cursor and first entry shown */
 u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entry, u8 row), u8 sideways);
 u8 pocket_count(u8 pocket);
@@ -18,5 +20,10 @@ u8 lesson_fits(u8 species, u8 lesson);
 void party_rows(void);
 void lesson_use(u8 item);
 void play_time(u8 row, u8 col);
+void wait_for_button(void);
+u8 badge_count(void);
+u16 species_count(const u8 *bits);
+void card_page(void);
+void guide_page(void);
 
 #endif

@@ -16,7 +16,7 @@ static void draw_member(u8 slot)
 		screen_words(row, 14, (mon->status & STATUS_SLEEP) ? TX_SLP : (mon->status & STATUS_POISON) ? TX_PSN : TX_PAR);
 	} else {
 		screen_put(row, 14, CH_LEVEL);
-		screen_number(row, 15, mon->level, mon->level > 9 ? 2 : 1);
+		screen_number(row, 15, mon->level, mon->level > 99 ? 3 : mon->level > 9 ? 2 : 1);
 	}
 	hp_bar(row + 1, 3, get16(mon->hp), get16(mon->max_hp));
 	screen_number(row + 1, 12, get16(mon->hp), 3);
@@ -46,15 +46,15 @@ u8 party_menu(u16 text, u8 can_cancel, u8 first) __banked
 	screen_push(0, 18);
 	lcd_on();
 	fade_in();
-	wWindowStackSize = 1;
+	wWindowStackSize++;
 	choice = menu_run(wPartyCount, 1, 0, 1, 0x20, can_cancel, first < wPartyCount ? first : 0);
-	wWindowStackSize = 0;
+	wWindowStackSize--;
 	if (choice != MENU_CANCEL)
 		wPartyMenuCursor = choice + 1;
 	return choice;
 }
 
-static void wait_for_button(void)
+void wait_for_button(void)
 {
 	poll_joy();
 	do {
@@ -77,7 +77,7 @@ void summary_page(u8 slot) __banked
 		screen_fill(2 + i % 5, 2 + i / 5, 1, 1, i, 0);
 	screen_text(2, 9, wPartyMonNicknames + slot * 11);
 	screen_put(3, 9, CH_LEVEL);
-	screen_number(3, 10, mon->level, 2);
+	screen_number(3, 10, mon->level, mon->level > 99 ? 3 : 2);
 	load_base(mon->species);
 	for (i = 0; i < 2; i++) {
 		if (i && base_data[7] == base_data[8])
@@ -90,7 +90,7 @@ void summary_page(u8 slot) __banked
 	screen_put(6, 14, CH_SLASH);
 	screen_number(6, 15, get16(mon->max_hp), 3);
 	screen_words(9, 2, TX_EXP);
-	screen_number(9, 6, (u32)mon->exp[0] << 16 | (u16)mon->exp[1] << 8 | mon->exp[2], 6);
+	screen_number(9, 6, (u32)mon->exp[0] << 16 | (u16)mon->exp[1] << 8 | mon->exp[2], 7);
 	for (i = 0; i < 4 && mon->moves[i]; i++) {
 		load_move(row, mon->moves[i]);
 		copy_name(name, BANK_MOVE_NAMES, ADDR_MOVE_NAMES, mon->moves[i] - 1);

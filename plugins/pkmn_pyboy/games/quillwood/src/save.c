@@ -51,6 +51,16 @@ u8 save_there(void) __banked
 	return whole;
 }
 
+/* Whether the cartridge holds the game of somebody else. */
+u8 save_of_another(void) __banked
+{
+	u8 another = save_there();
+	ram_on();
+	another = another && (sGameData[0] != wPlayerID[0] || sGameData[1] != wPlayerID[1]);
+	ram_off();
+	return another;
+}
+
 void save_write(void) __banked
 {
 	u8 *from = SAVED_FROM, *to = sGameData;

@@ -1,6 +1,7 @@
 /* Runs the map scripts that tools/scripts.py compiles. */
 #pragma bank 1
 #include "game.h"
+#include "walking.h"
 
 static u8 window_open;
 
@@ -96,7 +97,7 @@ void script_run(u16 address) __banked
 {
 	u8 a, b, op;
 	u16 w;
-	wScriptRunning = 255;
+	wScriptRunning = RUN_SCRIPT;
 	wScriptMode = 1;
 	wScriptBank = wMapScriptsBank;
 	wScriptPos = address;
@@ -158,6 +159,16 @@ void script_run(u16 address) __banked
 			break;
 		case OP_BADGE:
 			wJohtoBadges |= 1 << next();
+			break;
+		case OP_STATUS:
+			wStatusFlags |= 1 << next();
+			break;
+		case OP_NAMERIVAL:
+			window_close();
+			fade_out();
+			naming(wRivalName, 0, NAME_LENGTH);
+			map_show();
+			fade_in();
 			break;
 		case OP_IFITEM:
 			jump_if(item_count(next()));

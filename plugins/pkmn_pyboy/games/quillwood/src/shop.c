@@ -12,10 +12,12 @@ static u8 selling;   /* the pocket that is sold from */
 static void draw_good(u8 entry, u8 row)
 {
 	u8 name[16];
+	u16 price;
 	item_name(name, goods[entry]);
 	screen_text(row, 2, name);
-	screen_put(row, 14, 0xF0);
-	screen_number(row, 15, item_price(goods[entry]), 4);
+	price = item_price(goods[entry]);
+	screen_put(row, price > 999 ? 14 : 15, 0xF0);
+	screen_number(row, price > 999 ? 15 : 16, price, price > 999 ? 4 : 3);
 }
 
 static void draw_owned(u8 entry, u8 row)
@@ -58,7 +60,12 @@ static void buy(u8 count)
 		item_name(name_buffer, goods[choice]);
 		price = item_price(goods[choice]);
 		message_more(TX_SHOP_HOW_MANY);
-		amount = quantity(9, 99, price);
+		amount = item_count(goods[choice]);
+		if (amount == MOST_OF_ONE) {
+			remark(TX_SHOP_FULL);
+			continue;
+		}
+		amount = quantity(9, MOST_OF_ONE - amount, price);
 		if (!amount)
 			continue;
 		price *= amount;
@@ -127,9 +134,9 @@ void shop(u8 number) __banked
 		screen_push(0, 18);
 		message_more(TX_SHOP_HELLO);
 		wStateFlags |= 0x40;
-		wWindowStackSize = 1;
+		wWindowStackSize++;
 		choice = menu_run(3, 1, 2, 1, 0x20, 1, choice);
-		wWindowStackSize = 0;
+		wWindowStackSize--;
 		if (choice == MENU_CANCEL || choice == 2)
 			return;
 		if (choice == 0)

@@ -3,7 +3,7 @@
 #include "game.h"
 #include "pages.h"
 
-enum { ENTRY_PARTY, ENTRY_PACK, ENTRY_SAVE, ENTRY_EXIT, ENTRIES };
+enum { ENTRY_PARTY, ENTRY_PACK, ENTRY_GUIDE, ENTRY_CARD, ENTRY_SAVE, ENTRY_EXIT, ENTRIES };
 
 /* A message over the map. */
 static void remark(u16 id)
@@ -27,6 +27,13 @@ static void save(void)
 		return;
 	map_draw();
 	screen_push(0, 12);
+	if (save_of_another()) {
+		message_open(TX_SAVE_OVER);
+		if (!yes_no())
+			return;
+		map_draw();
+		screen_push(0, 12);
+	}
 	message_open(TX_SAVING);
 	wait_frames(20);
 	save_write();
@@ -71,9 +78,9 @@ static void party_page(void)
 		screen_box(10, 10, 8, 10);
 		screen_words(12, 12, TX_MEMBER_MENU);
 		screen_push(10, 8);
-		wWindowStackSize = 1;
+		wWindowStackSize += 2; /* the list stays below */
 		choice = menu_run(3, 1, 12, 11, 0x20, 1, 0);
-		wWindowStackSize = 0;
+		wWindowStackSize -= 2;
 		fade_out();
 		if (choice == 0) {
 			summary_page(slot);
@@ -151,13 +158,24 @@ void start_menu(void) __banked
 		wWindowStackSize = 1;
 		screen_push(0, 18);
 		choice = menu_run(ENTRIES, 1, 2, 11, 0x20, 2, choice);
-		wWindowStackSize = 0;
 		if (choice == MENU_CANCEL || choice == ENTRY_EXIT)
 			break;
 		if (choice == ENTRY_PACK) {
 			fade_out();
 			pack_page(0);
 			back_to_map();
+		} else if (choice == ENTRY_CARD) {
+			fade_out();
+			card_page();
+			back_to_map();
+		} else if (choice == ENTRY_GUIDE) {
+			if (wStatusFlags & HAS_GUIDE) {
+				fade_out();
+				guide_page();
+				back_to_map();
+			} else {
+				remark(TX_NO_GUIDE);
+			}
 		} else if (choice == ENTRY_SAVE) {
 			save();
 		} else if (!wPartyCount) {
@@ -166,6 +184,7 @@ void start_menu(void) __banked
 			party_page();
 		}
 	}
+	wWindowStackSize = 0;
 	map_redraw();
 	wStateFlags &= ~0x40;
 	wScriptMode = 0;

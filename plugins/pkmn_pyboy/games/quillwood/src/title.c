@@ -4,6 +4,7 @@
 #include "pages.h"
 
 #define PICTURE_CELLS 300 /* 15 rows */
+#define OWN_NAMES 3
 
 static void empty_list(u8 *count)
 {
@@ -16,6 +17,7 @@ static void new_game(void)
 {
 	copy_words(wPlayerName, TX_HERO);
 	copy_words(wMomsName, TX_MOTHER);
+	copy_words(wRivalName, TX_RIVAL);
 	wPlayerID[0] = random();
 	wPlayerID[1] = random();
 	wSecretID[0] = random();
@@ -50,17 +52,10 @@ static void options(void)
 	wGameTimerPaused = 1;
 }
 
-static u8 badges(void)
-{
-	u8 i, count = 0;
-	for (i = 0; i < 8; i++)
-		if (wJohtoBadges & (u8)(1 << i))
-			count++;
-	return count;
-}
+enum { WANTS_OLD, WANTS_NEW, WANTS_TITLE };
 
-/* CONTINUE or NEW GAME, when there is a saved game: 1 to go on with it. START begins a new one. */
-static u8 wants_to_continue(void)
+/* CONTINUE or NEW GAME, when there is a saved game. START begins a new one, B leads back to the title. */
+static u8 old_or_new(void)
 {
 	u8 choice;
 	page_open();
@@ -70,17 +65,41 @@ static u8 wants_to_continue(void)
 	screen_box(8, 1, 8, 18);
 	screen_text(10, 3, wPlayerName);
 	screen_words(12, 3, TX_BADGES);
-	screen_number(12, 11, badges(), 1);
+	screen_number(12, 11, badge_count(), 1);
 	screen_words(14, 3, TX_TIME);
 	play_time(14, 9);
 	screen_push(0, 18);
 	lcd_on();
 	fade_in();
-	wWindowStackSize = 1;
+	wWindowStackSize++;
 	choice = menu_run(2, 1, 3, 2, 0x20, 2, 0);
-	wWindowStackSize = 0;
+	wWindowStackSize--;
 	fade_out();
-	return choice == 0;
+	if (choice == MENU_CANCEL)
+		return wMenuJoypad == PAD_B ? WANTS_TITLE : WANTS_NEW;
+	return choice == 0 ? WANTS_OLD : WANTS_NEW;
+}
+
+/* The player's name: one of some, or one spelled on the page of letters. START takes the usual one. */
+static void ask_name(void)
+{
+	u8 choice;
+	page_open();
+	screen_box(0, 0, 2 * OWN_NAMES + 4, 12);
+	screen_words(2, 2, TX_OWN_NAMES);
+	message_box();
+	screen_push(0, 18);
+	lcd_on();
+	fade_in();
+	message_more(TX_ASK_NAME);
+	wWindowStackSize++;
+	choice = menu_run(OWN_NAMES + 1, 1, 2, 1, 0x20, 2, 0);
+	wWindowStackSize--;
+	fade_out();
+	if (choice == 0)
+		naming(wPlayerName, 0, NAME_LENGTH);
+	else if (choice != MENU_CANCEL)
+		copy_words(wPlayerName, TX_HERO + choice - 1);
 }
 
 /* Nothing of the game that was looked at stays. */
@@ -114,7 +133,7 @@ void ending(void) __banked
 	fade_in();
 }
 
-void title(void) __banked
+static void picture(void)
 {
 	lcd_off();
 	font_load();
@@ -138,13 +157,22 @@ void title(void) __banked
 		poll_joy();
 	} while (!(hJoyPressed & (PAD_A | PAD_START)));
 	fade_out();
-	if (save_there()) {
-		if (wants_to_continue()) {
-			options();
-			return;
+}
+
+void title(void) __banked
+{
+	u8 wanted = WANTS_NEW;
+	do {
+		picture();
+		if (save_there()) {
+			wanted = old_or_new();
+			if (wanted != WANTS_OLD)
+				forget();
 		}
-		forget();
+	} while (wanted == WANTS_TITLE);
+	if (wanted == WANTS_NEW) {
+		new_game();
+		ask_name();
 	}
-	new_game();
 	options();
 }

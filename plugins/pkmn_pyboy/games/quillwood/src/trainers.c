@@ -1,11 +1,9 @@
-/* Trainers who see the player, people whom a script moves, and poison on the way. */
+/* Trainers who see the player, and people whom a script moves. */
 #pragma bank 1
 #include "game.h"
+#include "walking.h"
 
-#define STANDING 0xFF
-#define STEP_TICKS 8
 #define EMOTE_FRAMES 30
-#define POISON_STEPS 4
 
 static u8 watchers; /* how many trainers of the map may still see the player */
 
@@ -32,8 +30,6 @@ void trainers_load(void)
 /* A step of a person that a script orders. */
 void object_walk(u8 number, u8 direction)
 {
-	static const i8 step_x[4] = {0, 0, -1, 1};
-	static const i8 step_y[4] = {1, -1, 0, 0};
 	Object *o = &objects[number];
 	o->direction = direction << 2;
 	o->last_map_x = o->map_x;
@@ -86,7 +82,7 @@ u8 trainers_look(void)
 	for (i = 1; i < NUM_OBJECTS; i++) {
 		if (!watches(i) || !(far = distance(i)))
 			continue;
-		wScriptRunning = 255;
+		wScriptRunning = RUN_SCRIPT;
 		wScriptMode = 1;
 		emote_over = i;
 		objects_draw();
@@ -101,27 +97,4 @@ u8 trainers_look(void)
 		return i;
 	}
 	return 0;
-}
-
-/* Every few steps poison takes one point; 1 when nobody can walk on. */
-u8 field_poison(void)
-{
-	u8 i, hurt = 0;
-	wPoisonStepCount++;
-	if (wPoisonStepCount < POISON_STEPS)
-		return 0;
-	wPoisonStepCount = 0;
-	for (i = 0; i < wPartyCount; i++) {
-		u16 hp = get16(party[i].hp);
-		if (!hp || !(party[i].status & STATUS_POISON))
-			continue;
-		hurt = 1;
-		put16(party[i].hp, hp - 1);
-		if (hp == 1)
-			party[i].status = 0;
-	}
-	if (!hurt)
-		return 0;
-	palettes_flash();
-	return !party_fit();
 }

@@ -20,6 +20,8 @@ nickname             asks for a nickname of the creature that came last
 shop NAME            a shop's menu          step NAME DIRECTION N a person walks    emote NAME
 letgo                the player may give a member away, the answer is YES when it is gone
 shove                what a boulder answers
+status N             sets a bit of wStatusFlags (0: the guide of creatures)
+namerival            a page of letters for the neighbour's name, {rival}
 ending               the picture after the last goal
 end
 A label is a word with a colon; "script.label" reaches into another script of the map.
@@ -40,6 +42,7 @@ COMMANDS = (
     "end", "say", "ask", "face", "turn", "turnplayer", "walk", "ifflag", "setflag", "ifscene", "setscene", "ifno",
     "jump", "hide", "give", "heal", "mend", "spawn", "trainer", "battle", "badge", "ifbadge", "giveitem", "takeitem",
     "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending", "letgo", "shove",
+    "status", "namerival",
 )  # fmt: skip
 OPCODES = {name: number for number, name in enumerate(COMMANDS)}
 DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}
@@ -94,7 +97,7 @@ class ScriptCompiler:
                 return word(self.flags[words[0]]), words[1]
             case "battle":
                 return bytes([self.classes[words[0]], int(words[1])]), None
-            case "badge":
+            case "badge" | "status":
                 return bytes([int(words[0])]), None
             case "ifbadge":
                 return bytes([int(words[0])]), words[1]

@@ -10,9 +10,30 @@ PLACEHOLDERS = {
     "{move}": 3,
     "{num}": 4,
     "{player}": 0x52,
+    "{lesson}": 3,
+    "{kind}": 3,
     "{word}": 5,
+    "{name}": 5,
+    "{stat}": 5,
     "{who}": 6,
     "{trainer}": 7,
+    "{rival}": 0x53,
+}
+# the most letters that may stand there: the same place has other names by what it holds
+WIDTHS = {
+    "{mon}": 10,
+    "{foe}": 10,
+    "{move}": 12,
+    "{lesson}": 5,
+    "{kind}": 10,
+    "{num}": 5,
+    "{player}": 7,
+    "{word}": 12,
+    "{name}": 10,
+    "{stat}": 8,
+    "{who}": 14,
+    "{trainer}": 15,
+    "{rival}": 7,
 }
 
 CHARMAP: dict[str, int] = {" ": 0x7F}
@@ -42,18 +63,28 @@ def encode(text: str) -> bytes:
     return bytes(out)
 
 
+def width(words: str) -> int:
+    """The most letters that words take on the screen, with the longest names in their placeholders."""
+    for placeholder, most in WIDTHS.items():
+        words = words.replace(placeholder, "x" * most)
+    return len(words)
+
+
 def wrap(text: str) -> list[str]:
-    """Lines of at most 18 letters; "/" breaks a line."""
+    """Lines of at most 18 letters, however long the names in them; "/" breaks a line."""
     lines: list[str] = []
     for part in text.split("/"):
         line = ""
         for word in part.split():
-            if line and len(line) + 1 + len(word) > LINE_LENGTH:
+            if line and width(f"{line} {word}") > LINE_LENGTH:
                 lines.append(line)
                 line = word
             else:
                 line = f"{line} {word}".strip()
         lines.append(line)
+    for line in lines:
+        if width(line) > LINE_LENGTH:
+            raise SystemExit(f"{line!r} in {text!r}: may take {width(line)} letters, and {LINE_LENGTH} fit")
     return lines
 
 
