@@ -40,8 +40,8 @@ def test_goes_on_exactly_from_json(make: MakeEnvironment) -> None:
 def test_goes_on_exactly_in_the_middle_of_jobs(make: MakeEnvironment) -> None:
     environment, other = (make(observation_type="state", max_steps_per_episode=4000) for _ in range(2))
     pilot = RulesPilot(environment, PilotSettings(shop="always"))
-    environment.reset(seed=9)
-    pilot.reset(9)
+    environment.reset(seed=1)
+    pilot.reset(1)
     kept: dict[str, tuple[int, bytes, str]] = {}
     decisions = []
     while len(kept) < 4 or len(decisions) < max(step for step, _, _ in kept.values()) + 40:
