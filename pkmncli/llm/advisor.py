@@ -1,6 +1,6 @@
 """The advisor: requests run beside the training, one at most for each environment, and answers are picked up by step.
 
-Nothing here waits for a model unless it is told to. What became out of date while it was asked is marked as such.
+Nothing here waits for a model unless it is told to.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ class Delivery:
     event: str
     """Why it was asked."""
     answer: Answer
-    outdated: bool = False
-    """Whether the situation that was asked about has passed."""
 
 
 @dataclass(slots=True)
@@ -34,7 +32,6 @@ class _Open:
     event: str
     future: Future[Answer]
     since: float = field(default_factory=time.monotonic)
-    outdated: bool = False
 
 
 class Advisor:
@@ -60,7 +57,7 @@ class Advisor:
         self._open: list[_Open | None] = [None] * num_envs
 
     def is_open(self, environment: int) -> bool:
-        """Whether an environment's question is under way; one that is out of date still is."""
+        """Whether an environment's question is under way."""
         return self._open[environment] is not None
 
     @property
@@ -79,12 +76,6 @@ class Advisor:
             Thread(target=_answer, args=(self.counsel, request, future), name="advice", daemon=True).start()
         self._open[environment] = _Open(asked_at, event, future)
 
-    def outdate(self, environment: int) -> None:
-        """What an environment asked about has passed: its answer, when it comes, says so."""
-        open_one = self._open[environment]
-        if open_one is not None:
-            open_one.outdated = True
-
     def poll(self) -> Sequence[Delivery]:
         """The answers that have come since the last time. Never waits."""
         deliveries = []
@@ -97,7 +88,7 @@ class Advisor:
                     self.given_up += 1
                 continue
             self._open[environment] = None
-            deliveries.append(Delivery(environment, one.asked_at, one.event, one.future.result(), one.outdated))
+            deliveries.append(Delivery(environment, one.asked_at, one.event, one.future.result()))
         return deliveries
 
     def close(self) -> None:

@@ -106,6 +106,15 @@ class ReplyCache:
             except sqlite3.Error:
                 return
 
+    def remember_model(self, backend: str, model: str) -> None:
+        """Keeps which model a backend chose by itself."""
+        self.put(f"model of {backend}", LLMReply("", model))
+
+    def remembered_model(self, backend: str) -> str:
+        """The model that a backend chose when the cache was written; empty where that is not known."""
+        kept = self.get(f"model of {backend}")
+        return kept.model if kept is not None else ""
+
     def __len__(self) -> int:
         with self._lock:
             return int(self._database.execute("SELECT count(*) FROM replies").fetchone()[0])

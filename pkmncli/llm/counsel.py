@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event
+from typing import Any
 
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.diagnostics import one_line, redact
+from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
 from pkmncli.llm.replies import Reading, ReadReply, read_prose, read_reply
 from pkmncli.llm.usage import Usage
+
+logger = logging.getLogger(__name__)
 
 LONGEST_REPLY = 20_000
 """Characters of a reply that a repair shows to the model again, and that transcripts keep."""
@@ -54,6 +60,7 @@ class Counsel:
         cache: replies on disk, if any.
         cache_use: what the cache is used for.
         expires_after: steps that advice holds.
+        settled: whether the backend knows its model; otherwise it is checked before the first request.
         report: told once when the service is left alone and when it is back, and which budget is spent.
         stopping: set when the run ends; no request is made again after that.
     """
@@ -66,6 +73,7 @@ class Counsel:
     cache: ReplyCache | None = None
     cache_use: CacheUse = CacheUse.OFF
     expires_after: int = 100
+    settled: bool = True
     report: Callable[[str], None] = lambda text: None
     stopping: Event = field(default_factory=Event)
     _told_spent: bool = False
@@ -83,10 +91,10 @@ class Counsel:
         read = read_reply(reply, expires_after=self.expires_after)
         repaired = False
         if read.advice is None:
-            second = self._repair(request, reply, read)
+            second, second_cached = self._repair(request, reply, read)
             if second is not None:
                 replies.append(second)
-                repaired = True
+                repaired, cached = True, cached and second_cached
                 read = read_reply(second, expires_after=self.expires_after)
         for one in replies if read.advice is None else ():
             prose = read_prose(one.text, expires_after=self.expires_after)
@@ -122,12 +130,12 @@ class Counsel:
     ) -> Answer:
         return Answer(request, None, Reading.NOTHING, problem, fault=fault, asked=asked, latency_s=latency_s)
 
-    def _repair(self, request: LLMRequest, reply: LLMReply, read: ReadReply) -> LLMReply | None:
+    def _repair(self, request: LLMRequest, reply: LLMReply, read: ReadReply) -> tuple[LLMReply | None, bool]:
         text = _REPAIR.format(prompt=request.prompt, problem=read.problem, reply=reply.text[:LONGEST_REPLY])
         try:
-            return self._reply(replace(request, prompt=text))[0]
+            return self._reply(replace(request, prompt=text))
         except (LLMFailure, _Unasked):
-            return None
+            return None, False
 
     def _reply(self, request: LLMRequest) -> tuple[LLMReply, bool]:
         key = cache_key(self.backend_name, self.backend.model, request) if self.cache is not None else ""
@@ -155,28 +163,58 @@ class Counsel:
     def _from_model(self, request: LLMRequest) -> LLMReply:
         failures = 0
         while True:
-            if not self.breaker.allows():
+            way_out = self.breaker.allows()
+            if way_out is None:
                 raise _Unasked("its service fails, and is left alone for a while")
             self.usage.add_request()
             try:
-                reply = self.backend.complete(request)
+                reply = self._complete(request)
             except LLMFailure as failure:
                 if self.stopping.is_set():  # the run's end broke it off, which is no fault of the service
                     raise
                 failures += 1
                 self.usage.add_fault(failure.fault)
-                opened = self.breaker.failed(failure)
+                opened = self.breaker.failed(failure, way_out)
                 if opened:
                     self.report(f"No advice: {failure}. The rules go on; it is asked again from time to time.")
                 if opened or failures >= self.backoff.attempts or failure.fault not in WORTH_RETRYING:
                     raise
-                if self.stopping.wait(self.backoff.delay_s(failures, failure)):
+                if self.stopping.wait(min(self.backoff.delay_s(failures, failure), request.timeout_s)):
                     raise
                 continue
             self.usage.add_reply(reply)
-            if self.breaker.succeeded():
+            if self.breaker.succeeded(way_out):
                 self.report("The language model answers again.")
             return reply
+
+    def _complete(self, request: LLMRequest) -> LLMReply:
+        """The backend's reply. Settles the model first where it could not be when the run began."""
+        try:
+            if not self.settled:
+                self.backend.check()
+                self.settled = True
+            reply = self.backend.complete(request)
+            if not isinstance(reply, LLMReply):
+                raise TypeError(f"a reply of type {type(reply).__name__}")
+        except LLMFailure:
+            raise
+        except LLMConnectionError as error:
+            raise LLMFailure(LLMFault.UNREACHABLE, str(error)) from error
+        except Exception as error:  # whatever a backend does: a training is not to end by it
+            logger.exception("the backend %s broke its contract", self.backend_name)
+            raise LLMFailure(LLMFault.BROKEN, f"the backend failed: {one_line(error)}") from error
+        return replace(reply, text=redact(reply.text), parsed=_redacted(reply.parsed))
+
+
+def _redacted(value: Any) -> Any:
+    """A JSON value without secrets, whatever a model echoes."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {name: _redacted(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_redacted(one) for one in value]
+    return value
 
 
 class _Unasked(Exception):  # noqa: N818 - a reason, not an error

@@ -31,6 +31,13 @@ class Backoff:
         return max(wait, failure.retry_after_s or 0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Lets one request out. ``trial`` where it is the one that shows whether a service is back."""
+
+    trial: bool
+
+
 @dataclass(slots=True)
 class Breaker:
     """Stops asking a service that fails time after time, and lets one request through now and then to see.
@@ -46,6 +53,8 @@ class Breaker:
     failures: int = 5
     pause_s: float = 5.0
     most_pause_s: float = 120.0
+    shortest_hold_s: float = 2.0
+    """A service that wants to be asked again later than this is left alone until then, by all."""
     in_a_row: int = 0
     _open_until: float | None = None
     _pause: float = 0.0
@@ -57,31 +66,39 @@ class Breaker:
         """Whether the service is left alone at present."""
         return self._open_until is not None
 
-    def allows(self) -> bool:
-        """Whether a request may go out now. Where it is the trial, nothing else may until it has ended."""
+    def allows(self) -> Pass | None:
+        """What a request needs to go out now, if it may. Where it is the trial, nothing else may until it has ended."""
         with self._lock:
             if self._open_until is None:
-                return True
+                return Pass(trial=False)
             if self._trial or self.clock() < self._open_until:
-                return False
+                return None
             self._trial = True
-            return True
+            return Pass(trial=True)
 
-    def succeeded(self) -> bool:
+    def succeeded(self, by: Pass) -> bool:
         """A reply came. Returns whether the service is back after having been left alone."""
         with self._lock:
             was_open = self._open_until is not None
+            if was_open and not by.trial:  # one that had left before the service was given up proves nothing
+                return False
             self.in_a_row = 0
             self._open_until, self._pause, self._trial = None, 0.0, False
             return was_open
 
-    def failed(self, failure: LLMFailure) -> bool:
-        """No reply came. Returns whether the service is left alone from now on, and was not before."""
+    def failed(self, failure: LLMFailure, by: Pass) -> bool:
+        """No reply came. Returns whether the service is left alone from now on, and was not before.
+
+        A service that says when it wants to be asked again is left alone by all until then.
+        """
         with self._lock:
             was_open = self._open_until is not None
+            if was_open and not by.trial:
+                return False
             self.in_a_row += 1
             self._trial = False
-            if not was_open and self.in_a_row < self.failures and failure.fault not in HOPELESS:
+            patient = failure.retry_after_s is None or failure.retry_after_s <= self.shortest_hold_s
+            if not was_open and patient and self.in_a_row < self.failures and failure.fault not in HOPELESS:
                 return False
             self._pause = min(self._pause * 2 if was_open else self.pause_s, self.most_pause_s)
             self._open_until = self.clock() + max(self._pause, failure.retry_after_s or 0.0)

@@ -104,8 +104,8 @@ class AdviceDesk:
         self._desks = [_Desk(EventWatcher(pool.phase_names, pool.milestone_names, maps)) for _ in range(pool.num_envs)]
         self._to_repeat = AdviceToRepeat()
         self._timeliness = Timeliness()
-        self._begun: set[int] = set()
-        """Environments whose episode has begun since they asked."""
+        self._passed: dict[int, frozenset[Event]] = {}
+        """What has happened in each environment since it asked."""
         self.covered_steps = 0
         """Steps of the advised side for which there was advice."""
         self.advised_side_steps = 0
@@ -152,10 +152,9 @@ class AdviceDesk:
 
     def _take_event(self, index: int, desk: _Desk, event: Event) -> None:
         desk.event = event
-        self._advisor.outdate(index)
+        if self._advisor.is_open(index):
+            self._passed[index] = self._passed.get(index, frozenset()) | {event}
         if event is Event.EPISODE:
-            if self._advisor.is_open(index):
-                self._begun.add(index)
             desk.failures.clear()
             desk.live, desk.set_aside = False, 0
         elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
@@ -192,6 +191,7 @@ class AdviceDesk:
             timeout_s=self._options.timeout_s,
         )
         self._asked(desk, step)
+        self._passed.pop(index, None)
         self._advisor.ask(index, request, asked_at=step, event=event)
 
     def _asked(self, desk: _Desk, step: int) -> None:
@@ -205,14 +205,14 @@ class AdviceDesk:
         advice, problem = answer.advice, answer.problem
         if answer.replies:
             self._timeliness.add((step - delivery.asked_at) / self._pool.num_envs)
-        if delivery.outdated and advice is not None and (index in self._begun or _is_for_the_moment(advice)):
+        passed = self._passed.pop(index, frozenset())
+        if advice is not None and passed & (_OVERTAKES_PRESSES if _is_for_the_moment(advice) else _OVERTAKES_ALL):
             self._timeliness.outdated += 1
             advice, problem = None, OUTDATED
         follows = advice is not None and self._sides.follows()
         entry = JournalEntry(delivery, step, advice, problem, follows)
         if advice is not None:
             self._hand_over(index, advice, entry.model, follows=follows)
-        self._begun.discard(index)
         complaint = "" if self._advisor.wait else self._timeliness.complaint()
         if complaint:
             self._report(complaint)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pkmncli.api import Advice
 from pkmncli.llm.advisor import Delivery
+from pkmncli.llm.counsel import LONGEST_REPLY
 from pkmncli.llm.usage import Usage
 
 _PARTED = "\n-----\n"
@@ -48,7 +49,7 @@ class JournalEntry:
             "model": self.model,
             "cached": answer.cached,
             "prompt": answer.request.prompt if answer.asked else "",
-            "reply": _PARTED.join(reply.text for reply in answer.replies),
+            "reply": _PARTED.join(reply.text[:LONGEST_REPLY] for reply in answer.replies),
             "prompt_tokens": sum(reply.prompt_tokens for reply in answer.replies),
             "completion_tokens": sum(reply.completion_tokens for reply in answer.replies),
             "latency_s": answer.latency_s,

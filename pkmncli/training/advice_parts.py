@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -65,26 +66,41 @@ def build_counsel(
     cache = None
     if use is not CacheUse.OFF:
         cache = ReplyCache(cache_path(train.llm_cache_path), read_only=use is CacheUse.ONLY)
-    if use is not CacheUse.ONLY:
+    name, settled = _identity(settings, registry), True
+    if use is CacheUse.ONLY:
+        assert cache is not None
+        backend.model = cache.remembered_model(name) or backend.model
+    else:
         try:
             tell(backend.check())
         except LLMConnectionError as error:
             if not train.llm_optional:
                 backend.close()
                 raise
+            settled = False
             tell(f"{error}\nGoing on without its advice for now; it is asked again from time to time.")
+    if cache is not None and use.writes and settled:
+        cache.remember_model(name, backend.model)
     usage = Usage(price_of(backend.model), train.llm_budget_usd, train.llm_budget_tokens)
     if train.llm_budget_usd is not None and usage.price is None:
         tell(f"llm_budget_usd: the price of {backend.model} is not known, so only llm_budget_tokens would limit it.")
     return Counsel(
         backend,
-        train.llm,
+        name,
         usage,
         Breaker(time.monotonic),
+        settled=settled,
         cache=cache,
         cache_use=use,
         report=report,
     )
+
+
+def _identity(settings: ResolvedSettings, registry: Registry) -> str:
+    """The backend with everything in its settings that replies may depend on, for the cache's keys."""
+    train = settings.train
+    own = settings.plugin_values(train.llm) if registry.get("llm_backends", train.llm).config is not None else {}
+    return json.dumps([train.llm, train.llm_model, own], sort_keys=True, default=str)
 
 
 def cache_path(chosen: Path | None) -> Path:

@@ -57,21 +57,6 @@ def test_an_answer_is_picked_up_when_it_has_come_and_not_before() -> None:
     assert not advisor.is_open(1)
 
 
-def test_what_is_out_of_date_says_so_and_the_next_question_waits_for_its_end() -> None:
-    gate = Gate()
-    advisor = Advisor(counsel_of(FakeBackend([gate])), 1)
-    advisor.ask(0, REQUEST, asked_at=1, event="interval")
-    assert gate.entered.acquire(timeout=PATIENCE_S)
-    advisor.outdate(0)
-    assert advisor.is_open(0)
-    gate.opened.set()
-    (delivery,) = _deliveries(advisor, 1)
-    assert delivery.outdated
-    assert not advisor.is_open(0)
-    advisor.ask(0, REQUEST, asked_at=2, event="interval")
-    assert not _deliveries(advisor, 1)[0].outdated
-
-
 def test_a_question_that_never_ends_is_given_up() -> None:
     gate = Gate()
     advisor = Advisor(counsel_of(FakeBackend([gate])), 1, patience_s=0.0)
@@ -111,16 +96,6 @@ def test_closing_waits_for_nobody() -> None:
     assert backend.closed
     assert not gate.left.acquire(blocking=False)
     gate.opened.set()
-
-
-def test_a_fault_in_a_backend_is_the_trainings_to_tell() -> None:
-    def broken(request: LLMRequest) -> LLMReply:
-        raise ZeroDivisionError
-
-    advisor = Advisor(counsel_of(FakeBackend([broken])), 1)
-    advisor.ask(0, REQUEST, asked_at=0, event="interval")
-    with pytest.raises(ZeroDivisionError):
-        _deliveries(advisor, 1)
 
 
 def test_two_caches_share_a_file(tmp_path: Path) -> None:

