@@ -1,25 +1,65 @@
 """What a plugin author sees: the contracts between the core and its plugins, and the data that crosses them.
 
-Nothing heavy is imported here, so that a plugin's registration module may import it freely.
+Nothing is imported before it is asked for, so that a plugin's registration module may import it freely.
 A contract is a :class:`typing.Protocol`: a class satisfies it by having the methods, without inheriting.
 """
 
-from pkmncli.api.decisions import (
-    MEMORY_HASH_INTERVAL,
-    PILOT_ACTS,
-    REASON_BYTES,
-    STEP_RECORD,
-    Action,
-    Advice,
-    Decision,
-    Facts,
-    Source,
-)
-from pkmncli.api.environments import Context, Environment, MilestoneSplit, Pilot, Reward, Start
-from pkmncli.api.language_models import LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.api.learning import Algorithm, Segment, Transitions
-from pkmncli.api.registration import API_VERSION, PROVIDED, Register
-from pkmncli.api.runs import EpisodeSummary, RunInfo, Store, find_run
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pkmncli.api.decisions import (
+        MEMORY_HASH_INTERVAL,
+        PILOT_ACTS,
+        REASON_BYTES,
+        STEP_RECORD,
+        Action,
+        Advice,
+        Decision,
+        Facts,
+        Source,
+    )
+    from pkmncli.api.environments import Context, Environment, MilestoneSplit, Pilot, Reward, Start
+    from pkmncli.api.language_models import LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+    from pkmncli.api.learning import Algorithm, Segment, Transitions
+    from pkmncli.api.registration import API_VERSION, PROVIDED, Register
+    from pkmncli.api.runs import EpisodeSummary, RunInfo, Store, find_run
+
+_HOMES = {
+    "API_VERSION": "registration",
+    "Action": "decisions",
+    "Advice": "decisions",
+    "Algorithm": "learning",
+    "Context": "environments",
+    "Decision": "decisions",
+    "Environment": "environments",
+    "EpisodeSummary": "runs",
+    "Facts": "decisions",
+    "LLMBackend": "language_models",
+    "LLMFailure": "language_models",
+    "LLMFault": "language_models",
+    "LLMReply": "language_models",
+    "LLMRequest": "language_models",
+    "MEMORY_HASH_INTERVAL": "decisions",
+    "MilestoneSplit": "environments",
+    "PILOT_ACTS": "decisions",
+    "PROVIDED": "registration",
+    "Pilot": "environments",
+    "REASON_BYTES": "decisions",
+    "Register": "registration",
+    "Reward": "environments",
+    "RunInfo": "runs",
+    "STEP_RECORD": "decisions",
+    "Segment": "learning",
+    "Source": "decisions",
+    "Start": "environments",
+    "Store": "runs",
+    "Transitions": "learning",
+    "find_run": "runs",
+}
+"""The module of each name."""
 
 __all__ = [
     "API_VERSION",
@@ -53,3 +93,12 @@ __all__ = [
     "Transitions",
     "find_run",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Finds a name in its module on first use. Raises AttributeError for what there is not."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value
