@@ -15,7 +15,7 @@ from pkmn_pyboy.emulator import PYBOY_VERSION, current_state_version
 from pkmncli.errors import EmulatorError
 
 MAGIC = b"PKMNSTAT"
-FORMAT = 1
+FORMAT = 2
 _HEADER_LENGTH = struct.Struct("<I")
 _HEADER_MOST = 64 * 1024 * 1024
 

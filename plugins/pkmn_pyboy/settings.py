@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from pkmn_pyboy.emulation_settings import EmulationSettings
 from pkmn_pyboy.mask_rules import ALL_RULES, RULE_NAMES, rules_without
 from pkmncli.api import PROVIDED
 
@@ -28,7 +29,7 @@ class RewardPart(BaseModel):
     settings: dict[str, Any] = Field(default_factory=dict, description="The reward's own settings.")
 
 
-class EnvironmentSettings(BaseModel):
+class EnvironmentSettings(EmulationSettings):
     """How the emulated game is set up, seen and scored."""
 
     model_config = ConfigDict(extra="forbid", validate_default=False)
@@ -52,11 +53,6 @@ class EnvironmentSettings(BaseModel):
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
         default="multi_modal",
         description="What is observed: the screen, the state variables, or both.",
-        json_schema_extra=PROVIDED,
-    )
-    screen: Literal["rgb", "packed"] = Field(
-        default="rgb",
-        description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40).",
         json_schema_extra=PROVIDED,
     )
     max_steps_per_episode: int | None = Field(
@@ -85,12 +81,6 @@ class EnvironmentSettings(BaseModel):
     )
     hold_frames: int | None = Field(default=None, ge=1, le=599, description="Frames that a button is held.")
     action_repeat: int = Field(default=1, ge=1, le=60, description="How often one step makes its action.")
-    sticky_probability: float = Field(
-        default=0.0,
-        ge=0.0,
-        lt=1.0,
-        description="Chance that a step repeats the action before it, where that is allowed.",
-    )
     without_mask_rules: tuple[str, ...] = Field(
         default=(),
         description=(
@@ -99,20 +89,8 @@ class EnvironmentSettings(BaseModel):
     )
     text_map_columns: int = Field(default=15, ge=3, le=99, description="Most columns of tiles in a text map.")
     text_map_rows: int = Field(default=11, ge=3, le=99, description="Most rows of tiles in a text map.")
-    seed_noops: tuple[int, int] = Field(
-        default=(0, 600),
-        description="Least and most idle frames, drawn from the seed, between the start and the first step.",
-    )
     seed_presses: int = Field(
         default=16, ge=0, le=100, description="Most steps and turns drawn from the seed at the start."
-    )
-    start_state: Path | None = Field(
-        default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
-    )
-    headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
-    emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
-    render_mode: Literal["rgb_array"] | None = Field(
-        default=None, description="Whether `render` gives pictures.", json_schema_extra=PROVIDED
     )
 
     @field_validator("rewards", mode="before")
@@ -133,9 +111,6 @@ class EnvironmentSettings(BaseModel):
 
     @model_validator(mode="after")
     def _frames_fit(self) -> Self:
-        low, high = self.seed_noops
-        if not 0 <= low <= high:
-            raise ValueError("seed_noops must be two numbers of frames, the lower one first")
         if self.action_frames is not None and self.hold_frames is not None and self.hold_frames >= self.action_frames:
             raise ValueError("hold_frames must be less than action_frames")
         return self

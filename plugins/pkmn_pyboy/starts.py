@@ -27,6 +27,14 @@ STEP_HOLD_FRAMES = 10
 PRESS_FRAMES = 24
 """A press, held for one of these two, with what the game makes of it."""
 
+_NEIGHBOURS = {
+    Facing.DOWN: "wTileDown",
+    Facing.UP: "wTileUp",
+    Facing.LEFT: "wTileLeft",
+    Facing.RIGHT: "wTileRight",
+}
+_FLOOR = 0  # collision of a tile that is nothing but floor
+
 _kept: dict[str, bytes] = {}
 
 
@@ -134,6 +142,12 @@ def vary_start(
         emulator.press(direction.name.lower(), hold, PRESS_FRAMES, render=False)
         frames += PRESS_FRAMES
     return frames
+
+
+def floor_ahead(emulator: Emulator, profile: GameProfile, direction: Facing) -> bool:
+    """Whether the game says that the next tile in a direction is plain floor, where nothing happens."""
+    field = _NEIGHBOURS[direction]
+    return field in profile.memory and profile.memory.read(emulator, field) == _FLOOR
 
 
 def _key(emulator: Emulator, profile: GameProfile) -> str:

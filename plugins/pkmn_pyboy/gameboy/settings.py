@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pkmn_pyboy.emulation_settings import EmulationSettings
 from pkmncli.api import PROVIDED
 
 
@@ -27,7 +28,7 @@ class NoveltySettings(BaseModel):
     levels: int = Field(default=4, ge=2, le=16, description="Shades of brightness that are told apart.")
 
 
-class GameBoySettings(NoveltySettings):
+class GameBoySettings(EmulationSettings, NoveltySettings):
     """How an image is set up, seen and scored, of which nothing is known but its screen."""
 
     pilots: ClassVar[tuple[str, ...]] = ()
@@ -37,11 +38,6 @@ class GameBoySettings(NoveltySettings):
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
         default="screen", description="The screen is all there is; `state` is refused.", json_schema_extra=PROVIDED
     )
-    screen: Literal["rgb", "packed"] = Field(
-        default="rgb",
-        description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40).",
-        json_schema_extra=PROVIDED,
-    )
     max_steps_per_episode: int | None = Field(
         default=None, ge=1, description="Steps after which an episode is cut off; 2,000.", json_schema_extra=PROVIDED
     )
@@ -50,29 +46,12 @@ class GameBoySettings(NoveltySettings):
     )
     action_frames: int = Field(default=24, ge=2, le=600, description="Frames of an action.")
     hold_frames: int = Field(default=10, ge=1, le=599, description="Frames that a button is held.")
-    sticky_probability: float = Field(
-        default=0.0, ge=0.0, lt=1.0, description="Chance that a step repeats the action before it."
-    )
     start_frames: int = Field(
         default=300, ge=1, le=100_000, description="Frames from power-on to where episodes begin."
-    )
-    seed_noops: tuple[int, int] = Field(
-        default=(0, 600), description="Least and most idle frames, drawn from the seed, before the first step."
-    )
-    start_state: Path | None = Field(
-        default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
-    )
-    headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
-    emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
-    render_mode: Literal["rgb_array"] | None = Field(
-        default=None, description="Whether `render` gives pictures.", json_schema_extra=PROVIDED
     )
 
     @model_validator(mode="after")
     def _frames_fit(self) -> Self:
-        low, high = self.seed_noops
-        if not 0 <= low <= high:
-            raise ValueError("seed_noops must be two numbers of frames, the lower one first")
         if self.hold_frames >= self.action_frames:
             raise ValueError("hold_frames must be less than action_frames")
         return self

@@ -1,0 +1,228 @@
+"""What every environment on the emulator has, whatever it knows of its game: pictures, starts, saved states."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from pkmn_pyboy.baselines import baselines
+from pkmn_pyboy.emulation_settings import EmulationSettings
+from pkmn_pyboy.emulator import SCREEN_SHAPE, Emulator
+from pkmn_pyboy.observation import copy_rgb, observation_space, pack_screen
+from pkmn_pyboy.rom import RomImage
+from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmncli.api import Action
+from pkmncli.errors import EmulatorError, EnvironmentSetupError
+
+FRAMES_PER_SECOND = 60
+"""What a Game Boy draws, rounded up from 59.7."""
+
+
+class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
+    """An emulated game whose steps are presses of one length.
+
+    Beside Gymnasium's methods, :meth:`advance` and :meth:`write_observation` make a step without new arrays.
+
+    Args:
+        rom: the image, checked.
+        settings: how it is emulated, seen and begun.
+        name: of the game, as saved states and their errors say it.
+        observation_type: multi_modal, screen or state.
+        action_frames: frames of an action.
+        hold_frames: frames of it that a button is held.
+        action_repeat: actions of a step.
+
+    Raises:
+        EnvironmentSetupError: the start state can't be read.
+        EmulatorError: the emulator does not start.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FRAMES_PER_SECOND / 24}  # noqa: RUF012
+    observation_space: spaces.Dict
+    action_space: spaces.Discrete
+
+    def __init__(
+        self,
+        rom: RomImage,
+        settings: EmulationSettings,
+        *,
+        name: str,
+        observation_type: str,
+        action_frames: int,
+        hold_frames: int,
+        action_repeat: int = 1,
+    ) -> None:
+        self.rom = rom
+        self.render_mode = settings.render_mode
+        self.action_frames, self.hold_frames = action_frames, hold_frames
+        self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / (action_frames * action_repeat)}
+        self.action_space = spaces.Discrete(len(Action))
+        self._packed = settings.screen == "packed"
+        self.observation_space = observation_space(observation_type, packed=self._packed)
+        self._layout: list[tuple[str, tuple[int, ...], Any]] = [
+            (part, space.shape or (), space.dtype) for part, space in self.observation_space.spaces.items()
+        ]
+        self._has_screen = "screen" in self.observation_space.spaces
+        self._name = name
+        self._start_file = settings.start_state
+        self._start_state = _read_start_state(settings.start_state)
+        self.emulator = Emulator(rom, headless=settings.headless, speed=settings.emulation_speed)
+        self.mask: NDArray[np.int8] = np.ones(len(Action), np.int8)
+        """(9,) int8, 1 = allowed now. Shared: not to be changed."""
+        self.steps = 0
+        """Steps of this episode."""
+        self.frames = 0
+        """Emulated frames of this episode, counted from its first step."""
+        self.pressed = int(Action.NONE)
+        """The action that the latest step carried out."""
+        self._running = False
+
+    # Gymnasium ----------------------------------------------------------------------------------------------
+
+    def step(self, action: int | np.integer[Any]) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
+        """Takes one action. Returns (observation, reward, terminated, truncated, info)."""
+        reward, terminated, truncated = self.advance(action)
+        return self.observation(), reward, terminated, truncated, self._info()
+
+    def render(self) -> Any:
+        """The picture, (144, 160, 3) uint8, with ``render_mode="rgb_array"``; nothing otherwise."""
+        if self.render_mode is None:
+            return None
+        picture = np.empty((*SCREEN_SHAPE, 3), np.uint8)
+        copy_rgb(self.emulator.screen, picture)
+        return picture
+
+    def close(self) -> None:
+        """Ends the emulator. Nothing is written."""
+        self.emulator.close()
+
+    # A step without new arrays ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def advance(self, action: int | np.integer[Any]) -> tuple[float, bool, bool]:
+        """Takes one action without building an observation. Returns (reward, terminated, truncated).
+
+        Raises:
+            EnvironmentSetupError: no episode is running.
+        """
+
+    def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:
+        """Writes the observation into arrays of the observation space's shapes and dtypes, such as shared memory."""
+        out["action_mask"][:] = self.mask
+        if self._has_screen:
+            if self._packed:
+                pack_screen(self.emulator.screen, out["screen"])
+            else:
+                copy_rgb(self.emulator.screen, out["screen"])
+
+    def observation(self) -> dict[str, NDArray[Any]]:
+        """The observation of the latest step or reset, in arrays of its own."""
+        out: dict[str, NDArray[Any]] = {name: np.empty(shape, dtype) for name, shape, dtype in self._layout}
+        self.write_observation(out)
+        return out
+
+    # What training needs beside it --------------------------------------------------------------------------
+
+    def memory_hash(self) -> int:
+        """64 bits (BLAKE2b) over all work RAM: bank 0, then banks 1 to 7."""
+        digest = hashlib.blake2b(self.emulator.work_ram(), digest_size=8).digest()
+        return int.from_bytes(digest, "little")
+
+    def save_state(self) -> bytes:
+        """Everything: emulator, episode, random state. Going on from it changes nothing."""
+        session = {
+            "steps": self.steps,
+            "frames": self.frames,
+            "pressed": self.pressed,
+            "running": self._running,
+            "random": self.np_random.bit_generator.state,
+            **self._session(),
+        }
+        return write_saved_state(self.emulator.save_state(), session, game=self._name, rom_sha1=self.rom.sha1)
+
+    def load_state(self, state: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Goes on from a state of :meth:`save_state`. Returns (observation, info).
+
+        Raises:
+            EmulatorError: the state is damaged, or of another version, image or set-up.
+        """
+        saved = read_saved_state(state, game=self._name, rom_sha1=self.rom.sha1)
+        session = saved.session
+        self._check_session(session)
+        self.emulator.load_state(saved.emulator, trusted=True)
+        try:
+            self.steps = int(session["steps"])
+            self.frames = int(session["frames"])
+            self.pressed = int(session["pressed"])
+            self._running = bool(session["running"])
+            self.np_random.bit_generator.state = session["random"]
+            self._load_session(session)
+        except (KeyError, TypeError, ValueError) as error:
+            raise EmulatorError(f"The saved state's header is damaged ({error}): save it again") from error
+        return self.observation(), self._info()
+
+    def baselines(self) -> dict[str, Callable[[int], None]]:
+        """The emulation alone, to measure :meth:`step` against."""
+        return baselines(self)
+
+    # For the environments themselves ------------------------------------------------------------------------
+
+    @abstractmethod
+    def _first_state(self) -> bytes:
+        """The emulator's state where episodes begin that name no start."""
+
+    @abstractmethod
+    def _session(self) -> dict[str, Any]:
+        """What the environment remembers of the episode beside its counters, as plain values."""
+
+    @abstractmethod
+    def _load_session(self, session: Mapping[str, Any]) -> None:
+        """Takes back what :meth:`_session` gave; the emulator and the counters are there already."""
+
+    @abstractmethod
+    def _info(self) -> dict[str, Any]:
+        """The latest step's info."""
+
+    def _check_session(self, session: Mapping[str, Any]) -> None:
+        """Refuses a state that does not fit the set-up, before anything has changed."""
+
+    def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
+        """Begins an episode where the options or the settings say, with its counters at nothing."""
+        super().reset(seed=seed)
+        self._load_start((options or {}).get("start_state") or self._start_state)
+        self.steps = self.frames = 0
+        self.pressed = int(Action.NONE)
+
+    def _check_running(self) -> None:
+        if not self._running:
+            raise EnvironmentSetupError("No episode is running: call reset() before step()")
+
+    def _load_start(self, start: bytes | None) -> None:
+        if start is None:
+            self.emulator.load_state(self._first_state(), trusted=True)
+        elif start[: len(MAGIC)] == MAGIC:
+            saved = read_saved_state(start, game=self._name, rom_sha1=self.rom.sha1)
+            self.emulator.load_state(saved.emulator, trusted=True)
+        else:
+            try:
+                self.emulator.load_state(start)
+            except EmulatorError as error:
+                named = self._start_file is not None and start is self._start_state
+                raise EmulatorError(f"{self._start_file}: {error}" if named else str(error)) from error
+
+
+def _read_start_state(path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return path.expanduser().read_bytes()
+    except OSError as error:
+        raise EnvironmentSetupError(f"The start state {path} can't be read: {error.strerror}; check the path") from None

@@ -1,0 +1,62 @@
+"""Settings that every environment on the emulator has, whatever game it plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from pkmncli.api import PROVIDED
+from pkmncli.errors import ConfigurationError
+
+_Settings = TypeVar("_Settings", bound=BaseModel)
+
+
+class EmulationSettings(BaseModel):
+    """How an image is emulated, seen and begun."""
+
+    screen: Literal["rgb", "packed"] = Field(
+        default="rgb",
+        description="Screens as RGB (144, 160, 3) or packed: every second pixel, 4 bits each (72, 40).",
+        json_schema_extra=PROVIDED,
+    )
+    sticky_probability: float = Field(
+        default=0.0,
+        ge=0.0,
+        lt=1.0,
+        description="Chance that a step repeats the action before it, where that is allowed.",
+    )
+    seed_noops: tuple[int, int] = Field(
+        default=(0, 600),
+        description="Least and most idle frames, drawn from the seed, between the start and the first step.",
+    )
+    start_state: Path | None = Field(
+        default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
+    )
+    headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
+    emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
+    render_mode: Literal["rgb_array"] | None = Field(
+        default=None, description="Whether `render` gives pictures.", json_schema_extra=PROVIDED
+    )
+
+    @model_validator(mode="after")
+    def _noops_in_order(self) -> Self:
+        low, high = self.seed_noops
+        if not 0 <= low <= high:
+            raise ValueError("seed_noops must be two numbers of frames, the lower one first")
+        return self
+
+
+def settings_from(model: type[_Settings], values: dict[str, Any]) -> _Settings:
+    """Settings given as keywords, as to ``gymnasium.make``.
+
+    Raises:
+        ConfigurationError: one is unknown or out of range, in one line.
+    """
+    try:
+        return model(**values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigurationError(f"Setting {key or 'of the environment'}: {first['msg']}") from None

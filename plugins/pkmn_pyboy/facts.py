@@ -1,0 +1,30 @@
+"""The state as the few numbers that the training keeps of each step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkmncli.api import Facts
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+
+def facts_of(environment: PokemonEnvironment) -> Facts:
+    """The environment's state after its latest reset or step."""
+    state = environment.state
+    battle = state.battle
+    opponent = battle.opponent if battle is not None else None
+    return Facts(
+        state.map_group * 256 + state.map_number,
+        state.x,
+        state.y,
+        int(state.phase),
+        battle.kind if battle is not None else 0,
+        opponent.species if opponent is not None else 0,
+        state.party.hp_share,
+        environment.milestones.count,
+        environment.frames,
+        environment.reader.coarse_hash(),
+        environment.reader.fine_hash(),
+    )
