@@ -15,8 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from pkmn_pyboy.masks import ACTION_COUNT
-from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState
-from pkmn_pyboy.state.reader import MONEY_MOST, SPECIES_COUNT
+from pkmn_pyboy.state.game_state import MONEY_MOST, PHASE_NAMES, SPECIES_COUNT, GameState
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
 RGB_SHAPE = (144, 160, 3)

@@ -14,8 +14,7 @@ from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Plan, Situation, Tactician
-from pkmn_pyboy.state.game_state import Battle, GameState
-from pkmn_pyboy.state.reader import PARTY_PLACES
+from pkmn_pyboy.state.game_state import PARTY_PLACES, Battle, GameState
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:

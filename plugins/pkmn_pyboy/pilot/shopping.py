@@ -11,8 +11,7 @@ from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
-from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.state.reader import PARTY_PLACES
+from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.records import MapPerson, Role
 from pkmncli.api import Action, Decision

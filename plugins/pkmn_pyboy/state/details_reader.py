@@ -17,10 +17,9 @@ from pkmn_pyboy.state.bag import (
 )
 from pkmn_pyboy.state.details import WEEKDAYS, BattleDetails, Clock, Details, PlayTime, Pokedex, TimeOfDay
 from pkmn_pyboy.state.event_flags import EventFlags
-from pkmn_pyboy.state.game_state import GameState, Party
+from pkmn_pyboy.state.game_state import PARTY_PLACES, SPECIES_COUNT, TRAINER_BATTLE, GameState, Party
 from pkmn_pyboy.state.memory_map import Memory, ReadPlan
 from pkmn_pyboy.state.name_tables import machine_moves
-from pkmn_pyboy.state.reader import PARTY_PLACES, SPECIES_COUNT, TRAINER_BATTLE
 from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
 from pkmn_pyboy.state.status import conditions_of, screens_of, weather_of
 

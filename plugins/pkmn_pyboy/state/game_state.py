@@ -11,6 +11,12 @@ from typing import NamedTuple
 
 from pkmn_pyboy.state.status import Ailment, ailment_of, sleep_turns
 
+PARTY_PLACES = 6
+SPECIES_COUNT = 251
+MONEY_MOST = 999_999
+TRAINER_BATTLE = 2
+"""Kind of a battle that is not wild."""
+
 
 class Phase(IntEnum):
     """What kind of situation the game is in, and so what a press would do."""

@@ -8,44 +8,29 @@ stands.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.state.game_state import (
-    Battle,
-    Facing,
-    GameState,
-    Menu,
-    Party,
-    Phase,
-)
+from pkmn_pyboy.state.battle_reader import BATTLE_FIELDS, BattleReader
+from pkmn_pyboy.state.game_state import MONEY_MOST, PARTY_PLACES, SPECIES_COUNT, Facing, GameState, Menu, Phase
 from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
+from pkmn_pyboy.state.party_reader import PartyReader
 from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, phase_of
-from pkmn_pyboy.state.records import BATTLER_BYTES, MEMBER_BYTES, STAGE_BYTES, parse_battler, parse_party
 from pkmn_pyboy.state.type_chart import TypeChart
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile import GameProfile
 
-PARTY_PLACES = 6
-TRAINER_BATTLE = 2
-"""Kind of a battle that is not wild."""
-MONEY_MOST = 999_999
-SPECIES_COUNT = 251
-
-_NOT_OUT_YET = 0xFF
 _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
 _TILEMAP_BYTES = 360
 _BOX = {"box_corner_1": 12 * 20, "box_corner_2": 12 * 20 + 19, "box_corner_3": 17 * 20, "box_corner_4": 17 * 20 + 19}
 """Places of the message box's corners among the tiles of the screen."""
 _FACINGS = tuple(Facing)
-_NO_PARTY = Party()
 _WINDOW_PHASES = frozenset(
     {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES}
 )
 
-# Fields that are read every step, in a battle, and for the fine hash, with their sizes where a profile lacks them
-# (they then read as zero).
+# Fields that are read every step, with their sizes where a profile lacks them (they then read as zero).
 _FIELDS: Mapping[str, int] = {
     "wMapGroup": 1, "wMapNumber": 1, "wXCoord": 1, "wYCoord": 1, "wMapHeight": 1, "wMapWidth": 1,
     "wPlayerDirection": 1, "wPlayerState": 1,
@@ -56,10 +41,6 @@ _FIELDS: Mapping[str, int] = {
     "wPartyCount": 1, "wPartySpecies": 6, "wBattleMode": 1, "wOtherTrainerClass": 1,
     "wMoney": 3, "wJohtoBadges": 1, "wKantoBadges": 1, "wPokedexCaught": 32, "wPokedexSeen": 32,
     "wNumBalls": 1, "wBalls": 25,
-}  # fmt: skip
-_BATTLE_FIELDS: Mapping[str, int] = {
-    "wBattleType": 1, "wEnemyMon": BATTLER_BYTES, "wBattleMon": BATTLER_BYTES, "wCurOTMon": 1,
-    "wPlayerStatLevels": STAGE_BYTES, "wEnemyStatLevels": STAGE_BYTES,
 }  # fmt: skip
 _PARTY_RECORDS = tuple(f"wPartyMon{place}" for place in range(1, PARTY_PLACES + 1))
 
@@ -83,42 +64,33 @@ class StateReader:
             fields, _FIELDS, {"wMapStatus": MAP_RUNNING, "wSpriteUpdatesEnabled": 1}, corners, profile.coarse_fields
         )
         self._at = self._plan.offset
-        self._battle_plan = _plan(fields, _BATTLE_FIELDS)
-        self._battle_at = self._battle_plan.offset
+        self._party = PartyReader(fields.get("wPartyMon1"))
+        self._battle = BattleReader(fields, TypeChart.from_rom(rom, profile.memory.rom_tables))
         # For the fine hash most is read already; the party's and the battlers' records count only while there are any.
         read = {*_FIELDS, *profile.coarse_fields}
-        rest = [name for name in profile.fine_fields if name not in {*read, *_BATTLE_FIELDS, *_PARTY_RECORDS}]
+        rest = [name for name in profile.fine_fields if name not in {*read, *BATTLE_FIELDS, *_PARTY_RECORDS}]
         self._fine_plan = ReadPlan([fields[name] for name in rest])
         self._coarse = _slices(profile.coarse_fields, fields, self._at)
         self._fine_read = _slices([name for name in profile.fine_fields if name in read], fields, self._at)
         self._fine_rest = _slices(rest, fields, self._fine_plan.offset)
-        in_battle = [name for name in profile.fine_fields if name in _BATTLE_FIELDS]
-        self._fine_battle = _slices(in_battle, fields, self._battle_at)
-        self._party_start = fields.get("wPartyMon1")
-        self._chart = TypeChart.from_rom(rom, profile.memory.rom_tables)
+        in_battle = [name for name in profile.fine_fields if name in BATTLE_FIELDS]
+        self._fine_battle = _slices(in_battle, fields, self._battle.offset)
         self._place = (0, 0, 0, 0)
         self._memory: Memory | None = None
         self._raw = b""
-        self._battle_raw = b""
         self._phase = Phase.FREE
+        self._in_battle = False
         self._fine_hash: int | None = None
-        self._party_bytes = b""
-        self._party = Party()
-        self._party_memory: Memory | None = None
-        self._party_readers: dict[int, Callable[[], bytes]] = {}
         self._dex_bytes = b""
         self._dex = (0, 0)
         self._bag_bytes = b""
         self._balls = 0
-        self._battle_key: tuple[bytes, int, int] = (b"", 0, 0)
-        self._battle = Battle(0, 0, 0, None, None, 0.0)
 
     def read(self, memory: Memory, milestones: int = 0) -> GameState:
         """The state now. ``milestones`` is how many were reached, for the state to carry."""
         raw = self._raw = self._plan.read(memory)
         self._memory = memory
         self._fine_hash = None
-        self._battle_raw = b""
         at = self._at
         signals, menu = self._signals(raw, memory)
         phase = self._phase = phase_of(signals)
@@ -128,6 +100,8 @@ class StateReader:
             if column < (raw[at["wMapWidth"]] * 2 or 256) and row < (raw[at["wMapHeight"]] * 2 or 256):
                 self._place = (signals.map_group, raw[at["wMapNumber"]], column, row)
         group, number, x, y = self._place
+        self._in_battle = bool(signals.battle_mode)
+        species = at["wPartySpecies"]
         money = at["wMoney"]
         caught, seen = self._read_dex(raw)
         return GameState(
@@ -138,8 +112,8 @@ class StateReader:
             _FACINGS[raw[at["wPlayerDirection"]] >> 2 & 3],
             raw[at["wPlayerState"]],
             phase,
-            self._read_party(raw, memory),
-            self._read_battle(memory, signals) if signals.battle_mode else None,
+            self._party.read(memory, raw[at["wPartyCount"]], raw[species : species + PARTY_PLACES]),
+            self._battle.read(memory, signals.battle_mode, signals.trainer_class) if self._in_battle else None,
             menu,
             raw[at["wJohtoBadges"]],
             raw[at["wKantoBadges"]],
@@ -206,27 +180,6 @@ class StateReader:
         )
         return signals, menu
 
-    def _read_party(self, raw: bytes, memory: Memory) -> Party:
-        count = raw[self._at["wPartyCount"]]
-        # More than there are places is what memory holds before a game is loaded.
-        if not 0 < count <= PARTY_PLACES or self._party_start is None:
-            self._party_bytes = b""
-            self._party = _NO_PARTY
-            return _NO_PARTY
-        species = self._at["wPartySpecies"]
-        if memory is not self._party_memory:
-            self._party_memory = memory
-            self._party_readers.clear()
-        read = self._party_readers.get(count)
-        if read is None:
-            span = (self._party_start.bank, self._party_start.address, count * MEMBER_BYTES)
-            read = self._party_readers[count] = memory.bind([span])
-        data = raw[species : species + count] + read()
-        if data != self._party_bytes:
-            self._party_bytes = data
-            self._party = parse_party(data[:count], data[count:])
-        return self._party
-
     def _read_dex(self, raw: bytes) -> tuple[int, int]:
         caught, seen = self._at["wPokedexCaught"], self._at["wPokedexSeen"]
         data = raw[caught : caught + 32] + raw[seen : seen + 32]
@@ -247,33 +200,6 @@ class StateReader:
             self._balls = sum(data[1::2])
         return self._balls
 
-    def _read_battle(self, memory: Memory, signals: Signals) -> Battle:
-        raw = self._battle_raw = self._battle_plan.read(memory)
-        key = (raw, signals.battle_mode, signals.trainer_class)
-        if key != self._battle_key:
-            self._battle_key = key
-            self._battle = self._parse_battle(raw, signals.battle_mode, signals.trainer_class)
-        return self._battle
-
-    def _parse_battle(self, raw: bytes, kind: int, trainer_class: int) -> Battle:
-        at = self._battle_at
-        enemy, own = at["wEnemyMon"], at["wBattleMon"]
-        own_stages, enemy_stages = at["wPlayerStatLevels"], at["wEnemyStatLevels"]
-        opponent = None
-        # In a trainer battle the record still holds the last opponent until one is sent out.
-        if raw[enemy] and not (kind == TRAINER_BATTLE and raw[at["wCurOTMon"]] == _NOT_OUT_YET):
-            opponent = parse_battler(raw[enemy : enemy + BATTLER_BYTES], raw[enemy_stages : enemy_stages + STAGE_BYTES])
-            # Nobody has fainted before the own one is out: the record is still being written, hit points last.
-            if opponent.hp == 0 and not raw[own]:
-                opponent = None
-        mine = None
-        if raw[own]:
-            mine = parse_battler(raw[own : own + BATTLER_BYTES], raw[own_stages : own_stages + STAGE_BYTES])
-        best = 0.0
-        if opponent is not None and mine is not None and self._chart is not None:
-            best = self._chart.best(mine.moves, mine.pp, opponent.types)
-        return Battle(kind, raw[at["wBattleType"]], trainer_class, opponent, mine, best)
-
     def screen_tiles(self) -> bytes:
         """The 20 x 18 tiles of the screen, after the latest :meth:`read`; empty unless a window was open."""
         if self._memory is None or self._tilemap is None or self._phase not in _WINDOW_PHASES:
@@ -289,12 +215,12 @@ class StateReader:
     def fine_hash(self) -> int:
         """64 bits over all that a decision could depend on, after the latest :meth:`read`."""
         if self._fine_hash is None and self._memory is not None:
-            raw, rest, battle = self._raw, self._fine_plan.read(self._memory), self._battle_raw
+            raw, rest = self._raw, self._fine_plan.read(self._memory)
             parts = [raw[part] for part in self._fine_read]
             parts += [rest[part] for part in self._fine_rest]
-            if battle:
-                parts += [battle[part] for part in self._fine_battle]
-            self._fine_hash = _hash(b"".join([*parts, self._party_bytes, self.screen_tiles()]))
+            if self._in_battle:
+                parts += [self._battle.data[part] for part in self._fine_battle]
+            self._fine_hash = _hash(b"".join([*parts, self._party.data, self.screen_tiles()]))
         return self._fine_hash or 0
 
     def save_state(self) -> dict[str, Any]:

@@ -21,8 +21,17 @@ from pkmn_pyboy.milestones import Milestone, MilestoneTracker
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.state.game_state import BATTLE_PHASES, Battler, Facing, GameState, Phase
-from pkmn_pyboy.state.reader import MONEY_MOST, PARTY_PLACES, SPECIES_COUNT, StateReader
+from pkmn_pyboy.state.game_state import (
+    BATTLE_PHASES,
+    MONEY_MOST,
+    PARTY_PLACES,
+    SPECIES_COUNT,
+    Battler,
+    Facing,
+    GameState,
+    Phase,
+)
+from pkmn_pyboy.state.reader import StateReader
 
 FOLDER = Path(__file__).parent / "recordings"
 RECORDINGS = sorted(path.stem for path in FOLDER.glob("*.json"))

@@ -1,0 +1,71 @@
+"""Reads a battle: both sides that are out, decoded only where a byte changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler
+from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
+from pkmn_pyboy.state.records import BATTLER_BYTES, STAGE_BYTES, parse_battler
+from pkmn_pyboy.state.type_chart import TypeChart
+
+BATTLE_FIELDS: Mapping[str, int] = {
+    "wBattleType": 1, "wEnemyMon": BATTLER_BYTES, "wBattleMon": BATTLER_BYTES, "wCurOTMon": 1,
+    "wPlayerStatLevels": STAGE_BYTES, "wEnemyStatLevels": STAGE_BYTES,
+}  # fmt: skip
+"""Fields that are read in a battle, with their sizes where a profile lacks them (they then read as zero)."""
+
+_NOT_OUT_YET = 0xFF
+
+
+class BattleReader:
+    """Reads one game's battles.
+
+    Args:
+        fields: the profile's memory.
+        chart: types and moves, for how well the own moves work; None where the image says nothing of them.
+    """
+
+    def __init__(self, fields: Mapping[str, MemoryField], chart: TypeChart | None) -> None:
+        known = [fields[name] for name in BATTLE_FIELDS if name in fields]
+        absent = {name: size for name, size in BATTLE_FIELDS.items() if name not in fields}
+        self._plan = ReadPlan(known, absent)
+        self.offset: Mapping[str, int] = self._plan.offset
+        """Where in :attr:`data` each field begins."""
+        self.data = b""
+        """The bytes of the latest battle, for hashes."""
+        self._chart = chart
+        self._key: tuple[bytes, int, int] = (b"", 0, 0)
+        self._battle = Battle(0, 0, 0, None, None, 0.0)
+
+    def read(self, memory: Memory, kind: int, trainer_class: int) -> Battle:
+        """The battle that is on."""
+        data = self.data = self._plan.read(memory)
+        key = (data, kind, trainer_class)
+        if key != self._key:
+            self._key = key
+            self._battle = self._parse(data, kind, trainer_class)
+        return self._battle
+
+    def _parse(self, data: bytes, kind: int, trainer_class: int) -> Battle:
+        own, opponent = self._own(data), self._opponent(data, kind)
+        best = 0.0
+        if opponent is not None and own is not None and self._chart is not None:
+            best = self._chart.best(own.moves, own.pp, opponent.types)
+        return Battle(kind, data[self.offset["wBattleType"]], trainer_class, opponent, own, best)
+
+    def _own(self, data: bytes) -> Battler | None:
+        start, stages = self.offset["wBattleMon"], self.offset["wPlayerStatLevels"]
+        if not data[start]:
+            return None
+        return parse_battler(data[start : start + BATTLER_BYTES], data[stages : stages + STAGE_BYTES])
+
+    def _opponent(self, data: bytes, kind: int) -> Battler | None:
+        at = self.offset
+        start, stages = at["wEnemyMon"], at["wEnemyStatLevels"]
+        # In a trainer battle the record still holds the last opponent until one is sent out.
+        if not data[start] or (kind == TRAINER_BATTLE and data[at["wCurOTMon"]] == _NOT_OUT_YET):
+            return None
+        opponent = parse_battler(data[start : start + BATTLER_BYTES], data[stages : stages + STAGE_BYTES])
+        # Nobody has fainted before the own one is out: the record is still being written, hit points last.
+        return None if opponent.hp == 0 and not data[at["wBattleMon"]] else opponent
