@@ -1,4 +1,4 @@
-"""How far the player is from the next milestone's place, by the maps of the cartridge."""
+"""How far the player is from what the next milestone asks for, by the maps of the cartridge."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.goals import Goal, of_target, on_map
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.milestones import Milestone, MilestoneTracker
+    from pkmn_pyboy.milestones import MilestoneTracker, Target
     from pkmn_pyboy.profile import GameProfile
 
 _MOST_KEPT = 100_000
 
 
 class GoalDistance:
-    """Tiles from a place to where the next required milestone is. What was worked out is kept: places come again.
+    """Tiles from a place to the next milestone's place, person or scene. What was worked out is kept.
 
     The way is as the crow walks: through trees, water and people that are in the way today, so that it depends on
     nothing but the place and the milestone.
@@ -27,32 +28,34 @@ class GoalDistance:
         rom: the cartridge image, for its maps.
         profile: the game.
         milestones: what was reached.
+        goal: place of the milestone that an episode aims at, -1 for the last one: what it needs comes before it.
     """
 
-    def __init__(self, rom: bytes, profile: GameProfile, milestones: MilestoneTracker) -> None:
+    def __init__(self, rom: bytes, profile: GameProfile, milestones: MilestoneTracker, goal: int = -1) -> None:
         self._milestones = milestones
+        self._goal = goal
         self._planner = RoutePlanner(CartridgeWorld(rom, profile))
         self._abilities = Abilities.everything()
+        self._goals: dict[str, Goal] = {}
         self._kept: dict[tuple[str, int, int, int], int | None] = {}
 
     def tiles(self, state: GameState) -> int | None:
         """The distance now; None where the milestone has no place, or no way leads there."""
-        milestone = self._milestones.current()
+        milestone = self._milestones.current(self._goal)
         if milestone is None or milestone.target is None or not state.map_id:
             return None
         key = (milestone.key, state.map_id, state.x, state.y)
         if key not in self._kept:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            self._kept[key] = self._find(state, milestone)
+            self._kept[key] = self._find(state, milestone.key, milestone.target)
         return self._kept[key]
 
-    def _find(self, state: GameState, milestone: Milestone) -> int | None:
-        target = milestone.target
-        assert target is not None
-        goal: Place | int = target.map_id
-        if target.x is not None and target.y is not None:
-            goal = Place(target.map_id, target.x, target.y)
+    def _find(self, state: GameState, key: str, target: Target) -> int | None:
+        goal = self._goals.get(key)
+        if goal is None:
+            goal = of_target(self._planner.world, target)
+            goal = self._goals[key] = goal if goal.ends else on_map(target.map_id)
         here = Place(state.map_id, state.x, state.y)
         route = self._planner.route(here, goal, self._abilities, through_obstacles=True)
         return None if route is None else route.tiles

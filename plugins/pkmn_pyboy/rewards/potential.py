@@ -65,7 +65,9 @@ class PotentialReward:
         if self.settings.distance:
             from pkmn_pyboy.rewards.goal_distance import GoalDistance  # noqa: PLC0415 - few need the maps
 
-            self._distance = GoalDistance(environment.rom.data, environment.profile, environment.milestones)
+            self._distance = GoalDistance(
+                environment.rom.data, environment.profile, environment.milestones, environment.goal
+            )
 
     def reset(self, state: GameState) -> None:
         """Begins an episode."""

@@ -1,4 +1,4 @@
-"""Where a way may end: a tile, beside a person, anywhere on a map, or at the nearest of a kind."""
+"""Where a way may end: a tile, beside a person, in a scene, anywhere on a map, or at the nearest of a kind."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.navigation.grid import STEPS, WALL, WATER, TileRules
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.gates import Box
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
+from pkmn_pyboy.world.records import DIRECTIONS, ENTER, MapPerson, Place, Role, WorldMap
 
 KINDS = ("grass", "water", "healer", "shop", "item", "unseen")
 
@@ -60,8 +61,11 @@ def on_map(map_id: int) -> Goal:
     return Goal({map_id: None})
 
 
-def at_place(world: World, place: Place) -> Goal:
-    """On a tile, or facing it where nobody can stand there."""
+def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
+    """On a tile, with a direction to press there; or facing it where nobody can stand there.
+
+    Without ends where the map is not known, or has no such tile.
+    """
     here = world.map(place.map_id)
     if here is None or not here.grid.inside(place.x, place.y):
         return Goal({})
@@ -69,9 +73,32 @@ def at_place(world: World, place: Place) -> Goal:
     taken = any((person.x, person.y) == (place.x, place.y) and not person.walks for person in here.people)
     closed = world.rules.kind[tile] == WALL and tile not in world.openers
     if not taken and not closed:
-        return Goal({place.map_id: {(place.x, place.y): ENTER}})
+        return Goal({place.map_id: {(place.x, place.y): press}})
     ends = talk_ends(here, world.rules, place.x, place.y)
     return Goal({place.map_id: ends} if ends else {})
+
+
+def of_target(world: World, target: Target) -> Goal:
+    """Where a milestone's target is: beside its person, on a tile that starts its scene, on its tile, on its map.
+
+    Without ends where the map is not known, or what the target names is not on it; its map may still be reached by
+    :func:`on_map`.
+    """
+    here = world.map(target.map_id)
+    if here is None:
+        return Goal({})
+    ends: Ends
+    if target.person:
+        someone = next((one for one in here.people if one.number == target.person), None)
+        ends = talk_ends(here, world.rules, someone.x, someone.y) if someone is not None else {}
+    elif target.scene >= 0:
+        ends = {(one.x, one.y): ENTER for one in here.triggers if one.scene == target.scene}
+    elif target.x is None or target.y is None:
+        return on_map(target.map_id)
+    else:
+        press = DIRECTIONS.index(target.facing) if target.facing is not None else ENTER
+        return at_place(world, Place(target.map_id, target.x, target.y), press)
+    return Goal({target.map_id: ends} if ends else {})
 
 
 def talk_ends(here: WorldMap, rules: TileRules, x: int, y: int) -> dict[tuple[int, int], int]:

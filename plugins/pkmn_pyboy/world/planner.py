@@ -40,30 +40,34 @@ class RoutePlanner:
     def route(
         self,
         start: Place,
-        goal: Place | int,
+        goal: Place | int | Goal,
         abilities: Abilities,
         *,
         came_from: Place | None = None,
         avoid: Collection[Place] = (),
         through_obstacles: bool = False,
     ) -> Route | None:
-        """The way to a place, or to the nearest tile of a map (its id); None where there is none.
+        """The way to a place, to the nearest tile of a map (its id), or to a goal's nearest end; None without one.
 
         Args:
             start: where the player stands.
             goal: where to. A tile that nobody can stand on (a person, a sign, a wall) is reached at a tile beside it,
-                over a counter too; the last leg's ``press`` then faces it.
+                over a counter too; the last leg's ``press`` then faces it. A milestone's target becomes a goal by
+                :func:`~pkmn_pyboy.world.goals.of_target`.
             abilities: what the player can do.
             came_from: where exits that lead back lead; without it, anywhere that leads here.
             avoid: tiles and exits that did not work lately.
             through_obstacles: also ways that can't be walked yet; ``blocked_by`` then says what is missing.
         """
         self._known.forget_changes()
-        target = on_map(goal) if isinstance(goal, int) else at_place(self.world, goal)
-        return self._plan(start, target, abilities, came_from, avoid, through_obstacles)
+        if isinstance(goal, int):
+            goal = on_map(goal)
+        elif isinstance(goal, Place):
+            goal = at_place(self.world, goal)
+        return self._plan(start, goal, abilities, came_from, avoid, through_obstacles)
 
     def blocked_by(
-        self, start: Place, goal: Place | int, abilities: Abilities, *, came_from: Place | None = None
+        self, start: Place, goal: Place | int | Goal, abilities: Abilities, *, came_from: Place | None = None
     ) -> tuple[Obstacle, ...] | None:
         """What would have to be opened to get there: nothing when it can be walked, None when nothing would help."""
         found = self.route(start, goal, abilities, came_from=came_from)

@@ -9,16 +9,19 @@ from itertools import pairwise
 import pytest
 from world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
+from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.goals import of_target
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import ENTER, Place
 from pkmn_pyboy.world.route import Route
 from pkmn_pyboy.world.steps import Costs, MapSteps
 
 HERE = 0x101
+UP, LEFT, RIGHT = 1, 2, 3
 NO_FLAGS = Abilities.of(flags=[])
 
 
@@ -152,6 +155,50 @@ def test_who_cannot_be_stepped_on_is_faced(crystal: GameProfile) -> None:
     assert wall is not None
     assert (wall.goal, wall.legs[-1].press) == (Place(HERE, 3, 1), 1)
     assert planner.route(Place(HERE, 0, 4), Place(HERE, 99, 1), Abilities()) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "ends"),
+    [
+        (Target(0x102), None),
+        (Target(0x102, 4, 3), {(4, 3): ENTER}),
+        (Target(0x102, 4, 3, "left"), {(4, 3): LEFT}),
+        (Target(0x102, 2, 1), {(2, 3): UP}),
+        (Target(0x102, person=1), {(2, 3): UP}),
+        (Target(0x102, person=2), {(5, 3): UP, (4, 2): RIGHT, (6, 2): LEFT}),
+        (Target(0x102, scene=1), {(6, 3): ENTER, (7, 3): ENTER}),
+        (Target(0x102, person=7), {}),
+        (Target(0x102, scene=5), {}),
+        (Target(0x102, 40, 3), {}),
+        (Target(0x109, 4, 3), {}),
+    ],
+)
+def test_the_target_of_a_milestone_is_a_goal_from_any_map(
+    crystal: GameProfile, target: Target, ends: dict[tuple[int, int], int] | None
+) -> None:
+    world = world_of(
+        crystal,
+        TestMap(1, 1, ["...."] * 4, joins={EAST: (1, 2, 0, 0)}),
+        TestMap(
+            1,
+            2,
+            ["########", "##.#####", "cccc....", "........"],
+            joins={WEST: (1, 1, 0, 3)},
+            people=[Person(2, 1), Person(5, 2, movement=2)],
+            triggers=[(1, 6, 3), (1, 7, 3), (0, 3, 3)],
+        ),
+    )
+    goal = of_target(world, target)
+    expected = {} if ends == {} else {0x102: ends}
+    assert goal.ends == expected
+    route = RoutePlanner(world).route(Place(HERE, 0, 3), goal, Abilities())
+    if ends == {}:
+        assert route is None
+    else:
+        assert route is not None
+        assert route.maps == (HERE, 0x102)
+        if ends is not None:
+            assert ends[route.goal.x, route.goal.y] == route.legs[-1].press
 
 
 def test_grass_and_the_sight_of_trainers_may_cost(crystal: GameProfile) -> None:
