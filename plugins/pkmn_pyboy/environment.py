@@ -163,7 +163,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         self._read_state()
         state = self.state
         self.seen.note(state)
-        reward = self.rewards.score(previous, wanted, state)
+        reward = self._score(previous, wanted, state)
         self._progress.note(state, self.steps)
         terminated = self.goal >= 0 and self.milestones.steps[self.goal] >= 0
         if terminated:
@@ -280,6 +280,9 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
         self._facts = self._details = None
+
+    def _score(self, previous: GameState, action: int, state: GameState) -> float:
+        return self.rewards.score(previous, action, state)
 
     def _press(self, action: int) -> None:
         button = BUTTONS[action]
