@@ -162,6 +162,13 @@ class Battle:
     own: Battler | None
     best_effectiveness: float
     """Of the own moves that do damage and have points left: the best factor on the opponent's types, 0..4."""
+    trainer_number: int = 0
+    """Which trainer of the class, from 1; 0 in the wild, and where the profile doesn't know."""
+    weather: int = 0
+    """0 none, 1 rain, 2 sun, 3 sandstorm; 4 to 6 while each ends."""
+    own_screens: int = 0
+    """Bits of what protects the own side, as :func:`pkmn_pyboy.state.status.screens_of` names them."""
+    opponent_screens: int = 0
 
 
 class Menu(NamedTuple):
