@@ -47,11 +47,11 @@ class RulesPilot:
         seen_only = environment.settings.knowledge == "seen"
         self._maps = World() if seen_only else World.from_rom(environment.rom.data, environment.profile)
         self._tasks = MenuTasks(environment)
-        cartridge = Cartridge(environment.rom.data, environment.profile)
+        cartridge = environment.cartridge
         roads = Roads(environment, _route_planner(environment, settings, cartridge))
         self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
         self._traveller = Traveller(environment, settings, self._chooser)
-        tables = BattleTables(environment.rom.data, environment.profile.memory.rom_tables)
+        tables = BattleTables(cartridge)
         self._fighter = Fighter(environment, settings, tables)
         self._learner = MoveLearner(environment, settings, tables)
         self._advice = AdviceFollower(environment)

@@ -75,7 +75,8 @@ class PartyMember:
     """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy.
 
     ``stats`` are attack, defence, speed, special attack and special defence; ``pp_ups`` says for each move how often
-    its most points were raised; ``happiness`` of an egg are the rounds left until it hatches.
+    its most points were raised; ``happiness`` of an egg are the rounds left until it hatches;
+    ``dvs``, 0 to 15, are what attack, defence, speed and special were born with.
     """
 
     species: int
@@ -91,6 +92,7 @@ class PartyMember:
     stats: tuple[int, ...] = ()
     pp_ups: tuple[int, ...] = ()
     happiness: int = 0
+    dvs: tuple[int, ...] = (0, 0, 0, 0)
 
     @property
     def ailment(self) -> Ailment:
@@ -144,6 +146,8 @@ class Battler:
     stats: tuple[int, ...] = ()
     item: int = 0
     stages: tuple[int, ...] = ()
+    dvs: tuple[int, ...] = (0, 0, 0, 0)
+    happiness: int = 0
 
     @property
     def ailment(self) -> Ailment:
