@@ -189,7 +189,7 @@ class Fighter:
             {int(number): count for number, count in memory.moves_used.items()},
             memory.battle_failed,
             self._opponent_conditions(),
-            wanted=self._wanted(battle, state, memory),
+            wanted=self.wants(battle, state, memory),
             may_run=memory.flights < _MOST_FLIGHTS and not (training and not memory.healers),
             training=training,
         )
@@ -207,7 +207,7 @@ class Fighter:
         details = self._environment.details().battle
         return details.opponent_conditions if details is not None else ()
 
-    def _wanted(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
+    def wants(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
         """Whether the opponent is to be caught: asked for by name, or new where everything new is."""
         foe = battle.opponent
         if foe is None or battle.kind != tactics.WILD or state.party.count >= PARTY_PLACES:
@@ -216,6 +216,8 @@ class Fighter:
             return True
         if 0 in memory.catch_wish or foe.species in memory.catch_wish:
             return True
+        if state.party.count >= PARTY_PLACES - self._environment.milestones.party_room:
+            return False
         if self._settings.catch == "none" or any(one.species == foe.species for one in state.party.members):
             return False
         return self._settings.catch == "new" and state.party.count < self._settings.party_wanted

@@ -111,7 +111,9 @@ class RulesPilot:
                 others = pressed in _OPENS_WORDS and pressed != memory.proposed
                 memory.interrupted = "others" if others else "words"
         health = state.party.hp_share
-        if health >= _HEALED and 0.0 < memory.health < _HURT and phase in _WORDS and state.map_id == memory.map_id:
+        healed = health >= _HEALED and 0.0 < memory.health < _HURT and state.map_id == memory.map_id
+        # The pack's pages hide the map; what is used from it says nothing about the place.
+        if healed and phase in _WORDS and not state.menu.full_screen:
             place = [state.map_id, state.x, state.y, int(state.facing)]
             if place not in memory.healers:
                 memory.healers.append(place)
