@@ -32,6 +32,7 @@ from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
 from pkmn_pyboy.state.name_tables import names_with_image
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.text_map import TextMap
+from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action, Context, Facts, MilestoneSplit
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
@@ -81,6 +82,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.names: dict[str, Any] = {"game": self.profile.title, **self.known_names.as_mapping()}
         self._has_variables = "state_variables" in self.observation_space.spaces
         self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
+        self.cartridge = Cartridge(self.rom.data, self.profile)
+        """What the image itself says about its game."""
         self.reader = StateReader(self.profile, self.rom.data)
         self.milestones = MilestoneTracker(self.profile.milestones)
         self.seen = SeenTiles()

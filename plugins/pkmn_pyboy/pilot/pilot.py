@@ -47,11 +47,11 @@ class RulesPilot:
         seen_only = environment.settings.knowledge == "seen"
         self._maps = World() if seen_only else World.from_rom(environment.rom.data, environment.profile)
         self._tasks = MenuTasks(environment)
-        cartridge = Cartridge(environment.rom.data, environment.profile)
+        cartridge = environment.cartridge
         roads = Roads(environment, _route_planner(environment, settings, cartridge))
         self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
         self._traveller = Traveller(environment, settings, self._chooser)
-        tables = BattleTables(environment.rom.data, environment.profile.memory.rom_tables)
+        tables = BattleTables(cartridge)
         self._fighter = Fighter(environment, settings, tables)
         self._learner = MoveLearner(environment, settings, tables)
         self._advice = AdviceFollower(environment)
@@ -111,7 +111,9 @@ class RulesPilot:
                 others = pressed in _OPENS_WORDS and pressed != memory.proposed
                 memory.interrupted = "others" if others else "words"
         health = state.party.hp_share
-        if health >= _HEALED and 0.0 < memory.health < _HURT and phase in _WORDS and state.map_id == memory.map_id:
+        healed = health >= _HEALED and 0.0 < memory.health < _HURT and state.map_id == memory.map_id
+        # The pack's pages hide the map; what is used from it says nothing about the place.
+        if healed and phase in _WORDS and not state.menu.full_screen:
             place = [state.map_id, state.x, state.y, int(state.facing)]
             if place not in memory.healers:
                 memory.healers.append(place)
