@@ -48,13 +48,32 @@ class Explorer:
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The nearest new thing; nothing where there is none."""
-        unexplored = self._unexplored(state, memory, around)
+        unexplored = self._nearby(memory, around) or self._unexplored(state, memory, around)
         options = [
             *(unexplored or self._exits(state, memory, around)),
             *self._people(state, memory, around),
             *self._signs(memory, around),
         ]
         return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
+
+    def _nearby(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+        """The nearest exit of this map that leads to one not seen, or tile beside some that were not."""
+        here, grid = around.grid.map_id, around.grid
+        goals: dict[int, Goal] = {}
+        for x, y in around.verge:
+            goals[grid.cell(x, y)] = Goal(LOOK, f"look/{here}/{x},{y}", here, "explore", EXPLORING, x, y)
+        for way in around.exits:
+            taken = memory.taken.get(f"{here}/{way.key}", 0)
+            if way.back or taken or str(way.destination) in memory.visits:
+                continue
+            why = f"explore: {self._words(way.destination)}"
+            for cell, press in way.ends.items():
+                x, y = grid.tile_of(cell)
+                key = f"exit/{here}/{way.key}@{x},{y}"
+                goals[cell] = Goal(EXIT, key, here, why, EXPLORING, x, y, press, exit=way.key)
+        tried = self._settings.goal_tries
+        nearest = around.search.nearest({cell for cell, goal in goals.items() if memory.tries.get(goal.key, 0) < tried})
+        return [(nearest[1], goals[nearest[0]])] if nearest is not None else []
 
     def _unexplored(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
         """The way to the nearest exit not taken or tile not seen, on whichever map that is."""

@@ -245,7 +245,7 @@ class SeenWorld:
         hidden = int.from_bytes(unseen, "little")
         beside = hidden << 8 | hidden >> 8 | hidden << 8 * stride | hidden >> 8 * stride
         found = beside & int.from_bytes(grid.tiles.translate(self._stands), "little")
-        for cell, marked in enumerate((found).to_bytes(len(grid.tiles), "little")):
+        for cell, marked in enumerate(found.to_bytes(len(grid.tiles), "little")):
             if marked and grid.inside(*grid.tile_of(cell)):
                 yield grid.tile_of(cell)
 
