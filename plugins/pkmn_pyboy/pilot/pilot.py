@@ -47,16 +47,16 @@ class RulesPilot:
         self._environment = environment
         self._tasks = MenuTasks(environment)
         cartridge = Cartridge(environment.rom.data, environment.profile)
-        self._seen: SeenWorld | None = None
+        self.seen: SeenWorld | None = None
+        """What was seen in this episode, where it knows nothing else of the world."""
+        self._observer: WorldObserver | None = None
         if environment.settings.knowledge == "seen" or not cartridge.world.map_ids():
-            self._seen = SeenWorld(environment.profile)
-        world = self._seen or cartridge.world
+            self.seen = SeenWorld(environment.profile)
+            self._observer = WorldObserver(environment.emulator, environment.profile, self.seen)
+        world = self.seen or cartridge.world
         roads = Roads(environment, RoutePlanner(world, Costs(grass=settings.grass_cost)))
-        self._observer = (
-            WorldObserver(environment.emulator, environment.profile, self._seen) if self._seen is not None else None
-        )
         self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
-        self._traveller = Traveller(environment, settings, self._chooser, self._seen)
+        self._traveller = Traveller(environment, settings, self._chooser, self.seen)
         tables = BattleTables(environment.rom.data, environment.profile.memory.rom_tables)
         self._fighter = Fighter(environment, settings, tables)
         self._learner = MoveLearner(environment, settings, tables)
@@ -68,8 +68,8 @@ class RulesPilot:
     def reset(self, seed: int) -> None:
         """An episode has begun. Whatever is drawn at random is drawn from ``seed``."""
         self.memory = PilotMemory(random=seed & (1 << 64) - 1)
-        if self._seen is not None and self._observer is not None:
-            self._seen.clear()
+        if self.seen is not None and self._observer is not None:
+            self.seen.clear()
             self._observer.reset()
         self._advice.reset()
 
@@ -97,18 +97,18 @@ class RulesPilot:
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""
         state = self.memory.to_json()
-        if self._seen is not None and self._observer is not None:
-            state["seen"] = {"world": self._seen.save_state(), "observer": self._observer.save_state()}
+        if self.seen is not None and self._observer is not None:
+            state["seen"] = {"world": self.seen.save_state(), "observer": self._observer.save_state()}
         return state
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`save_state`."""
         self.memory = PilotMemory.from_json(state)
-        if self._seen is not None and self._observer is not None:
+        if self.seen is not None and self._observer is not None:
             self._observer.reset()
-            self._seen.clear()
+            self.seen.clear()
             if "seen" in state:
-                self._seen.load_state(state["seen"]["world"])
+                self.seen.load_state(state["seen"]["world"])
                 self._observer.load_state(state["seen"]["observer"])
         self._advice.reset()
 

@@ -103,7 +103,7 @@ def test_uses_things_from_the_bag_far_from_a_healer(
     game: Game, offset: int, value: bytes, item: int, gone: Callable[[PartyMember], bool]
 ) -> None:
     environment, pilot = game
-    pilot = RulesPilot(environment, PilotSettings(heal_item_distance=0))
+    pilot = RulesPilot(environment, PilotSettings(heal_item_steps=0))
     pilot.reset(1)
     record = environment.emulator.memory[1, 0xDCDF : 0xDCDF + offset]
     poke(environment, wNumItems=bytes([1]), wItems=bytes([item, 1, 0xFF]), wPartyMon1=bytes(record) + value)
@@ -118,6 +118,27 @@ def test_uses_things_from_the_bag_far_from_a_healer(
             break
         environment.advance(pilot.act().action)
     assert environment.state.phase is Phase.FREE
+
+
+def test_where_a_thing_from_the_bag_healed_is_no_healer(game: Game) -> None:
+    environment, _ = game
+    pilot = RulesPilot(environment, PilotSettings(heal_item_steps=0, heal_below=0.9))
+    pilot.reset(1)
+    record = environment.emulator.memory[1, 0xDCDF : 0xDCDF + 0x22]
+    poke(environment, wNumItems=bytes([1]), wItems=bytes([2, 1, 0xFF]), wPartyMon1=bytes(record) + bytes([0, 8]))
+    assert environment.state.party.hp_share < 0.9
+    shares, phases = [], set()
+    for _ in range(100):
+        environment.advance(pilot.act().action)
+        shares.append(environment.state.party.hp_share)
+        if shares[-1] > 0.99:
+            phases.add(environment.state.phase)
+            if environment.state.phase is Phase.FREE:
+                break
+    assert shares[-1] == 1.0, "the thing was to heal it"
+    assert phases & {Phase.DIALOGUE, Phase.MENU, Phase.CUTSCENE}
+    pilot.act()
+    assert pilot.memory.healers == []
 
 
 def test_talks_to_whoever_is_near(game: Game) -> None:
