@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-_LAZY = {
+_OWN = {
+    "AgentMode": "pkmncli.hybrid.arbiter",
     "BaseLLMManager": "pkmncli.llm.manager",
     "LLMManager": "pkmncli.llm.manager",
 }
@@ -11,12 +12,32 @@ _LAZY = {
 ``__init__.pyi`` says the same to type checkers.
 """
 
-__all__ = ["BaseLLMManager", "LLMManager"]
+_OF_PLUGINS = {
+    "DecisionHistoryAnalyzer": ("analyzers", "decisions"),
+    "EnhancedPyBoyPokemonCrystalEnv": ("environments", "pyboy"),
+    "GameStateAnalysis": ("environments", "pyboy"),
+    "GoalOrientedPlanner": ("environments", "pyboy"),
+}
+"""Names that the package of a registered plugin offers at its top, by the kind and name that it registers."""
+
+__all__ = [
+    "AgentMode",
+    "BaseLLMManager",
+    "DecisionHistoryAnalyzer",
+    "EnhancedPyBoyPokemonCrystalEnv",
+    "GameStateAnalysis",
+    "GoalOrientedPlanner",
+    "LLMManager",
+]
 
 
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+    if name in _OWN:
+        return getattr(import_module(_OWN[name]), name)
+    if name in _OF_PLUGINS:
+        from pkmncli.plugins import get_registry  # noqa: PLC0415 - looks for plugins, which few need that import this
+
+        return get_registry().get(*_OF_PLUGINS[name]).offered(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,6 +1,19 @@
 """What ``pkmncli`` offers by name, for type checkers; each is imported when it is asked for."""
 
+from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as DecisionHistoryAnalyzer
+from pkmn_pyboy.analysis import GameStateAnalysis as GameStateAnalysis
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
+from pkmn_pyboy.planner import GoalOrientedPlanner as GoalOrientedPlanner
+from pkmncli.hybrid.arbiter import AgentMode as AgentMode
 from pkmncli.llm.manager import BaseLLMManager as BaseLLMManager
 from pkmncli.llm.manager import LLMManager as LLMManager
 
-__all__ = ["BaseLLMManager", "LLMManager"]
+__all__ = [
+    "AgentMode",
+    "BaseLLMManager",
+    "DecisionHistoryAnalyzer",
+    "EnhancedPyBoyPokemonCrystalEnv",
+    "GameStateAnalysis",
+    "GoalOrientedPlanner",
+    "LLMManager",
+]

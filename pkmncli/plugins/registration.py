@@ -135,6 +135,15 @@ class Registration(NamedTuple):
             raise PluginError(f"{self.title} of {self.plugin.label}: its config {self.config!r} is no pydantic model")
         return model
 
+    def offered(self, name: str) -> Any:
+        """What the top of the target's package offers under a name, beside what is registered.
+
+        Raises:
+            PluginError: the package offers no such name, or it can't be imported.
+        """
+        target = self.target if isinstance(self.target, str) else f"{getattr(self.target, '__module__', '')}:"
+        return self._resolve(f"{target.partition(':')[0].partition('.')[0]}:{name}")
+
     def _resolve(self, target: str) -> Any:
         module_name, _, attributes = target.partition(":")
         try:

@@ -1,1 +1,16 @@
 """The PyBoy environment: all that knows game memory."""
+
+from importlib import import_module
+
+_OFFERED = {
+    "EnhancedPyBoyPokemonCrystalEnv": "pkmn_pyboy.enhanced_environment",
+    "GameStateAnalysis": "pkmn_pyboy.analysis",
+    "GoalOrientedPlanner": "pkmn_pyboy.planner",
+}
+"""Names for scripts, and the modules that have them: imported when one is asked for."""
+
+
+def __getattr__(name: str) -> object:
+    if name in _OFFERED:
+        return getattr(import_module(_OFFERED[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,6 +32,7 @@ from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
 from pkmn_pyboy.state.name_tables import names_with_image
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.text_map import TextMap
+from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action, Context, Facts, MilestoneSplit
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
@@ -81,6 +82,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.names: dict[str, Any] = {"game": self.profile.title, **self.known_names.as_mapping()}
         self._has_variables = "state_variables" in self.observation_space.spaces
         self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
+        self.cartridge = Cartridge(self.rom.data, self.profile)
+        """What the image itself says about its game."""
         self.reader = StateReader(self.profile, self.rom.data)
         self.milestones = MilestoneTracker(self.profile.milestones)
         self.seen = SeenTiles()
@@ -163,7 +166,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         self._read_state()
         state = self.state
         self.seen.note(state)
-        reward = self.rewards.score(previous, wanted, state)
+        reward = self._score(previous, wanted, state)
         self._progress.note(state, self.steps)
         terminated = self.goal >= 0 and self.milestones.steps[self.goal] >= 0
         if terminated:
@@ -280,6 +283,9 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
         self._facts = self._details = None
+
+    def _score(self, previous: GameState, action: int, state: GameState) -> float:
+        return self.rewards.score(previous, action, state)
 
     def _press(self, action: int) -> None:
         button = BUTTONS[action]

@@ -196,6 +196,12 @@ class MilestoneTracker:
         self._watch: Callable[[], bytes] | None = None
         self._unproven: tuple[bytes, int] | None = None
 
+    @property
+    def party_room(self) -> int:
+        """Places of the party that a milestone to come wants free: those of the first that wants any."""
+        rooms = (one.requires.party_room for one, step in zip(self.milestones, self.steps, strict=True) if step < 0)
+        return next((room for room in rooms if room), 0)
+
     def begin(self, memory: Memory, map_id: int) -> None:
         """Starts an episode: what is already behind the player counts as reached at step 0.
 

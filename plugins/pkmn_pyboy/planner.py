@@ -23,8 +23,6 @@ _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
 _BADGES_EACH = 8
 _DEPTH = 24
 _KEPT_FORECASTS = 2048
-_SPECIES_COUNT = 251
-_SPECIES_BYTES, _MACHINE_BYTES = 32, 24
 _STRONG_ENOUGH = 1.1
 _GROWTH = 4
 _ENOUGH_ABOVE = 6
@@ -76,12 +74,11 @@ class GoalOrientedPlanner:
         self._goals: Mapping[str, Milestone] = {}
         if environment is None:
             return
-        profile, data = environment.profile, environment.rom.data
+        profile = environment.profile
         self._goals = {milestone.key: milestone for milestone in profile.milestones} | dict(profile.errands)
         self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
-        self._tables = BattleTables(data, profile.memory.rom_tables)
-        self._book = strength.TrainerBook(data, profile.memory.rom_tables, self._tables)
-        self._base = profile.memory.rom_tables.get("BaseData")
+        self._tables = BattleTables(environment.cartridge)
+        self._book = strength.TrainerBook(environment.cartridge, self._tables)
 
     def current(self) -> PlannedGoal | None:
         """What to do now; None when all is reached."""
@@ -184,11 +181,8 @@ class GoalOrientedPlanner:
 
     def learns(self, species: int, move: FieldMove) -> bool:
         """Whether a species can be taught a field move."""
-        environment, base = self._environment, self._base
-        if environment is None or base is None or not 0 < species <= _SPECIES_COUNT:
-            return False
-        start = base.offset + (species - 1) * _SPECIES_BYTES + _MACHINE_BYTES
-        return bool(environment.rom.data[start + (move.machine >> 3)] >> (move.machine & 7) & 1)
+        known = self._tables.species.get(species)
+        return known is not None and move.machine in known.machines
 
     # Strength -------------------------------------------------------------------------------------------------
 

@@ -68,6 +68,10 @@ class Bag:
         owned = [(bits.bit_count(), item) for item, bits in uses.cure.items() if bits & status and self.items.get(item)]
         return min(owned)[1] if owned else None
 
+    def revival(self, uses: ItemUses) -> int | None:
+        """A thing that wakes one who has fainted."""
+        return min((item for item in uses.revive if self.items.get(item)), default=None)
+
     def best_ball(self, uses: ItemUses) -> int | None:
         """The cheapest ball that is there: strong ones are kept for last."""
         owned = [(uses.ball.get(item, 1.0), item) for item in self.balls]

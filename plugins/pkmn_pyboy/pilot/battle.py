@@ -48,7 +48,7 @@ class Fighter:
         self._environment = environment
         self._settings = settings
         places = environment.profile.memory
-        self._tables = tables or BattleTables(environment.rom.data, places.rom_tables)
+        self._tables = tables or BattleTables(environment.cartridge)
         self._names = NameTables(environment.rom.data, places.rom_tables)
         self._tactician = Tactician(self._tables, settings, environment.profile.item_uses)
 
@@ -98,7 +98,8 @@ class Fighter:
             return []
         if battle.opponent is None:
             return [place for place, move in enumerate(own.moves) if move and own.pp[place]]
-        return self._tactician.ranked(self._tables.battler(own), self._tables.battler(battle.opponent))
+        sides = self._tables.sides(battle)
+        return self._tactician.ranked(*sides) if sides is not None else []
 
     # Pages inside of a battle ----------------------------------------------------------------------------------
 
@@ -187,7 +188,8 @@ class Fighter:
             memory.switches,
             {int(number): count for number, count in memory.moves_used.items()},
             memory.battle_failed,
-            wanted=self._wanted(battle, state, memory),
+            self._opponent_conditions(),
+            wanted=self.wants(battle, state, memory),
             may_run=memory.flights < _MOST_FLIGHTS and not (training and not memory.healers),
             training=training,
         )
@@ -201,7 +203,11 @@ class Fighter:
         memory.battle_plan = list(plan)
         return plan
 
-    def _wanted(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
+    def _opponent_conditions(self) -> tuple[str, ...]:
+        details = self._environment.details().battle
+        return details.opponent_conditions if details is not None else ()
+
+    def wants(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
         """Whether the opponent is to be caught: asked for by name, or new where everything new is."""
         foe = battle.opponent
         if foe is None or battle.kind != tactics.WILD or state.party.count >= PARTY_PLACES:
@@ -210,6 +216,8 @@ class Fighter:
             return True
         if 0 in memory.catch_wish or foe.species in memory.catch_wish:
             return True
+        if state.party.count >= PARTY_PLACES - self._environment.milestones.party_room:
+            return False
         if self._settings.catch == "none" or any(one.species == foe.species for one in state.party.members):
             return False
         return self._settings.catch == "new" and state.party.count < self._settings.party_wanted

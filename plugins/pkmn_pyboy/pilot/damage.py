@@ -1,74 +1,37 @@
 """What a move is expected to do: the damage formula of the second generation, on the tables of the cartridge image.
 
-Damage is ``((level * 2 / 5 + 2) * power * attack / defence) / 50 + 2``, times 1.5 for the attacker's own type, times
-the factor of the types, times a random share of 217/255 to 1. Types from 20 on are special: they use the special
-stats. A critical hit, 17 of 256, doubles. Expected values count accuracy, the random share's mean and criticals.
+``(level * 2 / 5 + 2) * power * attack / defence / 50``, at most 997, plus 2; a critical hit, 17 of 256, doubles what
+stands before the 2. Then weather, the attacker's own type (half more), the types one after the other, and a random
+share of 217/255 to 1, each cut to whole numbers. Types from 20 on are special: they use the special stats. Screens
+double the defence. Left out, as memory says too little of them or they are small: things held, the eighth that a badge
+adds to its type, and moves that are critical more often.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from pkmn_pyboy.state.game_state import Battler, PartyMember
-from pkmn_pyboy.state.memory_map import RomTable
-from pkmn_pyboy.state.type_chart import TypeChart
+from pkmn_pyboy.pilot.move_effects import FIXED, RAIN, SUN, TYPELESS, Effect, can_work, hits, kind, power, turn_share
+from pkmn_pyboy.state.game_state import Battle, Battler, PartyMember
+from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.table_records import MoveData
 
 SPECIAL_TYPES_FROM = 20
-SLEEP_MASK, POISON, BURN, FREEZE, PARALYSIS = 0x07, 0x08, 0x10, 0x20, 0x40
-"""Bits of a status."""
+FIRE, WATER = 20, 21
+MIDDLING_DVS = (8, 8, 8, 8)
 
-EFFECT_SLEEP, EFFECT_HEAL, EFFECT_TOXIC, EFFECT_CONFUSE, EFFECT_POISON, EFFECT_PARALYZE = 1, 32, 33, 49, 66, 67
-EFFECT_PRIORITY, EFFECT_LEECH_SEED = 103, 84
-RAISES = range(10, 17)
-"""Effects that raise an own stat by one stage: attack, defence, speed, both special ones, accuracy, evasion."""
-LOWERS = range(18, 25)
-"""Effects that lower a stat of the opponent, in the same order."""
-RAISES_TWICE = range(50, 57)
-
-_MOVE_BYTES, _MOVE_COUNT = 7, 251
-_SPECIES_BYTES, _SPECIES_COUNT = 32, 251
-_MEAN_SHARE = (217 / 255 + 1.0) / 2
-_LEAST_SHARE = 217 / 255
-_CRITICAL = 1.0 + 17 / 256
-_SAME_TYPE = 1.5
+_SHARES, _MOST_SHARE = range(217, 256), 255
+_MEAN_SHARE = (217 + 255) // 2
+_CRITICAL_CHANCE = 17 / 256
 _MOST = 997
+_BYTE = 255
 _STAT_GUESS_BASE = 60
-_FULL = 255.0
-
-_STATIC, _LEVEL_DAMAGE, _ONE_HIT, _SUPER_FANG, _PSYWAVE = 41, 87, 38, 40, 88
-_DREAM_EATER, _SNORE, _COUNTER, _MIRROR_COAT, _FALSE_SWIPE, _HIDDEN_POWER = 8, 92, 89, 144, 101, 135
-_WORTH: Mapping[int, float] = {
-    7: 0.35,  # the attacker faints
-    26: 0.3,  # bides its time
-    27: 0.85,  # goes on for turns, then confuses itself
-    29: 3.0,  # two to five hits
-    39: 0.5,  # a turn to charge
-    44: 2.0,  # two hits
-    45: 0.9,  # hurts itself when it misses
-    48: 0.85,  # recoil
-    75: 0.5,  # a turn to charge
-    77: 2.0,  # two hits
-    80: 0.55,  # a turn to recover
-    104: 3.0,  # three hits
-    145: 0.5,  # a turn to charge
-    148: 0.5,  # hits two turns later
-    151: 0.5,  # a turn to charge
-    155: 0.75,  # away for a turn, safe meanwhile
-}
-"""Factors for effects that make a move's power mean more or less than once a turn."""
-
-
-class Move(NamedTuple):
-    """A move of the table: ``accuracy`` 0..1, ``chance`` of the effect 0..1."""
-
-    effect: int
-    power: int
-    type: int
-    accuracy: float
-    pp: int
-    chance: float
+_LIGHT_SCREEN, _REFLECT = 1 << 3, 1 << 4
+_ACCURACY_STAGE, _EVASION_STAGE = 5, 6
+_STAGE_SHARES = (33, 36, 43, 50, 60, 75, 100, 133, 166, 200, 233, 266, 300)
+"""Hundredths by which stages -6 to 6 of accuracy count; evasion counts the other way round."""
+_ROLLS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,99 +44,170 @@ class Combatant:
     status: int
     types: tuple[int, ...]
     stats: tuple[int, ...]
-    """Attack, defence, speed, special attack, special defence."""
+    """Attack, defence, speed, special attack, special defence, as stages and status have changed them."""
     moves: tuple[int, ...] = ()
     pp: tuple[int, ...] = ()
+    stages: tuple[int, ...] = ()
+    dvs: tuple[int, ...] = MIDDLING_DVS
+    happiness: int = 70
+    screens: int = 0
+    """Bits of what protects its side."""
+    weather: int = 0
+    """Of the battle that it is in."""
 
 
 class BattleTables:
     """Moves, types and species of one cartridge image.
 
     Args:
-        data: the image.
-        tables: where its tables stand. What is missing is done without: moves have no power, species no type.
+        cartridge: the image. What it lacks is done without: moves have no power, species no type.
     """
 
-    def __init__(self, data: bytes, tables: Mapping[str, RomTable]) -> None:
-        self.chart = TypeChart.from_rom(data, tables)
-        self.moves = _read_moves(data, tables)
-        self._types, self.catch_rates = _read_species(data, tables)
+    def __init__(self, cartridge: Cartridge) -> None:
+        self.moves = cartridge.moves
+        self.species = cartridge.species
+        self._chart = cartridge.type_chart
 
     def types_of(self, species: int) -> tuple[int, ...]:
         """The types of a species, empty where it is unknown."""
-        return self._types.get(species, ())
+        known = self.species.get(species)
+        return known.types if known is not None else ()
 
-    def battler(self, battler: Battler) -> Combatant:
+    def sides(self, battle: Battle) -> tuple[Combatant, Combatant] | None:
+        """The own side and the opponent's; None unless both are out."""
+        if battle.own is None or battle.opponent is None:
+            return None
+        return (
+            self.battler(battle.own, battle.own_screens, battle.weather),
+            self.battler(battle.opponent, battle.opponent_screens, battle.weather),
+        )
+
+    def battler(self, battler: Battler, screens: int = 0, weather: int = 0) -> Combatant:
         """One who is out in the battle."""
-        stats = battler.stats if any(battler.stats) else guessed_stats(battler.level)
         return Combatant(
-            battler.level, battler.hp, battler.max_hp, battler.status, battler.types, stats, battler.moves, battler.pp
+            battler.level,
+            battler.hp,
+            battler.max_hp,
+            battler.status,
+            battler.types,
+            battler.stats if any(battler.stats) else guessed_stats(battler.level),
+            battler.moves,
+            battler.pp,
+            battler.stages,
+            battler.dvs,
+            battler.happiness,
+            screens,
+            weather,
         )
 
     def member(self, member: PartyMember) -> Combatant:
         """One who waits in the party."""
-        stats = member.stats if any(member.stats) else guessed_stats(member.level)
-        types = self.types_of(member.species)
-        return Combatant(member.level, member.hp, member.max_hp, member.status, types, stats, member.moves, member.pp)
+        return Combatant(
+            member.level,
+            member.hp,
+            member.max_hp,
+            member.status,
+            self.types_of(member.species),
+            member.stats if any(member.stats) else guessed_stats(member.level),
+            member.moves,
+            member.pp,
+            dvs=member.dvs,
+            happiness=member.happiness,
+        )
 
     def factor(self, kind: int, types: Sequence[int]) -> float:
         """What a type does to a Pokemon of these types, 0..4."""
         result = 1.0
-        if self.chart is not None:
-            for target in set(types):
-                result *= self.chart.factors.get((kind, target), 1.0)
+        if self._chart is not None:
+            for target in dict.fromkeys(types):
+                result *= self._chart.factors.get((kind, target), 1.0)
         return result
 
     def damage(self, attacker: Combatant, number: int, defender: Combatant) -> float:
-        """Expected damage of one use of a move, misses counted; 0 for moves that do none."""
+        """Expected damage of a move a turn: misses, criticals and turns without a blow counted; 0 for moves of none."""
         move = self.moves.get(number)
         if move is None:
             return 0.0
-        return move.accuracy * self.hit(attacker, number, defender) * _CRITICAL
+        blow = self.hit(attacker, number, defender)
+        if move.effect not in FIXED and blow > 0:
+            critical = self.hit(attacker, number, defender, critical=True)
+            blow += _CRITICAL_CHANCE * (critical - blow)
+        often = hits(move.effect) * turn_share(move.effect, attacker.weather)
+        return self.accuracy(move, attacker, defender) * blow * often
 
-    def hit(self, attacker: Combatant, number: int, defender: Combatant, share: float = _MEAN_SHARE) -> float:
-        """Damage of a hit that is not critical, with this random share; 0 for moves that do none."""
+    def accuracy(self, move: MoveData, attacker: Combatant, defender: Combatant) -> float:
+        """Chance that a move hits, 0..1."""
+        if move.effect == Effect.ALWAYS_HIT or (move.effect == Effect.THUNDER and attacker.weather == RAIN):
+            return 1.0
+        chance = move.accuracy
+        if move.effect == Effect.THUNDER and attacker.weather == SUN:
+            chance = _BYTE // 2
+        if move.effect == Effect.ONE_HIT_KO:
+            chance = min(chance + 2 * (attacker.level - defender.level), _BYTE)
+        for share in (_stage(attacker, _ACCURACY_STAGE), -_stage(defender, _EVASION_STAGE)):
+            chance = min(chance * _STAGE_SHARES[share + 6] // 100, _BYTE)
+        return 1.0 if chance == _BYTE else max(chance, 1) / _ROLLS
+
+    def hit(
+        self,
+        attacker: Combatant,
+        number: int,
+        defender: Combatant,
+        share: int = _MEAN_SHARE,
+        *,
+        critical: bool = False,
+    ) -> float:
+        """Damage of one blow that hits, with this random share out of 255; 0 for moves that do none."""
         move = self.moves.get(number)
-        if move is None or (move.power == 0 and move.effect not in (_STATIC, _LEVEL_DAMAGE, _SUPER_FANG, _ONE_HIT)):
+        if move is None or not move.power or not can_work(move, attacker, defender):
             return 0.0
-        factor = self.factor(move.type, defender.types)
-        if factor == 0.0 or not _can_work(move, attacker, defender):
+        if move.effect not in TYPELESS and self.factor(kind(move, attacker), defender.types) == 0.0:
             return 0.0
-        if move.effect == _STATIC:
-            return float(move.power)
-        if move.effect in (_LEVEL_DAMAGE, _PSYWAVE):
-            return float(attacker.level)
-        if move.effect == _SUPER_FANG:
-            return defender.hp / 2
-        if move.effect == _ONE_HIT:
-            return float(defender.hp) if attacker.level >= defender.level else 0.0
-        special = move.type >= SPECIAL_TYPES_FROM
-        attack = attacker.stats[3 if special else 0]
-        defence = max(defender.stats[4 if special else 1], 1)
-        value = min((attacker.level * 2 // 5 + 2) * move.power * attack / defence / 50, _MOST) + 2
-        if move.type in attacker.types:
-            value *= _SAME_TYPE
-        return float(value * factor * share * _WORTH.get(move.effect, 1.0))
+        if move.effect in FIXED:
+            return _fixed(move, attacker, defender)
+        value = self._typed(move, attacker, defender, _raw(move, attacker, defender, critical=critical))
+        value = max(value * share // _MOST_SHARE, 1)
+        return float(min(value, defender.hp - 1) if move.effect == Effect.FALSE_SWIPE else value)
 
-    def most(self, attacker: Combatant, number: int, defender: Combatant) -> float:
-        """The most that a hit does, criticals left out."""
-        return self.hit(attacker, number, defender, 1.0)
+    def most(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
+        """The most that a blow does."""
+        return self.hit(attacker, number, defender, _SHARES[-1], critical=critical)
 
-    def least(self, attacker: Combatant, number: int, defender: Combatant) -> float:
-        """The least that a hit does."""
-        return self.hit(attacker, number, defender, _LEAST_SHARE)
+    def least(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
+        """The least that a blow does."""
+        return self.hit(attacker, number, defender, _SHARES[0], critical=critical)
 
     def threat(self, attacker: Combatant, defender: Combatant) -> float:
         """Expected damage of the attacker's best move; a guess where its moves are not known."""
         known = [number for number in attacker.moves if number]
         if known:
             return max(self.damage(attacker, number, defender) for number in known)
-        return guessed_damage(self, attacker, defender)
+        return self._guessed(attacker, defender)
 
+    def _typed(self, move: MoveData, attacker: Combatant, defender: Combatant, value: int) -> int:
+        """Weather, the own type, the types."""
+        of = kind(move, attacker)
+        weather = attacker.weather
+        if weather in (RAIN, SUN):
+            if of == (WATER if weather == RAIN else FIRE):
+                value = value * 15 // 10
+            elif of == (FIRE if weather == RAIN else WATER) or (weather == RAIN and move.effect == Effect.SOLAR_BEAM):
+                value = value * 5 // 10
+        if move.effect in TYPELESS:
+            return value
+        if of in attacker.types:
+            value += value // 2
+        for target in dict.fromkeys(defender.types):
+            value = int(value * round(10 * self.factor(of, (target,))) // 10)
+        return value
 
-def turn_share(effect: int) -> float:
-    """What an effect makes of a move's power, counted by turn: 0.5 where it takes two."""
-    return _WORTH.get(effect, 1.0)
+    def _guessed(self, attacker: Combatant, defender: Combatant) -> float:
+        """Damage of a middling move of the attacker's first type."""
+        of = attacker.types[0] if attacker.types else 0
+        special = of >= SPECIAL_TYPES_FROM
+        attack, defence = attacker.stats[3 if special else 0], max(defender.stats[4 if special else 1], 1)
+        value = (attacker.level * 2 // 5 + 2) * min(35 + attacker.level, 80) * attack / defence / 50 + 2
+        return float(value * 1.5 * self.factor(of, defender.types) * _MEAN_SHARE / _MOST_SHARE)
 
 
 def guessed_stats(level: int) -> tuple[int, ...]:
@@ -181,45 +215,31 @@ def guessed_stats(level: int) -> tuple[int, ...]:
     return (2 * _STAT_GUESS_BASE * level // 100 + 5 + level // 6,) * 5
 
 
-def guessed_damage(tables: BattleTables, attacker: Combatant, defender: Combatant) -> float:
-    """Damage of a middling move of the attacker's first type."""
-    power = min(35 + attacker.level, 80)
-    kind = attacker.types[0] if attacker.types else 0
-    special = kind >= SPECIAL_TYPES_FROM
-    attack, defence = attacker.stats[3 if special else 0], max(defender.stats[4 if special else 1], 1)
-    value = (attacker.level * 2 // 5 + 2) * power * attack / defence / 50 + 2
-    return float(value * _SAME_TYPE * tables.factor(kind, defender.types) * _MEAN_SHARE)
+def _raw(move: MoveData, attacker: Combatant, defender: Combatant, *, critical: bool) -> int:
+    """The formula before weather and types."""
+    special = kind(move, attacker) >= SPECIAL_TYPES_FROM
+    attack, defence = attacker.stats[3 if special else 0], defender.stats[4 if special else 1]
+    if defender.screens & (_LIGHT_SCREEN if special else _REFLECT) and not critical:
+        defence *= 2
+    if attack > _BYTE or defence > _BYTE:
+        attack, defence = attack // 4, defence // 4
+    if move.effect == Effect.SELF_DESTRUCT:
+        defence //= 2
+    value = (attacker.level * 2 // 5 + 2) * power(move, attacker) * max(attack, 1) // max(defence, 1) // 50
+    return min(value * 2 if critical else value, _MOST) + 2
 
 
-def _can_work(move: Move, attacker: Combatant, defender: Combatant) -> bool:
-    if move.effect == _DREAM_EATER:
-        return bool(defender.status & SLEEP_MASK)
-    if move.effect == _SNORE:
-        return bool(attacker.status & SLEEP_MASK)
-    return move.effect not in (_COUNTER, _MIRROR_COAT)
+def _fixed(move: MoveData, attacker: Combatant, defender: Combatant) -> float:
+    if move.effect == Effect.LEVEL_DAMAGE:
+        return float(attacker.level)
+    if move.effect == Effect.PSYWAVE:
+        return max(0.75 * attacker.level, 1.0)
+    if move.effect == Effect.SUPER_FANG:
+        return float(max(defender.hp // 2, 1))
+    if move.effect == Effect.ONE_HIT_KO:
+        return float(defender.hp) if attacker.level >= defender.level else 0.0
+    return float(move.power)
 
 
-def _read_moves(data: bytes, tables: Mapping[str, RomTable]) -> dict[int, Move]:
-    if "Moves" not in tables:
-        return {}
-    start, moves = tables["Moves"].offset, {}
-    for number in range(1, _MOVE_COUNT + 1):
-        entry = data[start + (number - 1) * _MOVE_BYTES : start + number * _MOVE_BYTES]
-        if len(entry) == _MOVE_BYTES:
-            moves[number] = Move(entry[1], entry[2], entry[3], entry[4] / _FULL, entry[5], entry[6] / _FULL)
-    return moves
-
-
-def _read_species(data: bytes, tables: Mapping[str, RomTable]) -> tuple[dict[int, tuple[int, ...]], dict[int, int]]:
-    if "BaseData" not in tables:
-        return {}, {}
-    start = tables["BaseData"].offset
-    types: dict[int, tuple[int, ...]] = {}
-    rates: dict[int, int] = {}
-    for number in range(1, _SPECIES_COUNT + 1):
-        entry = data[start + (number - 1) * _SPECIES_BYTES : start + number * _SPECIES_BYTES]
-        if len(entry) < _SPECIES_BYTES or entry[0] != number:
-            break
-        types[number] = (entry[7], entry[8])
-        rates[number] = entry[9]
-    return types, rates
+def _stage(one: Combatant, place: int) -> int:
+    return one.stages[place] if place < len(one.stages) else 0

@@ -55,7 +55,10 @@ def answer(environment: PokemonEnvironment, memory: PilotMemory, settings: Pilot
     if question != memory.question:
         memory.question = question
         words = " ".join(environment.screen_words().lower().split())
-        memory.refused = any(word in words for word in settings.refuse_words)
+        refused = settings.refuse_words
+        if environment.state.battle is not None:
+            refused += settings.refuse_words_in_battle
+        memory.refused = any(word in words for word in refused)
     if memory.walked > _FORGET_AFTER_TILES:
         memory.answers.clear()
     memory.walked = 0

@@ -133,6 +133,9 @@ class Healing:
         if not self._settings.use_items or not self._tasks.possible:
             return None
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        waked = self._wake(bag, state, memory)
+        if waked is not None:
+            return waked
         hurt = [
             (member.hp / max(member.max_hp, 1), place)
             for place, member in enumerate(state.party.members)
@@ -148,3 +151,20 @@ class Healing:
             return None
         self._tasks.begin(menu_tasks.USE, found[0], place, state, memory)
         return Goal(MENU, key, state.map_id, "use something that heals", PLANNED)
+
+    def _wake(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
+        """A thing for the strongest one who has fainted."""
+        item = bag.revival(self._environment.profile.item_uses)
+        fainted = [
+            (member.level, place)
+            for place, member in enumerate(state.party.members)
+            if not member.egg and member.hp == 0 and member.max_hp
+        ]
+        if item is None or not fainted:
+            return None
+        place = max(fainted)[1]
+        key = f"task/wake/{place}"
+        if memory.tries.get(key, 0) >= self._settings.goal_tries:
+            return None
+        self._tasks.begin(menu_tasks.USE, item, place, state, memory)
+        return Goal(MENU, key, state.map_id, "wake one who fainted", PLANNED)

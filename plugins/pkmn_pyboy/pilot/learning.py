@@ -28,12 +28,10 @@ class MoveLearner:
     """
 
     def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, tables: BattleTables) -> None:
-        data, places = environment.rom.data, environment.profile.memory.rom_tables
         self._environment = environment
         self._settings = settings
         self._tables = tables
-        self._learnsets = new_moves.Learnsets(data, places)
-        self._names = NameTables(data, places)
+        self._names = NameTables(environment.rom.data, environment.profile.memory.rom_tables)
         self._keep = frozenset(move.move for move in environment.profile.field_moves.values())
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
@@ -47,7 +45,7 @@ class MoveLearner:
         words = " ".join(self._environment.screen_words().lower().split())
         if not any(word in words for word in self._settings.forget_words):
             return None
-        found = new_moves.learner(state.party, self._learnsets) if not memory.teach else self._taught(state, memory)
+        found = new_moves.learner(state.party, self._tables) if not memory.teach else self._taught(state, memory)
         if found is None:
             return None
         place, new = found

@@ -79,8 +79,6 @@ class PilotMemory:
     """Milestones reached, maps visited, and the step at which either last grew."""
     health: float = 0.0
     """The party's share of hit points at the latest step."""
-    menu_used: bool = False
-    """Whether a menu was open since the player last had control: what healed may have come from the bag."""
     lost: bool = False
     """Whether all of the party fainted in the latest battle."""
     train_to: int = 0

@@ -17,7 +17,6 @@ from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
-from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.observer import WorldObserver
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.seen_world import SeenWorld
@@ -46,7 +45,7 @@ class RulesPilot:
         self.settings = settings = settings or PilotSettings()
         self._environment = environment
         self._tasks = MenuTasks(environment)
-        cartridge = Cartridge(environment.rom.data, environment.profile)
+        cartridge = environment.cartridge
         self.seen: SeenWorld | None = None
         """What was seen in this episode, where it knows nothing else of the world."""
         self._observer: WorldObserver | None = None
@@ -57,7 +56,7 @@ class RulesPilot:
         roads = Roads(environment, RoutePlanner(world, Costs(grass=settings.grass_cost)))
         self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
         self._traveller = Traveller(environment, settings, self._chooser, self.seen)
-        tables = BattleTables(environment.rom.data, environment.profile.memory.rom_tables)
+        tables = BattleTables(cartridge)
         self._fighter = Fighter(environment, settings, tables)
         self._learner = MoveLearner(environment, settings, tables)
         self._advice = AdviceFollower(environment)
@@ -129,9 +128,9 @@ class RulesPilot:
                 others = pressed in _OPENS_WORDS and pressed != memory.proposed
                 memory.interrupted = "others" if others else "words"
         health = state.party.hp_share
-        memory.menu_used = phase is Phase.MENU or (memory.menu_used and phase is not Phase.FREE)
-        mended = health >= _HEALED and 0.0 < memory.health < _HURT
-        if mended and phase in _WORDS and not memory.menu_used and state.map_id == memory.map_id:
+        healed = health >= _HEALED and 0.0 < memory.health < _HURT and state.map_id == memory.map_id
+        # The pack's pages hide the map; what is used from it says nothing about the place.
+        if healed and phase in _WORDS and not state.menu.full_screen:
             place = [state.map_id, state.x, state.y, int(state.facing)]
             if place not in memory.healers:
                 memory.healers.append(place)

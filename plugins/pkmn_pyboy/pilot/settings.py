@@ -16,8 +16,13 @@ class PilotSettings(BaseModel):
         default=3, ge=0, le=20, description="How often the same question is answered with A before B is tried."
     )
     refuse_words: tuple[str, ...] = Field(
-        default=("nickname", "name of its own", "change", "delete an older", "forget one of"),
+        default=("nickname", "name of its own", "delete an older", "forget one of"),
         description="Questions with one of these words are answered with B.",
+    )
+    refuse_words_in_battle: tuple[str, ...] = Field(
+        default=("change", "send another"),
+        description="Questions of a battle with one of these words are answered with B: whether to call back who is "
+        "out, when the opponent's next one comes.",
     )
     run_below: float = Field(
         default=0.25, ge=0.0, le=1.0, description="Share of hit points below which it runs from wild Pokemon."

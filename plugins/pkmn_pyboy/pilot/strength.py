@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pkmn_pyboy.pilot.damage import BattleTables, Combatant
-from pkmn_pyboy.pilot.new_moves import MOVE_PLACES, Learnsets
+from pkmn_pyboy.pilot.damage import BattleTables, Combatant, guessed_stats
+from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
 from pkmn_pyboy.state.game_state import Party
-from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.world.cartridge import Cartridge
 
-_TABLES = ("TrainerGroups", "Trainers")
-_NAME_END, _PARTY_END = 0x50, 0xFF
-_WITH_MOVES, _WITH_ITEM = 1, 2
-_MEMBER_MOST = 6
 _DV = 8
-_STATS = 6
-_SPECIES_BYTES = 32
 _MOST_TURNS = 60
 
 
@@ -38,67 +32,31 @@ class TrainerBook:
     """Trainers' parties as the cartridge image has them.
 
     Args:
-        data: the image.
-        rom_tables: where its tables stand.
+        cartridge: the image.
         tables: moves, types and species.
     """
 
-    def __init__(self, data: bytes, rom_tables: Mapping[str, RomTable], tables: BattleTables) -> None:
-        self._data = data
-        self._table = next((rom_tables[name] for name in _TABLES if name in rom_tables), None)
-        self._base = rom_tables.get("BaseData")
+    def __init__(self, cartridge: Cartridge, tables: BattleTables) -> None:
+        self._trainers = cartridge.trainers
         self._tables = tables
-        self._learnsets = Learnsets(data, rom_tables)
 
     def party(self, trainer_class: int, number: int) -> tuple[Combatant, ...]:
         """The party of a trainer, both counted from 1; empty where the image doesn't tell."""
-        if self._table is None or self._base is None or trainer_class < 1 or number < 1:
-            return ()
-        data, table = self._data, self._table
-        start = table.offset + (trainer_class - 1) * 2
-        place = table.bank * 0x4000 + int.from_bytes(data[start : start + 2], "little") - 0x4000
-        for _ in range(number - 1):
-            place = self._after(place)
-        return tuple(self.foe(level, species, moves) for level, species, moves in self._members(place))
+        trainer = self._trainers.get((trainer_class, number))
+        return tuple(self.foe(one.level, one.species, one.moves) for one in trainer.party) if trainer else ()
 
     def foe(self, level: int, species: int, moves: Sequence[int] = ()) -> Combatant:
         """A Pokemon of a level with middling values; without moves, those that it last learnt."""
-        start = self._base.offset + (species - 1) * _SPECIES_BYTES + 1 if self._base is not None else 0
-        hp, *stats = ((value + _DV) * 2 * level // 100 for value in self._data[start : start + _STATS])
+        known = self._tables.species.get(species)
+        if known is None:
+            return Combatant(level, 1, 1, 0, (), guessed_stats(level), tuple(moves), (1,) * len(moves))
         if not moves:
-            learnt = [move for at, move in self._learnsets.of(species) if at <= level]
+            learnt = [move for at, move in known.learns if at <= level]
             moves = list(dict.fromkeys(reversed(learnt)))[:MOVE_PLACES]
-        attack, defence, speed, special_attack, special_defence = (value + 5 for value in stats)
-        return Combatant(
-            level,
-            hp + level + 10,
-            hp + level + 10,
-            0,
-            self._tables.types_of(species),
-            (attack, defence, speed, special_attack, special_defence),
-            tuple(moves),
-            (1,) * len(moves),
-        )
-
-    def _after(self, place: int) -> int:
-        end = self._data.find(_PARTY_END, self._data.find(_NAME_END, place))
-        return end + 1
-
-    def _members(self, place: int) -> Iterable[tuple[int, int, tuple[int, ...]]]:
-        data = self._data
-        place = data.find(_NAME_END, place) + 1
-        kind = data[place]
-        place += 1
-        for _ in range(_MEMBER_MOST):
-            if place + 1 >= len(data) or data[place] == _PARTY_END:
-                return
-            level, species = data[place], data[place + 1]
-            place += 2 + int(bool(kind & _WITH_ITEM))
-            moves: tuple[int, ...] = ()
-            if kind & _WITH_MOVES:
-                moves = tuple(move for move in data[place : place + MOVE_PLACES] if move)
-                place += MOVE_PLACES
-            yield level, species, moves
+        base = (known.attack, known.defense, known.speed, known.special_attack, known.special_defense)
+        hp = (known.hp + _DV) * 2 * level // 100 + level + 10
+        stats = tuple((value + _DV) * 2 * level // 100 + 5 for value in base)
+        return Combatant(level, hp, hp, 0, known.types, stats, tuple(moves), (1,) * len(moves))
 
 
 def forecast(tables: BattleTables, party: Sequence[Combatant], foes: Sequence[Combatant], care: float) -> Forecast:

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pkmn_pyboy.pilot import damage
 from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.damage import SPECIAL_TYPES_FROM, BattleTables, Combatant
+from pkmn_pyboy.pilot.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import ItemUses
-from pkmn_pyboy.state.game_state import Battle, Party
+from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Party
+from pkmn_pyboy.state.status import Ailment, ailment_of, screens_of
+from pkmn_pyboy.world.table_records import MoveData
 
-WILD, TRAINER = 1, 2
+WILD, TRAINER = 1, TRAINER_BATTLE
 MOVE, SWITCH, ITEM, BALL, RUN = "move", "switch", "item", "ball", "run"
 """Kinds of plans."""
 
-FULL_PARTY = 6
 _NEVER = 99.0
 _SWITCHES_A_BATTLE = 2
 _BETTER = 2.0
@@ -29,7 +30,10 @@ _LASTING_TURNS = 3
 _WEAK_SHARE = 0.35
 _EASY_RATE = 120
 _LEAST_ACCURACY = 0.55
-_LEGENDARY_RATE = 3
+_POISON, _GRASS = 3, 22
+_ON_OPPONENT = frozenset(
+    {Effect.SLEEP, Effect.POISON, Effect.TOXIC, Effect.PARALYZE, Effect.CONFUSE, Effect.LEECH_SEED}
+)  # fmt: skip
 
 
 class Plan(NamedTuple):
@@ -56,6 +60,8 @@ class Situation:
     """How often moves without damage were used in this battle, by number."""
     failed: Sequence[str] = ()
     """Kinds of plans that could not be carried out in this battle."""
+    foe_conditions: Sequence[str] = ()
+    """Passing conditions of the opponent, in words."""
     wanted: bool = False
     """Whether the opponent is to be caught."""
     may_run: bool = True
@@ -79,9 +85,10 @@ class Tactician:
     def plan(self, situation: Situation) -> Plan:
         """The best thing to do now."""
         battle = situation.battle
-        if battle.own is None or battle.opponent is None:
+        sides = self._tables.sides(battle)
+        if sides is None:
             return Plan(MOVE, self._first_usable(battle), why="fight")
-        own, foe = self._tables.battler(battle.own), self._tables.battler(battle.opponent)
+        own, foe = sides
         threat = self._tables.threat(foe, own)
         if situation.wanted and battle.kind == WILD:
             plan = self._catch(situation, own, foe, threat)
@@ -109,8 +116,9 @@ class Tactician:
             hit = self._tables.damage(own, number, foe)
             if move is None or hit <= 0:
                 return (0.0, 0.0, 0, place)
-            sure = move.accuracy if self._tables.least(own, number, foe) >= foe.hp else 0.0
-            first = 0.5 if sure and move.effect == damage.EFFECT_PRIORITY else 0.0
+            ends = self._tables.least(own, number, foe) >= foe.hp
+            sure = self._tables.accuracy(move, own, foe) if ends else 0.0
+            first = 0.5 if sure and move.effect == Effect.PRIORITY else 0.0
             return (-sure - first, -min(hit, 2.0 * foe.hp), -own.pp[place] if sure else 0, place)
 
         return sorted(usable, key=worth)
@@ -182,9 +190,8 @@ class Tactician:
             found = bag.healing(self._uses, own.max_hp - own.hp)
             if found is not None and min(found[1], own.max_hp - own.hp) > 1.2 * threat:
                 return Plan(ITEM, found[0], place, "use: hit points")
-        held = own.status & (damage.SLEEP_MASK | damage.FREEZE)
-        if held and kill > 1.5:
-            item = bag.cure(self._uses, held)
+        if ailment_of(own.status) in (Ailment.ASLEEP, Ailment.FROZEN) and kill > 1.5:
+            item = bag.cure(self._uses, own.status)
             if item is not None:
                 return Plan(ITEM, item, place, "use: a cure")
         return None
@@ -197,37 +204,67 @@ class Tactician:
         best: tuple[float, int, str] | None = None
         for place, number in enumerate(own.moves):
             move = self._tables.moves.get(number)
-            if move is None or move.power or not own.pp[place] or move.accuracy < _LEAST_ACCURACY:
+            if move is None or move.power or not own.pp[place]:
                 continue
-            gain = self._gain(move, own, foe, kill, fall, threat, used.get(number, 0))
+            chance = self._tables.accuracy(move, own, foe)
+            if chance < _LEAST_ACCURACY or not self.takes(move, foe, situation.foe_conditions):
+                continue
+            gain = self._gain(move, chance, own, foe, kill, fall, threat, used.get(number, 0))
             if gain > 0 and (best is None or gain > best[0]):
-                best = (gain, place, "heal itself" if move.effect == damage.EFFECT_HEAL else "hinder or strengthen")
+                best = (gain, place, "heal itself" if move.effect == Effect.HEAL else "hinder or strengthen")
         return Plan(MOVE, best[1], why=best[2]) if best is not None else None
 
+    def takes(self, move: MoveData, foe: Combatant, conditions: Sequence[str] = ()) -> bool:
+        """Whether a move without damage can have an effect on an opponent: not on one who has it, or is proof."""
+        effect = move.effect
+        if effect not in _ON_OPPONENT and effect not in LOWERS:
+            return True
+        if "behind a substitute" in conditions:
+            return False
+        if effect in LOWERS:
+            return "misted" not in conditions
+        if effect == Effect.LEECH_SEED:
+            return _GRASS not in foe.types and "seeded" not in conditions
+        if effect == Effect.CONFUSE:
+            return "confused" not in conditions and "safeguard" not in screens_of(foe.screens)
+        if foe.status or "safeguard" in screens_of(foe.screens):
+            return False
+        if effect == Effect.SLEEP:
+            return True
+        if effect in (Effect.POISON, Effect.TOXIC) and _POISON in foe.types:
+            return False
+        return self._tables.factor(move.type, foe.types) > 0.0
+
     def _gain(
-        self, move: damage.Move, own: Combatant, foe: Combatant, kill: float, fall: float, threat: float, used: int
+        self,
+        move: MoveData,
+        chance: float,
+        own: Combatant,
+        foe: Combatant,
+        kill: float,
+        fall: float,
+        threat: float,
+        used: int,
     ) -> float:
         effect = move.effect
-        if effect == damage.EFFECT_HEAL:
+        if effect == Effect.HEAL:
             missing = own.max_hp - own.hp
             return 2.0 if missing > own.max_hp / 2 and threat < own.max_hp / 2 and kill > 1.0 else 0.0
-        if self._tables.factor(move.type, foe.types) == 0.0:
-            return 0.0
-        if foe.status == 0 and kill >= _STATUS_TURNS and fall > 1.0:
-            if effect == damage.EFFECT_SLEEP:
-                return move.accuracy * min(kill, 3.0) if used < _LASTING_TURNS else 0.0
-            if effect == damage.EFFECT_PARALYZE:
-                return 0.5 * move.accuracy * min(kill, 4.0) / 2 if used < _LASTING_TURNS else 0.0
-            if effect in (damage.EFFECT_POISON, damage.EFFECT_TOXIC, damage.EFFECT_LEECH_SEED):
-                return move.accuracy * kill / 8 if kill >= 4.0 and used < 2 else 0.0
+        if kill >= _STATUS_TURNS and fall > 1.0:
+            if effect == Effect.SLEEP:
+                return chance * min(kill, 3.0) if used < _LASTING_TURNS else 0.0
+            if effect == Effect.PARALYZE:
+                return 0.5 * chance * min(kill, 4.0) / 2 if used < _LASTING_TURNS else 0.0
+            if effect in (Effect.POISON, Effect.TOXIC, Effect.LEECH_SEED):
+                return chance * kill / 8 if kill >= 4.0 and used < 2 else 0.0
         if used >= _STAGE_USES or kill < _STAGE_TURNS or fall < _STAGE_TURNS:
             return 0.0
         physical = any(
-            one.power and one.type < damage.SPECIAL_TYPES_FROM
+            one.power and one.type < SPECIAL_TYPES_FROM
             for one in (self._tables.moves.get(number) for number in own.moves if number)
             if one is not None
         )
-        if effect in (damage.RAISES[0], damage.RAISES_TWICE[0], damage.LOWERS[1]) and physical:
+        if effect in (RAISES[0], RAISES_TWICE[0], LOWERS[1]) and physical:
             return kill / 6
         return 0.0
 
@@ -235,21 +272,24 @@ class Tactician:
 
     def _catch(self, situation: Situation, own: Combatant, foe: Combatant, threat: float) -> Plan | None:
         ball = situation.bag.best_ball(self._uses)
-        if ball is None or situation.party.count >= FULL_PARTY or BALL in situation.failed:
+        if ball is None or situation.party.count >= PARTY_PLACES or BALL in situation.failed:
             return None
         if own.hp <= threat and own.hp < own.max_hp:
             return Plan(BALL, ball, why="throw a ball: no more time")
         species = situation.battle.opponent.species if situation.battle.opponent is not None else 0
-        rate = self._tables.catch_rates.get(species, _EASY_RATE)
+        known = self._tables.species.get(species)
+        rate = known.catch_rate if known is not None else _EASY_RATE
         share = foe.hp / max(foe.max_hp, 1)
         if share <= _WEAK_SHARE or (rate > _EASY_RATE and share < 0.7):
             return Plan(BALL, ball, why="throw a ball")
         if foe.status == 0:
             for place, number in enumerate(own.moves):
                 move = self._tables.moves.get(number)
-                if move is None or not own.pp[place] or move.accuracy < _LEAST_ACCURACY:
+                if move is None or not own.pp[place] or self._tables.accuracy(move, own, foe) < _LEAST_ACCURACY:
                     continue
-                if move.effect == damage.EFFECT_SLEEP and (situation.used or {}).get(number, 0) < _LASTING_TURNS:
+                if not self.takes(move, foe, situation.foe_conditions):
+                    continue
+                if move.effect == Effect.SLEEP and (situation.used or {}).get(number, 0) < _LASTING_TURNS:
                     return Plan(MOVE, place, why="weaken: to sleep")
         gentle = [
             (-self._tables.damage(own, number, foe), place)

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pkmn_pyboy.state.game_state import Battle, Battler, GameState
-
-_TRAINER = 2
+from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler, GameState
 
 
 class BattleSettings(BaseModel):
@@ -44,7 +42,8 @@ class BattleReward:
     """Pays for damage and opponents that faint, and for the battle when it is won.
 
     Of an opponent only damage beyond the most so far counts: what it heals is not paid for again. Fleeing, losing and
-    catching take back what damage and fainting had paid, so no series of battles that are not won gains anything.
+    catching take back what damage and fainting had paid, so no series of battles that are not won gains anything. A
+    trainer who was beaten in the episode pays nothing when fought again.
     """
 
     PARTS = ("damage", "fainted", "won", "lost", "white_out")
@@ -52,6 +51,7 @@ class BattleReward:
     def __init__(self, settings: BattleSettings | None = None) -> None:
         self.settings = settings or BattleSettings()
         self._wild_won = 0
+        self._beaten: set[tuple[int, int, int]] = set()
         self._paid = {"damage": 0.0, "fainted": 0.0}
         self._lowest: dict[_Opponent, float] = {}
         self._in_battle = False
@@ -61,6 +61,7 @@ class BattleReward:
     def reset(self, state: GameState) -> None:
         """Begins an episode. A battle under way pays for what is done in it from here on."""
         self._wild_won = 0
+        self._beaten = set()
         self._forget_battle()
         self._in_battle = state.battle is not None
         self._whited_out = _without_hit_points(state)
@@ -91,6 +92,7 @@ class BattleReward:
         """What was paid in the battle under way, and how many were won."""
         return {
             "wild_won": self._wild_won,
+            "beaten": sorted(map(list, self._beaten)),
             "paid": dict(self._paid),
             "lowest": [[*opponent, share] for opponent, share in self._lowest.items()],
             "in_battle": self._in_battle,
@@ -101,6 +103,7 @@ class BattleReward:
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Goes on from a saved state."""
         self._wild_won = int(state["wild_won"])
+        self._beaten = {(int(kind), int(number), int(opponent)) for kind, number, opponent in state["beaten"]}
         self._paid = {part: float(state["paid"][part]) for part in self._paid}
         self._lowest = {
             _Opponent(int(species), int(level), int(max_hp)): float(share)
@@ -121,7 +124,7 @@ class BattleReward:
             return
         if share >= lowest:
             return
-        factor = self._factor(battle.kind)
+        factor = self._factor(battle, key)
         self._pay("damage", factor * self.settings.damage * (lowest - share), parts)
         self._lowest[key] = share
         if share == 0.0:
@@ -131,12 +134,14 @@ class BattleReward:
     def _end(self, previous: GameState, state: GameState, parts: dict[str, float]) -> None:
         settings = self.settings
         battle = previous.battle
-        kind = battle.kind if battle is not None else 0
-        if self._won and state.party.hp_share > 0.0:
-            if kind == _TRAINER:
-                parts["won"] = settings.won_trainer
+        if self._won and battle is not None and state.party.hp_share > 0.0:
+            if battle.kind == TRAINER_BATTLE:
+                trainers = {_trainer(battle, opponent) for opponent in self._lowest}
+                if not trainers <= self._beaten:
+                    parts["won"] = settings.won_trainer
+                self._beaten |= trainers
             else:
-                parts["won"] = self._factor(kind) * settings.won_wild
+                parts["won"] = self._wild_factor() * settings.won_wild
                 self._wild_won += 1
         else:
             for part, paid in self._paid.items():
@@ -150,14 +155,26 @@ class BattleReward:
         self._paid[part] += value
         parts[part] = value
 
-    def _factor(self, kind: int) -> float:
+    def _factor(self, battle: Battle, opponent: _Opponent) -> float:
+        """Share of the pay: less the more wild ones were beaten, nothing for a trainer who was."""
+        if battle.kind == TRAINER_BATTLE:
+            return float(_trainer(battle, opponent) not in self._beaten)
+        return self._wild_factor()
+
+    def _wild_factor(self) -> float:
         half_life = self.settings.wild_half_life
-        return 1.0 if kind == _TRAINER or not half_life else float(0.5 ** (self._wild_won / half_life))
+        return float(0.5 ** (self._wild_won / half_life)) if half_life else 1.0
 
     def _forget_battle(self) -> None:
         self._paid = dict.fromkeys(self._paid, 0.0)
         self._lowest = {}
         self._in_battle = self._won = False
+
+
+def _trainer(battle: Battle, opponent: _Opponent) -> tuple[int, int, int]:
+    """Tells a trainer from others: by class and number or, where the number isn't known, by who is sent out."""
+    number = battle.trainer_number
+    return battle.trainer_class, number, 0 if number else opponent.species << 8 | opponent.level
 
 
 def _key(opponent: Battler) -> _Opponent:

@@ -12,6 +12,7 @@ from pkmn_pyboy.state.type_chart import TypeChart
 BATTLE_FIELDS: Mapping[str, int] = {
     "wBattleType": 1, "wEnemyMon": BATTLER_BYTES, "wBattleMon": BATTLER_BYTES, "wCurOTMon": 1,
     "wPlayerStatLevels": STAGE_BYTES, "wEnemyStatLevels": STAGE_BYTES,
+    "wOtherTrainerID": 1, "wBattleWeather": 1, "wPlayerScreens": 1, "wEnemyScreens": 1,
 }  # fmt: skip
 """Fields that are read in a battle, with their sizes where a profile lacks them (they then read as zero)."""
 
@@ -52,7 +53,19 @@ class BattleReader:
         best = 0.0
         if opponent is not None and own is not None and self._chart is not None:
             best = self._chart.best(own.moves, own.pp, opponent.types)
-        return Battle(kind, data[self.offset["wBattleType"]], trainer_class, opponent, own, best)
+        at = self.offset
+        return Battle(
+            kind,
+            data[at["wBattleType"]],
+            trainer_class,
+            opponent,
+            own,
+            best,
+            data[at["wOtherTrainerID"]] if kind == TRAINER_BATTLE else 0,
+            data[at["wBattleWeather"]],
+            data[at["wPlayerScreens"]],
+            data[at["wEnemyScreens"]],
+        )
 
     def _own(self, data: bytes) -> Battler | None:
         start, stages = self.offset["wBattleMon"], self.offset["wPlayerStatLevels"]

@@ -75,7 +75,8 @@ class PartyMember:
     """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy.
 
     ``stats`` are attack, defence, speed, special attack and special defence; ``pp_ups`` says for each move how often
-    its most points were raised; ``happiness`` of an egg are the rounds left until it hatches.
+    its most points were raised; ``happiness`` of an egg are the rounds left until it hatches;
+    ``dvs``, 0 to 15, are what attack, defence, speed and special were born with.
     """
 
     species: int
@@ -91,6 +92,7 @@ class PartyMember:
     stats: tuple[int, ...] = ()
     pp_ups: tuple[int, ...] = ()
     happiness: int = 0
+    dvs: tuple[int, ...] = (0, 0, 0, 0)
 
     @property
     def ailment(self) -> Ailment:
@@ -144,6 +146,8 @@ class Battler:
     stats: tuple[int, ...] = ()
     item: int = 0
     stages: tuple[int, ...] = ()
+    dvs: tuple[int, ...] = (0, 0, 0, 0)
+    happiness: int = 0
 
     @property
     def ailment(self) -> Ailment:
@@ -162,6 +166,13 @@ class Battle:
     own: Battler | None
     best_effectiveness: float
     """Of the own moves that do damage and have points left: the best factor on the opponent's types, 0..4."""
+    trainer_number: int = 0
+    """Which trainer of the class, from 1; 0 in the wild, and where the profile doesn't know."""
+    weather: int = 0
+    """0 none, 1 rain, 2 sun, 3 sandstorm; 4 to 6 while each ends."""
+    own_screens: int = 0
+    """Bits of what protects the own side, as :func:`pkmn_pyboy.state.status.screens_of` names them."""
+    opponent_screens: int = 0
 
 
 class Menu(NamedTuple):

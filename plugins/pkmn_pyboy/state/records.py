@@ -35,6 +35,7 @@ def parse_party(species: bytes, records: bytes) -> Party:
             pp_ups=tuple(points >> 6 for points in data[0x17:0x1B]),
             stats=_words(data[0x26:0x30]),
             happiness=data[0x1B],
+            dvs=_nibbles(data[0x15:0x17]),
         )
         members.append(member)
         if not member.egg:
@@ -58,7 +59,13 @@ def parse_battler(data: bytes, stages: bytes = b"") -> Battler:
         item=data[1],
         stats=_words(data[0x14:0x1E]),
         stages=stages_of(stages),
+        dvs=_nibbles(data[6:8]),
+        happiness=data[0x0C],
     )
+
+
+def _nibbles(data: bytes) -> tuple[int, ...]:
+    return tuple(part for byte in data for part in (byte >> 4, byte & 15))
 
 
 def _words(data: bytes) -> tuple[int, ...]:

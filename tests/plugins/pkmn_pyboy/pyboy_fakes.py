@@ -69,6 +69,7 @@ def party_record(
     max_hp: int = 20,
     moves: bytes = b"\x0a\x2b\0\0",
     pp: bytes = b"",
+    status: int = 0,
 ) -> bytes:
     """A party member's record of 48 bytes."""
     data = bytearray(48)
@@ -76,6 +77,7 @@ def party_record(
     data[2:6] = moves
     data[0x17:0x1B] = (pp or b"\x23\x1e\0\0")[:4]
     data[0x1F] = level
+    data[0x20] = status
     data[0x22:0x24] = hp.to_bytes(2, "big")
     data[0x24:0x26] = max_hp.to_bytes(2, "big")
     return bytes(data)

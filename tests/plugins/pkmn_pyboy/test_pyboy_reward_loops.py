@@ -74,6 +74,8 @@ def loops(s: Scenes) -> dict[str, list[GameState]]:
     one, two = [(158, 9, 20)], [(158, 9, 20), (16, 4, 20)]
     money = [s(one, wMoney=amount) for amount in (3000, 2800, 2500, 2950)]
     met = s(one)
+    ranger, rival = {"wOtherTrainerClass": 22, "wOtherTrainerID": 1}, {"wOtherTrainerClass": 22, "wOtherTrainerID": 2}
+    poisoned = party_record(species=158, level=9, hp=12, status=8)
     return {
         "hurt and healed": [s([(158, 9, hp)]) for hp in (20, 12, 4, 20)],
         "fainted and revived": [s([(158, 9, 20), (16, 4, hp)]) for hp in (20, 3, 0, 10)],
@@ -116,6 +118,18 @@ def loops(s: Scenes) -> dict[str, list[GameState]]:
             s.trainer([(158, 9, 5)], 13, species=19),
             s.trainer([(158, 9, 0)], 9, species=19),
             s([(158, 9, 0)]),
+        ],
+        "the same trainer beaten again": [
+            met, s.trainer(one, 13, **ranger), s.trainer(one, 4, **ranger), s.trainer(one, 0, **ranger), met,
+        ],
+        "two trainers beaten in turns": [
+            met, s.trainer(one, 13, **ranger), s.trainer(one, 0, **ranger), met,
+            s.trainer(one, 13, species=19, **rival), s.trainer(one, 0, species=19, **rival), met,
+        ],
+        "poisoned and cured": [s(one), s([(158, 9, 12)], wPartyMon1=poisoned), s([(158, 9, 12)])],
+        "bought and sold": [
+            s(one, wMoney=amount, wNumBalls=1, wBalls=bytes((5, count)) + bytes(23))
+            for amount, count in ((3000, 1), (2800, 2), (2900, 1), (2700, 2))
         ],
         "the same talk": [met, s(one, wScriptRunning=1, wStateFlags=64), met],
         "in and out of the menu": [met, s(one, wScriptRunning=1, wWindowStackSize=1)],
@@ -165,6 +179,7 @@ def test_no_loop_gains(name: str, scenes: Scenes) -> None:
 def test_not_even_the_first_round_gains(name: str, scenes: Scenes) -> None:
     """Of these, where the loop begins with what it ends with, and finds nothing that stays."""
     stays = {"evolved again", "caught and released", "a milestone toggled", "a badge toggled"}
+    stays |= {"the same trainer beaten again", "two trainers beaten in turns"}
     for loop, states in loops(scenes).items():
         if loop not in stays:
             reward = build(name)

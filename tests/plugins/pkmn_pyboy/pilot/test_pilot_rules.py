@@ -21,11 +21,15 @@ from pkmncli.api import Action, Advice
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
 
-def screen(words: str) -> Any:
+def screen(words: str, battle: Battle | None = None) -> Any:
     """What the pilot asks of an environment whose message box shows some words."""
     letters = bytes(0x80 + ord(letter) - ord("A") if letter.isalpha() else 0x7F for letter in words.upper())
     tiles = bytes([0x7F] * 280) + letters.ljust(80, b"\x7f")
-    return SimpleNamespace(reader=SimpleNamespace(screen_tiles=lambda: tiles), screen_words=lambda: words)
+    return SimpleNamespace(
+        reader=SimpleNamespace(screen_tiles=lambda: tiles),
+        screen_words=lambda: words,
+        state=SimpleNamespace(battle=battle),
+    )
 
 
 def test_a_question_that_comes_again_is_not_always_answered_alike() -> None:
@@ -53,6 +57,13 @@ def test_the_same_question_after_a_walk_begins_anew() -> None:
 
 def test_a_nickname_is_refused() -> None:
     assert dialogue.answer(screen("a nickname for it"), PilotMemory(), PilotSettings()).action == Action.B
+
+
+def test_whoever_is_out_stays_out_but_other_changes_are_welcome() -> None:
+    question, settings = "will you change it", PilotSettings()
+    battle = Battle(2, 0, 1, None, None, 1.0)
+    assert dialogue.answer(screen(question, battle), PilotMemory(), settings).action == Action.B
+    assert dialogue.answer(screen(question), PilotMemory(), settings).action == Action.A
 
 
 def test_naming_is_ended_by_start_then_a(make: MakeEnvironment) -> None:

@@ -107,7 +107,7 @@ def test_a_game_whose_profile_names_no_maps_in_the_image_is_seen_too(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = make(observation_type="state", max_steps_per_episode=2000, goal="starter")
-    monkeypatch.delitem(environment.profile.memory.rom_tables, "MapGroupPointers")  # type: ignore[arg-type]
+    monkeypatch.delitem(environment.profile.memory.rom_tables, "MapGroupPointers")
     pilot = begin(environment)
     play_until(environment, pilot, lambda: len(world_of(pilot).map_ids()) > 2)
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.milestones import Requirements
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
+from pkmn_pyboy.pilot.battle import Fighter
+from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.state.game_state import BATTLE_PHASES, PartyMember, Phase
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, Battle, Battler, Party, PartyMember, Phase
 from pkmncli.api import Action, Advice
+
+_NAMES = ("wPartyMonNicknames", "wPartyMonOTs")
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 Game = tuple[PokemonEnvironment, RulesPilot]
@@ -118,27 +124,34 @@ def test_uses_things_from_the_bag_far_from_a_healer(
             break
         environment.advance(pilot.act().action)
     assert environment.state.phase is Phase.FREE
+    assert pilot.memory.healers == []  # the bag is no place to come back to
 
 
-def test_where_a_thing_from_the_bag_healed_is_no_healer(game: Game) -> None:
-    environment, _ = game
-    pilot = RulesPilot(environment, PilotSettings(heal_item_steps=0, heal_below=0.9))
+def test_wakes_one_who_fainted_before_it_heals_the_hurt(game: Game) -> None:
+    environment, pilot = game
+    pilot = RulesPilot(environment, PilotSettings(heal_item_steps=0))
     pilot.reset(1)
-    record = environment.emulator.memory[1, 0xDCDF : 0xDCDF + 0x22]
-    poke(environment, wNumItems=bytes([1]), wItems=bytes([2, 1, 0xFF]), wPartyMon1=bytes(record) + bytes([0, 8]))
-    assert environment.state.party.hp_share < 0.9
-    shares, phases = [], set()
-    for _ in range(100):
+    memory, places = environment.emulator.memory, environment.profile.memory
+    (revive,) = environment.profile.item_uses.revive
+    first = bytes(memory[1, 0xDCDF : 0xDCDF + 48])
+    name, owner = (bytes(memory[1, places[field].address : places[field].address + 11]) for field in _NAMES)
+    poke(
+        environment,
+        wPartyCount=bytes([2]),
+        wPartySpecies=bytes([first[0], first[0], 0xFF]),
+        wPartyMon1=first[:0x22] + b"\0\x03" + first[0x24:] + first[:0x22] + b"\0\0" + first[0x24:],
+        wPartyMonNicknames=2 * name,
+        wPartyMonOTs=2 * owner,
+        wNumItems=bytes([1]),
+        wItems=bytes([revive, 1, 0xFF]),
+    )
+    assert [member.hp for member in environment.state.party.members] == [3, 0]
+    for _ in range(80):
         environment.advance(pilot.act().action)
-        shares.append(environment.state.party.hp_share)
-        if shares[-1] > 0.99:
-            phases.add(environment.state.phase)
-            if environment.state.phase is Phase.FREE:
-                break
-    assert shares[-1] == 1.0, "the thing was to heal it"
-    assert phases & {Phase.DIALOGUE, Phase.MENU, Phase.CUTSCENE}
-    pilot.act()
-    assert pilot.memory.healers == []
+        if environment.state.party.members[1].hp:
+            break
+    assert environment.state.party.members[1].hp > 0
+    assert environment.details().bag.counts() == {}
 
 
 def test_talks_to_whoever_is_near(game: Game) -> None:
@@ -182,6 +195,25 @@ def test_catches_with_balls(game: Game) -> None:
         if environment.state.party.count > before:
             break
     assert environment.state.party.count == before + 1
+
+
+def test_keeps_a_place_free_for_one_that_a_milestone_will_bring(game: Game) -> None:
+    environment, _ = game
+    tracker = environment.milestones
+    number = next(number for number, step in enumerate(tracker.steps) if step < 0)
+    egg = replace(tracker.milestones[number], requires=Requirements(party_room=2))
+    fighter = Fighter(environment, PilotSettings(catch="new", party_wanted=6))
+    foe = Battler(20, 3, 10, 10, 0, (0, 0), (1, 0, 0, 0), (10, 0, 0, 0))
+    battle = Battle(1, 0, 0, foe, foe, 1.0)
+
+    def wants(members: int) -> bool:
+        one = environment.state.party.members[0]
+        state = environment.state._replace(party=Party((one,) * members, 5, 1.0))
+        return fighter.wants(battle, state, PilotMemory())
+
+    assert [wants(members) for members in (3, 4, 5, 6)] == [True, True, True, False]
+    tracker.milestones = (*tracker.milestones[:number], egg, *tracker.milestones[number + 1 :])
+    assert [wants(members) for members in (3, 4, 5, 6)] == [True, False, False, False]
 
 
 def test_a_wish_goes_on_from_json(game: Game, make: MakeEnvironment) -> None:

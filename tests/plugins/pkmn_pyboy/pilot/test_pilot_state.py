@@ -11,6 +11,7 @@ from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Phase
 from pkmncli.api import Advice
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -41,6 +42,18 @@ def test_goes_on_exactly_from_json(make: MakeEnvironment, knowledge: str) -> Non
             other.advance(expected.action)
 
 
+def leave_few_hit_points(environment: PokemonEnvironment) -> bool:
+    """In a trainer's battle, whoever is out is left with so few hit points that a thing from the bag is called for."""
+    battle = environment.state.battle
+    if battle is None or battle.kind != TRAINER_BATTLE or battle.own is None or battle.own.hp < 10:
+        return False
+    place = environment.profile.memory["wBattleMon"]
+    environment.emulator.memory[place.address + 0x10] = 0
+    environment.emulator.memory[place.address + 0x11] = 4
+    environment.load_state(environment.save_state())  # reads memory anew
+    return True
+
+
 def test_goes_on_exactly_in_the_middle_of_jobs(make: MakeEnvironment) -> None:
     environment, other = (make(observation_type="state", max_steps_per_episode=4000) for _ in range(2))
     pilot = RulesPilot(environment, PilotSettings(shop="always"))
@@ -48,14 +61,20 @@ def test_goes_on_exactly_in_the_middle_of_jobs(make: MakeEnvironment) -> None:
     pilot.reset(1)
     kept: dict[str, tuple[int, bytes, str]] = {}
     decisions = []
+    hurt = False
     while len(kept) < 4 or len(decisions) < max(step for step, _, _ in kept.values()) + 40:
         assert len(decisions) < 3500, f"only {sorted(kept)}"
         memory = pilot.memory
+        if (
+            not hurt
+            and "lead" in kept
+            and len(decisions) > kept["lead"][0] + 40
+            and environment.state.phase is Phase.BATTLE_MENU
+        ):
+            hurt = leave_few_hit_points(environment)
         doing = memory.task[0] if memory.task and memory.task_steps > 2 else "shop" if memory.shop_steps > 5 else ""
         if memory.battle_plan and memory.battle_plan[0] in ("item", "switch"):
             doing = "in battle"
-        if memory.route and len(memory.route) > 2:
-            doing = doing or "far away"
         if doing and doing not in kept:
             kept[doing] = (len(decisions), environment.save_state(), json.dumps(pilot.save_state()))
         decision = pilot.act(None)
