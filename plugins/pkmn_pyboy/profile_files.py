@@ -334,7 +334,8 @@ class GoalFile(_File):
     needs_field_moves: list[FieldMoveName] = []
     needs_species: list[int] = []
     min_level: int = Field(default=0, ge=0, le=100)
-    foes: list[tuple[int, int]] = []
+    foes: list[tuple[int, int] | tuple[int, int, int]] = []
+    refuse_words: list[str] = []
     party_room: int = Field(default=0, ge=0, le=6)
 
 
