@@ -1,5 +1,7 @@
 """What may stand in milestones.toml: goals on the way through a game, what proves them, and what they need."""
 
+# ruff: noqa: RUF012 - pydantic copies defaults
+
 from __future__ import annotations
 
 from typing import Annotated, Literal
