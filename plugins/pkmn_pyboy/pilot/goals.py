@@ -71,6 +71,10 @@ class GoalChooser:
         )
         self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
 
+    def refuse_words(self) -> tuple[str, ...]:
+        """Words of questions that are answered no on the way to the current goal."""
+        return self._planner.refuse_words()
+
     @property
     def shopping(self) -> Shopping:
         """What to do at a clerk's counter."""

@@ -175,7 +175,7 @@ class RulesPilot:
             if job is not None:
                 return job
         if asked:
-            return dialogue.answer(environment, memory, self.settings)
+            return dialogue.answer(environment, memory, self.settings, self._chooser.refuse_words)
         if phase is Phase.MENU:
             return dialogue.leave_menu(environment, state, memory)
         if phase is Phase.BATTLE_MENU:
