@@ -148,7 +148,8 @@ class TrainSettings(BaseModel):
     )
     knowledge: Literal["cartridge", "seen"] = Field(
         "cartridge",
-        description="what the player by rules plans ways with: all that the cartridge has, or what was seen of it",
+        description="what the player by rules knows of the world: all that the cartridge has, or what was seen of it "
+        "in the episode",
     )
     headless: bool = Field(True, description="run without a window")
 

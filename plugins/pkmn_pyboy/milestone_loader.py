@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from pkmn_pyboy.milestones import Evidence, Milestone, Requirements, Target
+from pkmn_pyboy.milestone_files import EvidenceFile, GoalFile, MilestonesFile
+from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Target
 from pkmn_pyboy.profile import FieldMove, Names
-from pkmn_pyboy.profile_files import EvidenceFile, GoalFile, MilestonesFile
 from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmncli.errors import EnvironmentSetupError
 
@@ -82,7 +82,7 @@ def _build(
         tuple(entry.needs_field_moves),
         tuple(entry.needs_species),
         entry.min_level,
-        tuple(entry.foes),
+        tuple(Foe(*foe) for foe in entry.foes),
         entry.party_room,
     )
     return Milestone(
@@ -96,6 +96,7 @@ def _build(
         tuple(entry.errands),
         tuple(entry.gives_items),
         requires,
+        tuple(word.lower() for word in entry.refuse_words),
     )
 
 

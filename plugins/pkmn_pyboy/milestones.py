@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap, Span
 
@@ -127,6 +127,14 @@ class Target:
     scene: int = -1
 
 
+class Foe(NamedTuple):
+    """A trainer, by class and number. ``event`` is the story flag with which it is he who is fought, -1 for always."""
+
+    trainer_class: int
+    number: int
+    event: int = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Requirements:
     """What the player must have or be, beside milestones that lie behind him, before a goal can be reached."""
@@ -139,8 +147,8 @@ class Requirements:
     """At least one of them in the party."""
     min_level: int = 0
     """Of the strongest party member."""
-    foes: tuple[tuple[int, int], ...] = ()
-    """Trainers, by class and number, that will be fought for it."""
+    foes: tuple[Foe, ...] = ()
+    """Trainers that will be fought for it."""
     party_room: int = 0
     """Places in the party that must be free."""
 
@@ -163,6 +171,8 @@ class Milestone:
     errands: tuple[str, ...] = ()
     gives: tuple[int, ...] = ()
     requires: Requirements = Requirements()
+    refuse_words: tuple[str, ...] = ()
+    """Questions with one of these words are answered no while it is worked on."""
 
     @property
     def lasting(self) -> bool:

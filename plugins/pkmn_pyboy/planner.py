@@ -98,6 +98,12 @@ class GoalOrientedPlanner:
         self._expand(milestone, MILESTONE, bag, found)
         return tuple(found)
 
+    def refuse_words(self) -> tuple[str, ...]:
+        """Words of questions that are answered no on the way to the current goal."""
+        return tuple(
+            word for goal in self.goals() if goal.key in self._goals for word in self._goals[goal.key].refuse_words
+        )
+
     def describe(self) -> str:
         """The goals in words, one a line, each below the one that it is for."""
         return "\n".join(f"{'  ' * depth}{goal.words}" for depth, goal in enumerate(self.goals()))
@@ -151,7 +157,14 @@ class GoalOrientedPlanner:
         if members and most < requires.min_level:
             title = f"train to level {requires.min_level}"
             return PlannedGoal(TRAIN, "", title, number=requires.min_level, member=self._strongest())
-        return self.training_for(requires.foes) if members and requires.foes else None
+        trainers = [(foe.trainer_class, foe.number) for foe in requires.foes if foe.event < 0 or self._flag(foe.event)]
+        return self.training_for(trainers) if members and trainers else None
+
+    def _flag(self, index: int) -> bool:
+        """Whether a story flag is set."""
+        assert self._environment is not None
+        flags = self._environment.profile.memory["wEventFlags"]
+        return bool(self._environment.emulator.read(flags.bank, flags.address + (index >> 3), 1)[0] >> (index & 7) & 1)
 
     def _field_move(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
         environment = self._environment

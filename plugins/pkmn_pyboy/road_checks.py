@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pkmn_pyboy.milestones import Milestone, Target
+from pkmn_pyboy.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.knowledge import World
@@ -40,8 +40,13 @@ def check_roads(profile: GameProfile, world: World) -> list[RoadProblem]:
     moves: set[str] = set()
     by_item = {move.item: name for name, move in profile.field_moves.items()}
     place: Place | None = None
+    begins = profile.milestones[0].key if profile.milestones else ""
     for goal in story(profile):
         moves.update(goal.requires.field_moves)
+        # What only has to be learnt, caught or trained is done anywhere.
+        placeless = goal.target is None and goal.requires == Requirements()
+        if placeless and not goal.optional and goal.key != begins:
+            problems.append(RoadProblem(goal.key, "it has no target, and the story does not go on without it"))
         if goal.target is not None:
             ends = _ends(goal.target, world)
             if not ends:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import PilotMemory
@@ -47,15 +48,23 @@ def wait_for_scene(memory: PilotMemory) -> Decision:
     return Decision(Action.NONE, "a scene runs by itself", LIKELY)
 
 
-def answer(environment: PokemonEnvironment, memory: PilotMemory, settings: PilotSettings) -> Decision:
-    """A question: yes, unless it is one to refuse; the same one over and over gets other answers too."""
+def answer(
+    environment: PokemonEnvironment,
+    memory: PilotMemory,
+    settings: PilotSettings,
+    refuse_words: Callable[[], Sequence[str]] = tuple,
+) -> Decision:
+    """A question: yes, unless it is one to refuse; the same one over and over gets other answers too.
+
+    ``refuse_words`` gives the words of questions that are to be refused now, beside those of the settings.
+    """
     tiles = environment.reader.screen_tiles()
     # The cursor, and an arrow that blinks, are no part of the question.
     question = zlib.crc32(tiles[_MESSAGE].translate(None, b"\xec\xed\xee"))
     if question != memory.question:
         memory.question = question
         words = " ".join(environment.screen_words().lower().split())
-        refused = settings.refuse_words
+        refused = (*settings.refuse_words, *refuse_words())
         if environment.state.battle is not None:
             refused += settings.refuse_words_in_battle
         memory.refused = any(word in words for word in refused)

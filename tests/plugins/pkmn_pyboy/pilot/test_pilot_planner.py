@@ -7,12 +7,16 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.milestones import Evidence, Milestone, Requirements, Target
+from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Target
+from pkmn_pyboy.pilot import dialogue
+from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
@@ -21,6 +25,7 @@ from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.command import world as world_command
+from pkmncli.api import Action
 from pkmncli.errors import EnvironmentSetupError
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -119,7 +124,7 @@ def test_without_one_who_can_learn_it_another_is_caught(environment: PokemonEnvi
 def test_levels_and_foes_ask_for_training(environment: PokemonEnvironment) -> None:
     low = goal(environment, "low", requires=Requirements(min_level=9))
     assert plan_for(environment, low) == [(MILESTONE, "low"), (TRAIN, f"{TRAIN}/9")]
-    leader = goal(environment, "leader", requires=Requirements(foes=((1, 3),)))
+    leader = goal(environment, "leader", requires=Requirements(foes=(Foe(1, 3),)))
     assert plan_for(environment, leader)[-1][0] == TRAIN
 
 
@@ -193,6 +198,74 @@ def test_crystals_story_names_what_each_badge_needs(crystal: GameProfile) -> Non
     for badge in badges:
         if badge.key not in ("plain_badge", "rising_badge", "zephyr_badge"):
             assert badge.requires.foes, badge.key
+
+
+@pytest.mark.parametrize("game", ["crystal", "quillwood"])
+def test_what_the_story_waits_for_can_be_walked_to(game: str, request: pytest.FixtureRequest) -> None:
+    profile: GameProfile = request.getfixturevalue(game)
+    required = [one for one in profile.milestones[1:] if not one.optional and one.target is None]
+    assert [one.key for one in required if not one.requires.field_moves] == []
+    for goal in story(profile):
+        assert goal.target is None or goal.target.map_id in profile.names.maps, goal.key
+
+
+def test_a_story_that_waits_for_something_without_a_place_is_a_problem(quillwood: GameProfile) -> None:
+    assert quillwood.bundled_rom is not None
+    world = CartridgeWorld(quillwood.bundled_rom.read_bytes(), quillwood)
+    somewhere = quillwood.milestones[6]
+    nowhere = dataclasses.replace(somewhere, target=None)
+    milestones = (*quillwood.milestones[:6], nowhere, *quillwood.milestones[7:])
+    problems = check_roads(dataclasses.replace(quillwood, milestones=milestones), world)
+    assert [str(problem) for problem in problems] == [
+        f"{somewhere.key}: it has no target, and the story does not go on without it"
+    ]
+
+
+def test_crystals_errands_stand_before_what_they_are_for(crystal: GameProfile) -> None:
+    keys = [one.key for one in story(crystal)]
+    for errands in (
+        ("dancer_one", "dancer_five", "surf", "cianwood"),
+        ("password_one", "password_two", "office_door", "hideout_office", "generator_password", "generator_door",
+         "hideout_boss", "electrode_one", "electrode_three", "rocket_hideout", "glacier_badge"),
+        ("sailor_told", "sailor_fetched", "girl_found", "vermilion"),
+        ("manager_met", "thief_met", "machine_part", "power_restored", "radio_card", "kanto_radio", "snorlax"),
+        ("blue_met", "earth_badge"),
+    ):  # fmt: skip
+        places = [keys.index(key) for key in errands]
+        assert places == sorted(places), errands
+
+
+def test_the_rival_is_the_one_that_fits_the_partner(environment: PokemonEnvironment) -> None:
+    memory = environment.profile.memory["wEventFlags"]
+    foes = (Foe(1, 3, 240), Foe(99, 1, 241))
+    rival = goal(environment, "rival", requires=Requirements(foes=foes))
+    assert plan_for(environment, rival) == [(MILESTONE, "rival")]
+    for flag, planned in ((240, [MILESTONE, TRAIN]), (241, [MILESTONE])):
+        before = environment.emulator.memory[1, memory.address + (flag >> 3)]
+        environment.emulator.memory[1, memory.address + (flag >> 3)] = before | 1 << (flag & 7)
+        goals = GoalOrientedPlanner(environment).goals()
+        environment.emulator.memory[1, memory.address + (flag >> 3)] = before
+        assert [one.kind for one in goals] == planned
+        assert all(one.foes == ((1, 3),) for one in goals[1:])
+
+
+def test_a_quiz_is_answered_as_its_errand_says(environment: PokemonEnvironment) -> None:
+    quiz = Milestone("quiz", "Quiz", never(environment.profile.memory), refuse_words=("flash",))
+    plan_for(environment, quiz)
+    words = GoalOrientedPlanner(environment).refuse_words
+    assert words() == ("flash",)
+
+    def answer(question: str) -> int:
+        tiles = bytes([0x7F] * 280) + bytes(0x80 + ord(letter) % 26 for letter in question).ljust(80, b"\x7f")
+        asked = SimpleNamespace(
+            reader=SimpleNamespace(screen_tiles=lambda: tiles),
+            screen_words=lambda: question,
+            state=SimpleNamespace(battle=None),
+        )
+        return dialogue.answer(asked, PilotMemory(), PilotSettings(), words).action  # type: ignore[arg-type]
+
+    assert answer("is it FLASH") == Action.B
+    assert answer("is it CUT") == Action.A
 
 
 @pytest.mark.skipif(not CRYSTAL_ROM, reason="set PKMN_TEST_CRYSTAL_ROM to a cartridge image of Pokemon Crystal")
