@@ -10,13 +10,18 @@ from pkmncli.api import Price
 from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
+from pkmncli.testing.scripted import ScriptedBackend
 from pkmncli.training.advice_parts import build_counsel
 
 
+@pytest.fixture(autouse=True)
+def _replies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScriptedBackend, "check", lambda self: "here")  # which needs a file of replies
+
+
 def _price_with(**values: Any) -> Price | None:
-    settings = resolve_settings(
-        {"llm": "scripted", "llm_model": "mine-2", **values}, registry=get_registry(), environ={}
-    )
+    options = {"llm": "scripted", "llm_model": "mine-2", **values}
+    settings = resolve_settings(options, registry=get_registry(), environ={})
     counsel = build_counsel(settings, get_registry(), report=print, tell=lambda text: None)
     try:
         return counsel.usage.price
