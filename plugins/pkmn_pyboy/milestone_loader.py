@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from pkmn_pyboy.milestone_files import EvidenceFile, GoalFile, MilestonesFile
 from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Target
 from pkmn_pyboy.profile import FieldMove, Names
-from pkmn_pyboy.profile_files import EvidenceFile, GoalFile, MilestonesFile
 from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmncli.errors import EnvironmentSetupError
 

@@ -11,11 +11,13 @@ from pkmn_pyboy.world.script_marks import compile_pattern
 ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 
 
-class _File(BaseModel):
+class ProfileFile(BaseModel):
+    """A table of a profile's files."""
+
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-class AboutFile(_File):
+class AboutFile(ProfileFile):
     """What the game is. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any."""
 
     title: str
@@ -25,7 +27,7 @@ class AboutFile(_File):
     bundled: bool = False
 
 
-class RomFile(_File):
+class RomFile(ProfileFile):
     """An image that the profile describes."""
 
     sha1: str = Field(pattern="^[0-9a-fA-F]{40}$")
@@ -39,7 +41,7 @@ class RomFile(_File):
     ram_size: int | None = None
 
 
-class LookalikeFile(_File):
+class LookalikeFile(ProfileFile):
     """An image that the profile does not fit."""
 
     name: str
@@ -48,7 +50,7 @@ class LookalikeFile(_File):
     version: int | None = None
 
 
-class TimingFile(_File):
+class TimingFile(ProfileFile):
     """Frames of one action, and of what the game does by itself."""
 
     action_frames: int = Field(default=24, ge=2, le=600)
@@ -59,7 +61,7 @@ class TimingFile(_File):
     episode_steps: int = Field(default=10_000, ge=1)
 
 
-class StartStepFile(_File):
+class StartStepFile(ProfileFile):
     """A part of the way from power-on to control: a wait, or presses made in turn, ``times`` of them at most."""
 
     press: ButtonName | list[ButtonName] | None = None
@@ -70,14 +72,14 @@ class StartStepFile(_File):
     map: tuple[int, int] | None = None
 
 
-class StartFile(_File):
+class StartFile(ProfileFile):
     """The way from power-on to control."""
 
     max_frames: int = Field(default=20_000, ge=1)
     steps: list[StartStepFile] = []
 
 
-class HashFile(_File):
+class HashFile(ProfileFile):
     """Fields that the two hashes of a state cover."""
 
     coarse: list[str] = ["wMapGroup", "wMapNumber", "wXCoord", "wYCoord"]
@@ -87,7 +89,7 @@ class HashFile(_File):
 FieldMoveName = Literal["cut", "fly", "surf", "strength", "flash", "whirlpool", "waterfall"]
 
 
-class FlagFile(_File):
+class FlagFile(ProfileFile):
     """Something that is so when a bit of a field is set, or when the field has a value."""
 
     field: str
@@ -95,7 +97,7 @@ class FlagFile(_File):
     value: int | None = None
 
 
-class FieldMoveFile(_File):
+class FieldMoveFile(ProfileFile):
     """A move that opens the way outside of battle. ``machine`` counts from 0: place in wTMsHMs and in TMHMMoves."""
 
     move: int = Field(ge=1, le=255)
@@ -107,7 +109,7 @@ class FieldMoveFile(_File):
     in_use: FlagFile | None = None
 
 
-class ItemUsesFile(_File):
+class ItemUsesFile(ProfileFile):
     """What things are good for: pairs of an item's number and hit points, bits of a status, or a ball's factor."""
 
     heal: list[tuple[int, int]] = []
@@ -116,7 +118,7 @@ class ItemUsesFile(_File):
     ball: list[tuple[int, float]] = []
 
 
-class MenuWordsFile(_File):
+class MenuWordsFile(ProfileFile):
     """What the START menu calls the party, the pack, moving a member to another place, and using a thing."""
 
     party: str
@@ -125,7 +127,7 @@ class MenuWordsFile(_File):
     use: str = ""
 
 
-class GameFile(_File):
+class GameFile(ProfileFile):
     """game.toml"""
 
     game: AboutFile
@@ -145,7 +147,7 @@ class GameFile(_File):
         return [value] if isinstance(value, dict) else value
 
 
-class FieldFile(_File):
+class FieldFile(ProfileFile):
     """One field of memory."""
 
     at: int = Field(ge=0, le=0xFFFF)
@@ -156,14 +158,14 @@ class FieldFile(_File):
     when: str = ""
 
 
-class StructFile(_File):
+class StructFile(ProfileFile):
     """A record of several parts."""
 
     size: int
     parts: dict[str, tuple[int, int]] = {}
 
 
-class TableFile(_File):
+class TableFile(ProfileFile):
     """A table in the image."""
 
     bank: int = Field(ge=0)
@@ -171,7 +173,7 @@ class TableFile(_File):
     layout: str = ""
 
 
-class CollisionFile(_File):
+class CollisionFile(ProfileFile):
     """Meanings of collision bytes."""
 
     wall: list[int] = []
@@ -180,14 +182,14 @@ class CollisionFile(_File):
     name: dict[str, int] = {}
 
 
-class CharacterRunFile(_File):
+class CharacterRunFile(ProfileFile):
     """Characters that follow each other."""
 
     start: int = Field(alias="from")
     characters: str
 
 
-class TextFile(_File):
+class TextFile(ProfileFile):
     """How text is coded."""
 
     end: int = 0x50
@@ -202,7 +204,7 @@ class TextFile(_File):
         return value
 
 
-class MemoryFile(_File):
+class MemoryFile(ProfileFile):
     """memory.toml"""
 
     field: dict[str, dict[str, FieldFile]] = {}
@@ -212,25 +214,25 @@ class MemoryFile(_File):
     text: TextFile | None = None
 
 
-class TablesFile(_File):
+class TablesFile(ProfileFile):
     """tables.toml, for a game whose image is built from source: written by the build, and goes before memory.toml."""
 
     rom_tables: dict[str, TableFile] = {}
 
 
-class MapNamesFile(_File):
+class MapNamesFile(ProfileFile):
     """Group, number and name of each map; more columns may follow."""
 
     table: list[Annotated[list[int | str], Field(min_length=3)]]
 
 
-class NumberNamesFile(_File):
+class NumberNamesFile(ProfileFile):
     """Number and name; more columns may follow."""
 
     table: list[Annotated[list[int | str], Field(min_length=2)]]
 
 
-class NamesFile(_File):
+class NamesFile(ProfileFile):
     """names.toml"""
 
     maps: MapNamesFile | None = None
@@ -249,7 +251,7 @@ class NamesFile(_File):
 DirectionName = Literal["down", "up", "left", "right"]
 
 
-class PeopleFile(_File):
+class PeopleFile(ProfileFile):
     """How the movement byte of people on maps is read."""
 
     walks: list[int] = []
@@ -264,13 +266,13 @@ class PeopleFile(_File):
         return value
 
 
-class SignsFile(_File):
+class SignsFile(ProfileFile):
     """Kinds of signs."""
 
     hidden_item: int = -1
 
 
-class ScriptFile(_File):
+class ScriptFile(ProfileFile):
     """What a map script that begins so is for; ``kind`` limits it to people of that kind."""
 
     role: Literal["trainer", "item", "healer", "clerk"]
@@ -284,70 +286,9 @@ class ScriptFile(_File):
         return value
 
 
-class WorldFile(_File):
+class WorldFile(ProfileFile):
     """world.toml"""
 
     people: PeopleFile = PeopleFile()
     signs: SignsFile = SignsFile()
     script: list[ScriptFile] = []
-
-
-class EvidenceFile(_File):
-    """One condition in memory. Values stand in a named field, or at an address of work RAM."""
-
-    kind: Literal["map", "event", "bit", "equals", "at_least", "key_item", "machine", "party_species"]
-    group: int | None = None
-    number: int | None = None
-    index: int | None = Field(default=None, ge=0)
-    field: str | None = None
-    address: int | None = Field(default=None, ge=0xC000, lt=0xE000)
-    bit: int | None = Field(default=None, ge=0)
-    value: int | None = None
-    id: int | None = None
-    place: int | None = Field(default=None, ge=0)
-
-
-class TargetFile(_File):
-    """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number."""
-
-    map: tuple[int, int]
-    x: int | None = None
-    y: int | None = None
-    facing: Literal["down", "up", "left", "right"] | None = None
-    person: int | None = Field(default=None, ge=1, le=15)
-    scene: int | None = Field(default=None, ge=0, le=255)
-
-
-class GoalFile(_File):
-    """What milestones and errands have in common."""
-
-    key: str = Field(pattern="^[a-z0-9_]+$")
-    name: str
-    evidence_all: list[EvidenceFile] = Field(min_length=1)
-    hint: str = ""
-    target: TargetFile | None = None
-    needs: list[str] | None = None
-    errands: list[str] = []
-    gives_items: list[int] = []
-    needs_items: list[int] = []
-    needs_badges: list[Annotated[int, Field(ge=0, le=15)]] = []
-    needs_field_moves: list[FieldMoveName] = []
-    needs_species: list[int] = []
-    min_level: int = Field(default=0, ge=0, le=100)
-    foes: list[tuple[int, int] | tuple[int, int, int]] = []
-    refuse_words: list[str] = []
-    party_room: int = Field(default=0, ge=0, le=6)
-
-
-class MilestoneFile(GoalFile):
-    """One goal on the way."""
-
-    order: int | None = None
-    optional: bool = False
-
-
-class MilestonesFile(_File):
-    """milestones.toml"""
-
-    milestone: list[MilestoneFile] = []
-    errand: list[GoalFile] = []

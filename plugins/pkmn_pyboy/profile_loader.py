@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
+from pkmn_pyboy.milestone_files import MilestonesFile
 from pkmn_pyboy.milestone_loader import build_milestones
 from pkmn_pyboy.milestones import Evidence
 from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, StartStep
@@ -16,7 +17,6 @@ from pkmn_pyboy.profile_files import (
     GameFile,
     HashFile,
     MemoryFile,
-    MilestonesFile,
     NamesFile,
     StartStepFile,
     TablesFile,

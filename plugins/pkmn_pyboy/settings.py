@@ -68,7 +68,8 @@ class EnvironmentSettings(EmulationSettings):
     )
     knowledge: Literal["cartridge", "seen"] = Field(
         default="cartridge",
-        description="What the pilot plans ways with: all maps of the cartridge image, or those that it has seen.",
+        description="What the pilot knows of the world: all maps of the cartridge image, or what was on the screen in "
+        "the episode and the exits that were taken.",
         json_schema_extra=PROVIDED,
     )
     rewards: dict[str, RewardPart] = Field(

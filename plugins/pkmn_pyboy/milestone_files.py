@@ -1,0 +1,72 @@
+"""What may stand in milestones.toml: goals on the way through a game, what proves them, and what they need."""
+
+# ruff: noqa: RUF012 - pydantic copies defaults
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pkmn_pyboy.profile_files import FieldMoveName, ProfileFile
+
+
+class EvidenceFile(ProfileFile):
+    """One condition in memory. Values stand in a named field, or at an address of work RAM."""
+
+    kind: Literal["map", "event", "bit", "equals", "at_least", "key_item", "machine", "party_species"]
+    group: int | None = None
+    number: int | None = None
+    index: int | None = Field(default=None, ge=0)
+    field: str | None = None
+    address: int | None = Field(default=None, ge=0xC000, lt=0xE000)
+    bit: int | None = Field(default=None, ge=0)
+    value: int | None = None
+    id: int | None = None
+    place: int | None = Field(default=None, ge=0)
+
+
+class TargetFile(ProfileFile):
+    """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number."""
+
+    map: tuple[int, int]
+    x: int | None = None
+    y: int | None = None
+    facing: Literal["down", "up", "left", "right"] | None = None
+    person: int | None = Field(default=None, ge=1, le=15)
+    scene: int | None = Field(default=None, ge=0, le=255)
+
+
+class GoalFile(ProfileFile):
+    """What milestones and errands have in common."""
+
+    key: str = Field(pattern="^[a-z0-9_]+$")
+    name: str
+    evidence_all: list[EvidenceFile] = Field(min_length=1)
+    hint: str = ""
+    target: TargetFile | None = None
+    needs: list[str] | None = None
+    errands: list[str] = []
+    gives_items: list[int] = []
+    needs_items: list[int] = []
+    needs_badges: list[Annotated[int, Field(ge=0, le=15)]] = []
+    needs_field_moves: list[FieldMoveName] = []
+    needs_species: list[int] = []
+    min_level: int = Field(default=0, ge=0, le=100)
+    foes: list[tuple[int, int] | tuple[int, int, int]] = []
+    refuse_words: list[str] = []
+    party_room: int = Field(default=0, ge=0, le=6)
+
+
+class MilestoneFile(GoalFile):
+    """One goal on the way."""
+
+    order: int | None = None
+    optional: bool = False
+
+
+class MilestonesFile(ProfileFile):
+    """milestones.toml"""
+
+    milestone: list[MilestoneFile] = []
+    errand: list[GoalFile] = []
