@@ -22,7 +22,15 @@ if TYPE_CHECKING:
         Source,
     )
     from pkmncli.api.environments import Context, Environment, MilestoneSplit, Pilot, Reward, Start
-    from pkmncli.api.language_models import LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+    from pkmncli.api.language_models import (
+        LLMBackend,
+        LLMFailure,
+        LLMFault,
+        LLMReply,
+        LLMRequest,
+        Price,
+        PricedLLMBackend,
+    )
     from pkmncli.api.learning import Algorithm, Segment, Transitions
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
     from pkmncli.api.runs import EpisodeSummary, RunInfo, Store, find_run
@@ -42,6 +50,8 @@ _HOMES = {
     "LLMFault": "language_models",
     "LLMReply": "language_models",
     "LLMRequest": "language_models",
+    "Price": "language_models",
+    "PricedLLMBackend": "language_models",
     "MEMORY_HASH_INTERVAL": "decisions",
     "MilestoneSplit": "environments",
     "PILOT_ACTS": "decisions",
@@ -83,6 +93,8 @@ __all__ = [
     "LLMRequest",
     "MilestoneSplit",
     "Pilot",
+    "Price",
+    "PricedLLMBackend",
     "Register",
     "Reward",
     "RunInfo",

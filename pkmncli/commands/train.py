@@ -37,7 +37,7 @@ MAY_CHANGE = (
 _READ_WITH_A_MODEL = ("max_context_length", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""
 
-OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward"}
+OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward", "llm_prices": "--llm-price"}
 
 
 def train(
@@ -71,6 +71,18 @@ def train(
     llm_cache: Annotated[str | None, typer.Option(help="Replies on disk: off, read, readwrite or only.")] = None,
     llm_cache_path: Annotated[Path | None, typer.Option(help="File of the replies.")] = None,
     llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
+    llm_timeout_s: Annotated[
+        float | None, typer.Option(help="Seconds until a request for advice is given up. [default: 30]")
+    ] = None,
+    llm_max_open: Annotated[int | None, typer.Option(help="Requests under way at once, at most. [default: 4]")] = None,
+    llm_temperature: Annotated[float | None, typer.Option(help="How freely the model answers. [default: 0]")] = None,
+    llm_reply_tokens: Annotated[
+        int | None, typer.Option(help="Longest reply, in tokens; models that think need thousands. [default: 300]")
+    ] = None,
+    llm_price: Annotated[
+        list[str] | None,
+        typer.Option(help="Price as MODEL=PROMPT/REPLY, dollars a million tokens; may be repeated."),
+    ] = None,
     llm_budget_usd: Annotated[float | None, typer.Option(help="Dollars that the model may cost.")] = None,
     llm_budget_tokens: Annotated[int | None, typer.Option(help="Tokens that the model may use.")] = None,
     mode: Annotated[
@@ -134,6 +146,11 @@ def train(
         "llm_cache": llm_cache,
         "llm_cache_path": llm_cache_path,
         "llm_prompt": llm_prompt,
+        "llm_timeout_s": llm_timeout_s,
+        "llm_max_open": llm_max_open,
+        "llm_temperature": llm_temperature,
+        "llm_reply_tokens": llm_reply_tokens,
+        "llm_prices": llm_price or None,
         "llm_budget_usd": llm_budget_usd,
         "llm_budget_tokens": llm_budget_tokens,
         "mode": "llm-only" if no_rl and mode is None else mode,

@@ -42,6 +42,20 @@ def _check_no_part_twice(parts: list[str]) -> list[str]:
     return parts
 
 
+def _check_price(text: str) -> str:
+    price_of_text(text)
+    return text
+
+
+def price_of_text(text: str) -> tuple[str, float, float]:
+    """The beginning of models' names and the two prices, in US dollars a million tokens, of ``NAME=PROMPT/REPLY``."""
+    model, equals, prices = text.rpartition("=")
+    numbers = [part for part in prices.split("/") if _is_finite_number(part) and float(part) >= 0]
+    if not equals or prices.count("/") != 1 or len(numbers) != 2:
+        raise ValueError(f"{text!r} is no price: write MODEL=PROMPT/REPLY, dollars a million tokens, as gpt-4o=2.5/10")
+    return model.strip(), float(numbers[0]), float(numbers[1])
+
+
 def _is_finite_number(text: str) -> bool:
     try:
         return math.isfinite(float(text))
@@ -92,6 +106,9 @@ class TrainSettings(BaseModel):
     )
     llm_vision: bool = Field(False, description="send the screen along, to a model that sees")
     llm_temperature: float = Field(0.0, ge=0, le=2, allow_inf_nan=False, description="how freely the model answers")
+    llm_reply_tokens: int = Field(
+        300, ge=32, le=100_000, description="longest reply, in tokens; a model that thinks first needs thousands"
+    )
     llm_prompt: AbsolutePath | None = Field(None, description="prompt template of your own, a TOML file")
     llm_cache: Literal["off", "read", "readwrite", "only"] = Field(
         "off", description="what replies kept on disk are used for; with only, no model is asked"
@@ -103,6 +120,11 @@ class TrainSettings(BaseModel):
         None, gt=0, allow_inf_nan=False, description="dollars after which the rules go on alone"
     )
     llm_budget_tokens: int | None = Field(None, ge=1, description="tokens after which the rules go on alone")
+    llm_prices: Annotated[list[Annotated[str, AfterValidator(_check_price)]], BeforeValidator(_split)] = Field(
+        [],
+        description="prices in dollars a million tokens, each MODEL=PROMPT/REPLY by the beginning of the model's name; "
+        "they go before those that the backend knows",
+    )
     max_context_length: int = Field(8000, ge=256, description="longest prompt, in tokens")
     initial_strategy: Literal["llm_heavy", "balanced", "rule_heavy"] = Field(
         "llm_heavy", description="share of language model against rules at the start: 80/20, 50/50 or 20/80"
