@@ -382,15 +382,16 @@ def test_an_edge_of_land_beside_water_can_be_crossed_where_it_leads_on(crystal: 
     """Both pieces of land are reached over one edge; only the further one leads to the goal."""
     world = world_of(
         crystal,
-        TestMap(1, 1, ["....", "....", "....", "....", "....", "...."], joins={EAST: (1, 2, 0, 0)}),
-        TestMap(1, 2, ["..##", "####", "~~~~", "~~~~", "....", "...."], joins={WEST: (1, 1, 0, 3)}),
+        TestMap(1, 1, ["...."] * 4, joins={EAST: (1, 2, 0, 0)}),
+        TestMap(1, 2, ["..##", "~~##", "....", "...."], joins={WEST: (1, 1, 0, 3)}),
     )
-    planner, start, goal = RoutePlanner(world), Place(HERE, 3, 0), Place(0x102, 3, 5)
+    planner, start, goal = RoutePlanner(world), Place(HERE, 3, 0), Place(0x102, 3, 3)
     route = planner.route(start, goal, Abilities())
     assert route is not None
     check(world, route, start)
     assert planner.blocked_by(start, goal, Abilities()) == ()
     assert planner.route(start, Place(0x102, 1, 0), Abilities()) is not None
+    assert planner.route(Place(HERE, 0, 3), Place(0x102, 1, 0), Abilities()) is not None
 
 
 def kind_at(world: CartridgeWorld, place: Place) -> int:
@@ -404,7 +405,8 @@ def mixed_world(crystal: GameProfile, seed: int) -> CartridgeWorld:
     generator = random.Random(seed)
     maps = []
     for number in (1, 2, 3):
-        rows = ["".join(generator.choices(".~#gv", (9, 4, 4, 1, 1), k=8)) for _ in range(10)]
+        inner = ["".join(generator.choices(".~#gv", (9, 3, 5, 1, 1), k=6)) for _ in range(10)]
+        rows = [generator.choice("..~") + row + generator.choice("..~") for row in inner]
         joins = {EAST: (1, number + 1, 0, 0)} if number < 3 else {}
         joins |= {WEST: (1, number - 1, 0, 7)} if number > 1 else {}
         warps = [(4, 4, 1, 1, 4 - number)] if number != 2 else []
