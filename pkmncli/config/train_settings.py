@@ -161,6 +161,10 @@ class TrainSettings(BaseModel):
         None, description="folder in which each run keeps its decisions in one of its name; by default the run folder"
     )
     save_interval: int = Field(10_000, ge=1, description="steps between two checkpoints, over all environments")
+    save_interval_episodes: int | None = Field(None, ge=1, description="episodes between two checkpoints, beside steps")
+    eval_interval: int | None = Field(None, ge=1, description="steps between two evaluations of the learner alone")
+    eval_interval_episodes: int | None = Field(None, ge=1, description="episodes between two evaluations")
+    eval_episodes: int = Field(10, ge=1, le=10_000, description="episodes of an evaluation")
     keep_checkpoints: int = Field(3, ge=1, description="newest checkpoints kept, beside the best and the milestones")
     disk_limit_gb: float = Field(10.0, gt=0, allow_inf_nan=False, description="most that a run may write, in GB")
 

@@ -60,7 +60,11 @@ class CheckpointKeeper:
         return folder
 
     def _score_if_best(self, statistics: TrainingStatistics) -> float | None:
-        """The mean of the recent returns, if a run of full length was never better."""
+        """What the learner was evaluated at, if that was never better; where it never is, the mean recent return."""
+        if statistics.evaluation is not None:
+            found = float(statistics.evaluation["avg_reward"])
+            now = statistics.evaluated_at == statistics.steps
+            return found if now and found == statistics.best_evaluation else None
         score = statistics.average_reward
         if score is None or len(statistics.recent_rewards) < RECENT_EPISODES:
             return None

@@ -8,7 +8,7 @@ import logging
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +23,13 @@ from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.callbacks import Event
 from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
+from pkmncli.training.examination import Examination
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.intervals import Interval
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.trainer import Trainer, TrainerOptions
@@ -59,15 +62,26 @@ class TrainingSession:
         registry: where plugins are looked up.
         arguments: the command line, to be kept in the run.
         progress: what shows the training.
+        fire: tells a script's functions of an event.
+        on_trainer: is shown the trainer before it trains.
     """
 
     def __init__(
-        self, settings: ResolvedSettings, registry: Registry, arguments: Sequence[str], progress: ConsoleProgress
+        self,
+        settings: ResolvedSettings,
+        registry: Registry,
+        arguments: Sequence[str],
+        progress: ConsoleProgress,
+        *,
+        fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
+        on_trainer: Callable[[Trainer], None] = lambda trainer: None,
     ) -> None:
         self._settings = settings
         self._registry = registry
         self._arguments = arguments
         self._progress = progress
+        self._fire = fire
+        self._on_trainer = on_trainer
 
     def start(self) -> Outcome:
         """Makes a new run and trains it. Nothing is written before the environments run."""
@@ -123,6 +137,7 @@ class TrainingSession:
             write_atomic(run.config_file, settings.to_toml())
             run.write_command(self._arguments)
         store = open_store(self._registry, tables_folder(settings, run))
+        examination = Examination.of(settings, self._registry)
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -135,6 +150,8 @@ class TrainingSession:
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
             advice=desk,
+            examine=examination.hold,
+            fire=self._fire,
         )
         try:
             if checkpoint is None:
@@ -149,7 +166,8 @@ class TrainingSession:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
                 self._announce(run, pool, learner, trainer, options)
-            with self._progress:
+            self._on_trainer(trainer)
+            with self._progress, examination:
                 summary = trainer.train(lambda: bool(interrupted))
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
@@ -173,7 +191,8 @@ class TrainingSession:
             seed=train.seed,
             total_steps=steps,
             total_episodes=train.episodes,
-            save_interval=train.save_interval,
+            save_interval=Interval(train.save_interval, train.save_interval_episodes),
+            eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
             # a larger budget must not start an old schedule anew: exploration would jump up again
             schedule_steps=budget if checkpoint is None else checkpoint.trainer["schedule_steps"],
         )

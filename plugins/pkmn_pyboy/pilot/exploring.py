@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 EXPLORING = 0.3
+_ANY = 1 << 30
 
 
 class Explorer:
@@ -49,11 +50,9 @@ class Explorer:
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The nearest new thing; nothing where there is none."""
         unexplored = self._nearby(memory, around) or self._unexplored(state, memory, around)
-        options = [
-            *(unexplored or self._exits(state, memory, around)),
-            *self._people(state, memory, around),
-            *self._signs(memory, around),
-        ]
+        options = unexplored or self._exits(state, memory, around)
+        below = min((option[0] for option in options), default=_ANY)
+        options = [*options, *self._people(below, state, memory, around), *self._signs(below, memory, around)]
         return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
 
     def _nearby(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
@@ -119,27 +118,31 @@ class Explorer:
     def _words(self, map_id: int) -> str:
         return f"to {self._names.map_name(map_id)}" if map_id != UNKNOWN_MAP else "where that leads"
 
-    def _people(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _people(
+        self, below: int, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> list[tuple[int, Goal]]:
         settings, here = self._settings, around.grid.map_id
         weak = self._is_weak(state)
         options = []
         for person in around.people:
-            nearest = around.search.nearest(around.talk_ends(person.x, person.y))
-            if nearest is None or (weak and person.kind == TRAINER):
-                continue
             key = f"talk/{here}/{person.number}"
-            cost = nearest[1] + settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
-            goal = Goal(TALK, key, here, "explore: talk", EXPLORING, person.x, person.y, person=person.number)
-            options.append((cost, goal))
+            cost = settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
+            # what costs too much already need not be searched for
+            if cost >= below or (weak and person.kind == TRAINER):
+                continue
+            nearest = around.search.nearest(around.talk_ends(person.x, person.y))
+            if nearest is not None:
+                goal = Goal(TALK, key, here, "explore: talk", EXPLORING, person.x, person.y, person=person.number)
+                options.append((nearest[1] + cost, goal))
         return options
 
-    def _signs(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _signs(self, below: int, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
         settings, here = self._settings, around.grid.map_id
         options = []
         for x, y in around.signs:
-            nearest = around.search.nearest(around.talk_ends(x, y))
+            key = f"sign/{here}/{x},{y}"
+            cost = settings.sign_cost + settings.retry_cost * memory.tries.get(key, 0)
+            nearest = around.search.nearest(around.talk_ends(x, y)) if cost < below else None
             if nearest is not None:
-                key = f"sign/{here}/{x},{y}"
-                cost = nearest[1] + settings.sign_cost + settings.retry_cost * memory.tries.get(key, 0)
-                options.append((cost, Goal(TALK, key, here, "explore: read", EXPLORING, x, y)))
+                options.append((nearest[1] + cost, Goal(TALK, key, here, "explore: read", EXPLORING, x, y)))
         return options

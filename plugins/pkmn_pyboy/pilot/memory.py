@@ -91,6 +91,8 @@ class PilotMemory:
     """Legs of the way to where it wants to go: map, the leg's last column and row, press (-1 for none), next map."""
     route_key: list[int | str] = field(default_factory=list)
     """What the route is for, and how many field moves there were."""
+    no_way: list[int | str] = field(default_factory=list)
+    """What no way was found for, the map, and the step until which none is looked for again there."""
     avoid: list[list[int]] = field(default_factory=list)
     """Exits that were taken or tried in vain: map, column, row."""
     using: bool = False

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PLANNED = 0.6
 _PLANS = 4
+_LOOK_AGAIN_STEPS = 20
 _UNSET = -1
 
 
@@ -62,10 +63,17 @@ class Objectives:
         """The exit that leads nearer to a target on another map; None while that map is not known."""
         if self._roads.world.map(target.map_id) is None:
             return None
+        steps = self._environment.steps
         x, y = (_UNSET if place is None else place for place in (target.x, target.y))
         key: Key = ("to", target.map_id, x, y, target.person, target.scene)
-        goal = self._roads.of_target(target)
-        return self.follow(key, goal, "", why, state, memory, around)
+        missed = [*key, state.map_id]
+        if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
+            return None
+        found = self.follow(key, self._roads.of_target(target), "", why, state, memory, around)
+        if found is None and self._roads.seen is not None:
+            # looking in vain costs most, and each tile that is seen may be the one that opens the way
+            memory.no_way = [*missed, steps + _LOOK_AGAIN_STEPS]
+        return found
 
     def follow(
         self,

@@ -150,6 +150,14 @@ class MapSteps:
         needs = self._entering(cell, direction, from_water=from_water)
         return None if needs is None else self._number(needs)
 
+    def free_between(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Whether neighbouring tiles can be walked between in both directions, whatever the player can do."""
+        first, second = self.grid.cell(*one), self.grid.cell(*other)
+        return all(
+            any(away == to - at and need == 0 for away, _, _, need in self.moves(at))
+            for at, to in ((first, second), (second, first))
+        )
+
     def is_water(self, cell: int) -> bool:
         """Whether one swims there."""
         return self._rules.kind[self.grid.tiles[cell]] == WATER
