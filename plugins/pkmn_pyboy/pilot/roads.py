@@ -36,13 +36,14 @@ def usable_moves(environment: PokemonEnvironment) -> frozenset[str]:
 
 
 def abilities(environment: PokemonEnvironment) -> Abilities:
-    """What the player can do about obstacles now, event flags included."""
+    """What the player can do about obstacles now, with event flags and the hour."""
     flags: set[int] | None = None
     place = environment.profile.memory.fields.get("wEventFlags")
     if place is not None:
         data = environment.emulator.read(place.bank, place.address, place.size)
         flags = {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
-    return Abilities.of(usable_moves(environment), flags)
+    hour = environment.details().clock.hour if "hHours" in environment.profile.memory else None
+    return Abilities.of(usable_moves(environment), flags, hour)
 
 
 class Roads:

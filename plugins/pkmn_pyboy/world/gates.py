@@ -20,7 +20,7 @@ Linked = Callable[[int, Way, Way], bool]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A warp, or neighbouring tiles of an edge, of which each can be walked to from the others. Crossing costs ``cost``."""
+    """A warp, or tiles of an edge of which each can be walked to from the others. Crossing it costs ``cost``."""
 
     number: int
     map_id: int

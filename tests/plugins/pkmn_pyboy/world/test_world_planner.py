@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Collection
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -16,9 +18,9 @@ from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.goals import of_target
 from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import ENTER, Place, Way
+from pkmn_pyboy.world.records import ENTER, NO_FLAG, MapPerson, Place, Role, Way
 from pkmn_pyboy.world.route import Route
-from pkmn_pyboy.world.steps import Costs, MapSteps
+from pkmn_pyboy.world.steps import BLOCKED, Costs, MapSteps
 
 HERE = 0x101
 UP, LEFT, RIGHT = 1, 2, 3
@@ -221,6 +223,35 @@ def test_grass_and_the_sight_of_trainers_may_cost(crystal: GameProfile) -> None:
     assert beaten.tiles == 5
 
 
+@pytest.mark.parametrize(
+    ("hours", "there"),
+    [
+        ((-1, -1), range(24)),
+        ((9, 17), range(9, 18)),
+        ((22, 3), (22, 23, 0, 1, 2, 3)),
+        ((-1, 0b001), range(4, 10)),
+        ((-1, 0b110), (*range(10, 24), *range(4))),
+    ],
+)
+def test_people_keep_their_hours(crystal: GameProfile, hours: tuple[int, int], there: Collection[int]) -> None:
+    someone = MapPerson(1, 2, 1, Role.PERSON, hours=hours)
+    assert [hour for hour in range(24) if someone.stands_at(hour)] == sorted(there)
+    made = world_of(crystal, TestMap(1, 1, ["##.#", "....", "####", "####"], people=[Person(2, 1)]))
+    here = made.map(HERE)
+    assert here is not None
+    standing = replace(here, people=(replace(here.people[0], hours=hours, flag=NO_FLAG),))
+    steps = MapSteps(standing, made.rules, made.openers, (), Costs())
+    number = steps.into(here.grid.cell(2, 1), RIGHT, from_water=False)
+    assert number is not None
+    for hour in range(24):
+        assert (steps.cost_of(number, Abilities.of(hour=hour), relaxed=False) == BLOCKED) is (hour in there)
+    # Without a clock, whoever keeps hours may be there; whoever does not is.
+    unknown = steps.cost_of(number, Abilities(), relaxed=False)
+    assert unknown == (BLOCKED if hours == (-1, -1) else Costs().someone)
+    situations = {steps.situation(Abilities.of(hour=hour), relaxed=False) for hour in range(24)}
+    assert len(situations) == (1 if hours == (-1, -1) else 2)
+
+
 def test_what_failed_lately_is_avoided(crystal: GameProfile) -> None:
     planner = on_one_map(crystal, ["......", ".####.", "......", "######"])
     start, goal = Place(HERE, 0, 0), Place(HERE, 5, 0)
@@ -382,15 +413,16 @@ def test_an_edge_of_land_beside_water_can_be_crossed_where_it_leads_on(crystal: 
     """Both pieces of land are reached over one edge; only the further one leads to the goal."""
     world = world_of(
         crystal,
-        TestMap(1, 1, ["....", "....", "....", "....", "....", "...."], joins={EAST: (1, 2, 0, 0)}),
-        TestMap(1, 2, ["..##", "####", "~~~~", "~~~~", "....", "...."], joins={WEST: (1, 1, 0, 3)}),
+        TestMap(1, 1, ["...."] * 4, joins={EAST: (1, 2, 0, 0)}),
+        TestMap(1, 2, ["..##", "~~##", "....", "...."], joins={WEST: (1, 1, 0, 3)}),
     )
-    planner, start, goal = RoutePlanner(world), Place(HERE, 3, 0), Place(0x102, 3, 5)
+    planner, start, goal = RoutePlanner(world), Place(HERE, 3, 0), Place(0x102, 3, 3)
     route = planner.route(start, goal, Abilities())
     assert route is not None
     check(world, route, start)
     assert planner.blocked_by(start, goal, Abilities()) == ()
     assert planner.route(start, Place(0x102, 1, 0), Abilities()) is not None
+    assert planner.route(Place(HERE, 0, 3), Place(0x102, 1, 0), Abilities()) is not None
 
 
 def kind_at(world: CartridgeWorld, place: Place) -> int:
@@ -404,7 +436,8 @@ def mixed_world(crystal: GameProfile, seed: int) -> CartridgeWorld:
     generator = random.Random(seed)
     maps = []
     for number in (1, 2, 3):
-        rows = ["".join(generator.choices(".~#gv", (9, 4, 4, 1, 1), k=8)) for _ in range(10)]
+        inner = ["".join(generator.choices(".~#gv", (9, 3, 5, 1, 1), k=6)) for _ in range(10)]
+        rows = [generator.choice("..~") + row + generator.choice("..~") for row in inner]
         joins = {EAST: (1, number + 1, 0, 0)} if number < 3 else {}
         joins |= {WEST: (1, number - 1, 0, 7)} if number > 1 else {}
         warps = [(4, 4, 1, 1, 4 - number)] if number != 2 else []
