@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pkmncli.api.learning import Algorithm, Segment, Transitions
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
     from pkmncli.api.runs import EpisodeSummary, RunInfo, Store, find_run
+    from pkmncli.api.strategies import Strategy, StrategyType
 
 _HOMES = {
     "API_VERSION": "registration",
@@ -66,6 +67,8 @@ _HOMES = {
     "Source": "decisions",
     "Start": "environments",
     "Store": "runs",
+    "Strategy": "strategies",
+    "StrategyType": "strategies",
     "Transitions": "learning",
     "find_run": "runs",
 }
@@ -102,6 +105,8 @@ __all__ = [
     "Source",
     "Start",
     "Store",
+    "Strategy",
+    "StrategyType",
     "Transitions",
     "find_run",
 ]
