@@ -42,9 +42,10 @@ class CheckpointKeeper:
             write_checkpoint(folder, checkpoint, segments(), previous)
             statistics = TrainingStatistics.from_state_dict(dict(checkpoint.trainer["statistics"]))
             new = set(statistics.milestone_episodes) - self._milestones
-            index = checkpoints.record(
-                checkpoint.step, best_score=self._score_if_best(statistics), milestones=sorted(new)
-            )
+            score = self._score_if_best(statistics)
+            if checkpoint.best:
+                score = score if score is not None else statistics.average_reward or 0.0
+            index = checkpoints.record(checkpoint.step, best_score=score, milestones=sorted(new))
             self._milestones = set(index.milestones)
             if previous is not None:
                 drop_buffer(previous)
