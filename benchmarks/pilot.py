@@ -106,10 +106,14 @@ def main() -> None:
     parser.add_argument("--rom", type=Path, help="cartridge image; without one the bundled game")
     parser.add_argument("--game", help="game profile; follows from the image")
     parser.add_argument("--goal", help="milestone that ends an episode; the game's last without it")
+    parser.add_argument(
+        "--knowledge", choices=("cartridge", "seen"), default="cartridge", help="what it plans ways with"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="setting of the pilot")
     parser.add_argument("--json", type=Path, help="where to write all results")
     arguments = parser.parse_args()
     options = {"rom_path": arguments.rom, "game": arguments.game, "goal": arguments.goal}
+    options["knowledge"] = arguments.knowledge
     rules = {key: json.loads(value) for key, _, value in (one.partition("=") for one in arguments.set)}
     jobs = [(seed, arguments.steps, options, rules) for seed in seed_list(arguments.seeds)]
     results = []

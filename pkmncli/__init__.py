@@ -5,7 +5,9 @@ from importlib import import_module
 _OWN = {
     "AgentMode": "pkmncli.hybrid.arbiter",
     "BaseLLMManager": "pkmncli.llm.manager",
+    "HybridLLMRLTrainer": "pkmncli.training.hybrid_trainer",
     "LLMManager": "pkmncli.llm.manager",
+    "create_trainer_from_config": "pkmncli.training.hybrid_trainer",
 }
 """Names offered here, and the modules that have them: imported when one is asked for, so that nothing is at the start.
 
@@ -27,7 +29,9 @@ __all__ = [
     "EnhancedPyBoyPokemonCrystalEnv",
     "GameStateAnalysis",
     "GoalOrientedPlanner",
+    "HybridLLMRLTrainer",
     "LLMManager",
+    "create_trainer_from_config",
 ]
 
 

@@ -7,6 +7,8 @@ from pkmn_pyboy.planner import GoalOrientedPlanner as GoalOrientedPlanner
 from pkmncli.hybrid.arbiter import AgentMode as AgentMode
 from pkmncli.llm.manager import BaseLLMManager as BaseLLMManager
 from pkmncli.llm.manager import LLMManager as LLMManager
+from pkmncli.training.hybrid_trainer import HybridLLMRLTrainer as HybridLLMRLTrainer
+from pkmncli.training.hybrid_trainer import create_trainer_from_config as create_trainer_from_config
 
 __all__ = [
     "AgentMode",
@@ -15,5 +17,7 @@ __all__ = [
     "EnhancedPyBoyPokemonCrystalEnv",
     "GameStateAnalysis",
     "GoalOrientedPlanner",
+    "HybridLLMRLTrainer",
     "LLMManager",
+    "create_trainer_from_config",
 ]

@@ -44,7 +44,7 @@ def pkmn_register_rewards(register: Register) -> None:
 
 @hookspec
 def pkmn_register_strategies(register: Register) -> None:
-    """Register strategies, which share the advised steps between language model and rules."""
+    """Register shares of language model and rules: ``target(settings=..., initial=...) -> pkmncli.api.Strategy``."""
 
 
 @hookspec

@@ -22,10 +22,19 @@ if TYPE_CHECKING:
         Source,
     )
     from pkmncli.api.environments import Context, Environment, MilestoneSplit, Pilot, Reward, Start
-    from pkmncli.api.language_models import LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+    from pkmncli.api.language_models import (
+        LLMBackend,
+        LLMFailure,
+        LLMFault,
+        LLMReply,
+        LLMRequest,
+        Price,
+        PricedLLMBackend,
+    )
     from pkmncli.api.learning import Algorithm, Segment, Transitions
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
     from pkmncli.api.runs import EpisodeSummary, RunInfo, Store, find_run
+    from pkmncli.api.strategies import Strategy, StrategyType
 
 _HOMES = {
     "API_VERSION": "registration",
@@ -42,6 +51,8 @@ _HOMES = {
     "LLMFault": "language_models",
     "LLMReply": "language_models",
     "LLMRequest": "language_models",
+    "Price": "language_models",
+    "PricedLLMBackend": "language_models",
     "MEMORY_HASH_INTERVAL": "decisions",
     "MilestoneSplit": "environments",
     "PILOT_ACTS": "decisions",
@@ -56,6 +67,8 @@ _HOMES = {
     "Source": "decisions",
     "Start": "environments",
     "Store": "runs",
+    "Strategy": "strategies",
+    "StrategyType": "strategies",
     "Transitions": "learning",
     "find_run": "runs",
 }
@@ -83,6 +96,8 @@ __all__ = [
     "LLMRequest",
     "MilestoneSplit",
     "Pilot",
+    "Price",
+    "PricedLLMBackend",
     "Register",
     "Reward",
     "RunInfo",
@@ -90,6 +105,8 @@ __all__ = [
     "Source",
     "Start",
     "Store",
+    "Strategy",
+    "StrategyType",
     "Transitions",
     "find_run",
 ]

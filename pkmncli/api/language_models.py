@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,18 @@ class LLMFailure(Exception):  # noqa: N818 - a fault is expected, and dealt with
         self.retry_after_s = retry_after_s
 
 
+class Price(NamedTuple):
+    """What a model costs, in US dollars for a million tokens."""
+
+    prompt_usd: float
+    completion_usd: float
+
+
 class LLMBackend(Protocol):
     """Carries requests to one model. Built with its own settings and the model's name, or None for its own choice.
 
-    :meth:`complete` is called by several threads at once. Building must not reach out: :meth:`check` does.
+    :meth:`complete` is called by several threads at once. Building must not reach out: :meth:`check` does. One that
+    knows what its models cost implements :class:`PricedLLMBackend`.
     """
 
     model: str
@@ -113,4 +121,13 @@ class LLMBackend(Protocol):
 
     def close(self) -> None:
         """Lets go of connections, processes and threads."""
+        ...
+
+
+class PricedLLMBackend(LLMBackend, Protocol):
+    """A backend that knows list prices, so that a budget in dollars can be kept. A user's ``llm_prices`` go first."""
+
+    @property
+    def prices(self) -> Mapping[str, Price]:
+        """Prices by the beginnings of models' names; the longest that fits counts. Empty where nothing is known."""
         ...

@@ -17,8 +17,7 @@ from pkmncli.llm.counsel import Answer
 from pkmncli.llm.prompts import Prompt, PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.training.advice_desk import REPLY_TOKENS
-from pkmncli.training.advice_parts import build_backend, build_counsel
+from pkmncli.training.advice_parts import advice_seed, build_backend, build_counsel
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
@@ -46,6 +45,10 @@ def ask(
     game: Annotated[str | None, typer.Option(help="Game profile. [default: told by the image]")] = None,
     llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
     llm_vision: Annotated[bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.")] = False,
+    llm_timeout_s: Annotated[float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]")] = None,
+    llm_temperature: Annotated[float | None, typer.Option(help="How freely it answers. [default: 0]")] = None,
+    llm_reply_tokens: Annotated[int | None, typer.Option(help="Longest reply, in tokens. [default: 300]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed, as that of a training. [default: 0]")] = None,
     prompt_only: Annotated[
         bool, typer.Option("--prompt-only", help="Show what would be asked, and ask nobody.")
     ] = False,
@@ -63,6 +66,10 @@ def ask(
         "game": game,
         "llm_prompt": llm_prompt,
         "llm_vision": llm_vision or None,
+        "llm_timeout_s": llm_timeout_s,
+        "llm_temperature": llm_temperature,
+        "llm_reply_tokens": llm_reply_tokens,
+        "seed": seed,
         "mode": "llm-only",
         "rl": NONE,
     }
@@ -81,8 +88,9 @@ def ask(
                 prompt=prompt.text,
                 schema=ADVICE_SCHEMA,
                 images=images,
-                max_tokens=REPLY_TOKENS,
+                max_tokens=settings.train.llm_reply_tokens,
                 temperature=settings.train.llm_temperature,
+                seed=advice_seed(settings),
                 timeout_s=settings.train.llm_timeout_s,
             )
         )
@@ -118,7 +126,7 @@ def _backends(registry: Registry) -> str:
 
 
 def _prompt(settings: ResolvedSettings, registry: Registry) -> tuple[Prompt, tuple[bytes, ...]]:
-    template = PromptTemplate.load(settings.train.llm_prompt)
+    template = PromptTemplate.load(settings.train.llm_prompt, settings.train.max_context_length)
     with WorkerPool(worker_spec(settings, registry, Purpose.ADVICE, num_envs=1)) as pool:
         pool.reset()
         images = (pool.picture(0),) if settings.train.llm_vision else ()

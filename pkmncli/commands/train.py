@@ -9,35 +9,22 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.config import NONE, ResolvedSettings, TrainSettings, resolve_settings
+from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir, open_run
-from pkmncli.training.assembly import check_parts
+from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.environment_fit import fit_environment
 from pkmncli.training.estimate import duration
+from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.session import Outcome, TrainingSession, quoted
-
-MAY_CHANGE = (
-    "steps",
-    "episodes",
-    "save_interval",
-    "keep_checkpoints",
-    "disk_limit_gb",
-    "log_level",
-    "headless",
-    "quiet",
-    "web_port",
-)
-"""Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
 
 _READ_WITH_A_MODEL = ("max_context_length", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""
 
-OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward"}
+OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward", "llm_prices": "--llm-price"}
 
 
 def train(
@@ -71,6 +58,18 @@ def train(
     llm_cache: Annotated[str | None, typer.Option(help="Replies on disk: off, read, readwrite or only.")] = None,
     llm_cache_path: Annotated[Path | None, typer.Option(help="File of the replies.")] = None,
     llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
+    llm_timeout_s: Annotated[
+        float | None, typer.Option(help="Seconds until a request for advice is given up. [default: 30]")
+    ] = None,
+    llm_max_open: Annotated[int | None, typer.Option(help="Requests under way at once, at most. [default: 4]")] = None,
+    llm_temperature: Annotated[float | None, typer.Option(help="How freely the model answers. [default: 0]")] = None,
+    llm_reply_tokens: Annotated[
+        int | None, typer.Option(help="Longest reply, in tokens; models that think need thousands. [default: 300]")
+    ] = None,
+    llm_price: Annotated[
+        list[str] | None,
+        typer.Option(help="Price as MODEL=PROMPT/REPLY, dollars a million tokens; may be repeated."),
+    ] = None,
     llm_budget_usd: Annotated[float | None, typer.Option(help="Dollars that the model may cost.")] = None,
     llm_budget_tokens: Annotated[int | None, typer.Option(help="Tokens that the model may use.")] = None,
     mode: Annotated[
@@ -106,6 +105,8 @@ def train(
     save_dir: Annotated[Path | None, typer.Option(help="Folder for run folders. [default: runs]")] = None,
     run_name: Annotated[str | None, typer.Option(help="Name of the run folder.")] = None,
     save_interval: Annotated[int | None, typer.Option(help="Steps between checkpoints. [default: 10,000]")] = None,
+    eval_interval: Annotated[int | None, typer.Option(help="Steps between evaluations of the learner alone.")] = None,
+    eval_episodes: Annotated[int | None, typer.Option(help="Episodes of such an evaluation. [default: 10]")] = None,
     keep_checkpoints: Annotated[int | None, typer.Option(help="Newest checkpoints kept. [default: 3]")] = None,
     disk_limit_gb: Annotated[float | None, typer.Option(help="Most that the run may write, in GB.")] = None,
     log_level: Annotated[str | None, typer.Option(help="DEBUG, INFO, WARNING or ERROR, for log.txt.")] = None,
@@ -134,9 +135,14 @@ def train(
         "llm_cache": llm_cache,
         "llm_cache_path": llm_cache_path,
         "llm_prompt": llm_prompt,
+        "llm_timeout_s": llm_timeout_s,
+        "llm_max_open": llm_max_open,
+        "llm_temperature": llm_temperature,
+        "llm_reply_tokens": llm_reply_tokens,
+        "llm_prices": llm_price or None,
         "llm_budget_usd": llm_budget_usd,
         "llm_budget_tokens": llm_budget_tokens,
-        "mode": "llm-only" if no_rl and mode is None else mode,
+        "mode": mode,
         "pilot": pilot,
         "env": env,
         "envs": envs,
@@ -154,6 +160,8 @@ def train(
         "save_dir": save_dir,
         "run_name": run_name,
         "save_interval": save_interval,
+        "eval_interval": eval_interval,
+        "eval_episodes": eval_episodes,
         "keep_checkpoints": keep_checkpoints,
         "disk_limit_gb": disk_limit_gb,
         "log_level": log_level,
@@ -167,7 +175,7 @@ def train(
         settings = resolve_settings(
             options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
         )
-        settings = fit_environment(settings, registry)
+        settings = fit_parts(settings, registry)
         check_parts(settings)
         _tell_what_has_no_effect(settings, registry)
         progress = ConsoleProgress(quiet=settings.train.quiet)
@@ -201,9 +209,9 @@ def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> 
     ]
     if chosen and settings.train.llm == NONE:
         say(f"{', '.join(chosen)}: no effect, since no language model is chosen (--llm)")
-    environment = registry.get("environments", settings.train.env).load_config()
-    if environment is not None and "rewards" not in environment.model_fields and settings.origins["reward"] != DEFAULT:
-        say(f"reward: no effect, since the environment {settings.train.env} has a reward of its own")
+    unread = [name for name in unread_settings(settings, registry) if settings.origins[name] != DEFAULT]
+    if unread:
+        say(f"{', '.join(unread)}: no effect, since the environment {settings.train.env} has no such setting")
     if settings.origins["web_port"] != DEFAULT:
         say("web_port: no effect, since this version has no live page")
 

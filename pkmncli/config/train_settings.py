@@ -19,6 +19,9 @@ def _absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
 
+HEAVIEST_REWARD = 1e9
+
+
 def _upper(value: Any) -> Any:
     return value.upper() if isinstance(value, str) else value
 
@@ -31,6 +34,8 @@ def _check_reward(text: str) -> str:
     _, separator, weight = text.partition("=")
     if separator and not _is_finite_number(weight):
         raise ValueError(f"{text!r} is no reward: write a name, or name=weight with a number as weight")
+    if separator and abs(float(weight)) > HEAVIEST_REWARD:
+        raise ValueError(f"{text!r}: a weight is at most {HEAVIEST_REWARD:,.0f} either way, or rewards overflow")
     return text
 
 
@@ -42,6 +47,20 @@ def _check_no_part_twice(parts: list[str]) -> list[str]:
     return parts
 
 
+def _check_price(text: str) -> str:
+    price_of_text(text)
+    return text
+
+
+def price_of_text(text: str) -> tuple[str, float, float]:
+    """The beginning of models' names and the two prices, in US dollars a million tokens, of ``NAME=PROMPT/REPLY``."""
+    model, equals, prices = text.rpartition("=")
+    numbers = [part for part in prices.split("/") if _is_finite_number(part) and float(part) >= 0]
+    if not equals or prices.count("/") != 1 or len(numbers) != 2:
+        raise ValueError(f"{text!r} is no price: write MODEL=PROMPT/REPLY, dollars a million tokens, as gpt-4o=2.5/10")
+    return model.strip(), float(numbers[0]), float(numbers[1])
+
+
 def _is_finite_number(text: str) -> bool:
     try:
         return math.isfinite(float(text))
@@ -51,6 +70,23 @@ def _is_finite_number(text: str) -> bool:
 
 AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 """A path made absolute from the current folder when it is read, so that a run can be resumed from anywhere."""
+
+MAY_CHANGE = (
+    "steps",
+    "episodes",
+    "save_interval",
+    "save_interval_episodes",
+    "eval_interval",
+    "eval_interval_episodes",
+    "eval_episodes",
+    "keep_checkpoints",
+    "disk_limit_gb",
+    "log_level",
+    "headless",
+    "quiet",
+    "web_port",
+)
+"""Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
 
 
 class TrainSettings(BaseModel):
@@ -68,6 +104,11 @@ class TrainSettings(BaseModel):
     goal: str | None = Field(None, description="milestone at which an episode ends")
 
     env: str = Field("pyboy", description="environment")
+    env_class: str | None = Field(
+        None,
+        pattern=r"^\w+(\.\w+)*:\w+(\.\w+)*$",
+        description="class of your own derived from the environment's, as package.module:Name",
+    )
     pilot: str = Field("rules", description="rule-based player beside the learner, or none")
     reward: Annotated[
         list[Annotated[str, AfterValidator(_check_reward)]],
@@ -92,6 +133,9 @@ class TrainSettings(BaseModel):
     )
     llm_vision: bool = Field(False, description="send the screen along, to a model that sees")
     llm_temperature: float = Field(0.0, ge=0, le=2, allow_inf_nan=False, description="how freely the model answers")
+    llm_reply_tokens: int = Field(
+        300, ge=32, le=100_000, description="longest reply, in tokens; a model that thinks first needs thousands"
+    )
     llm_prompt: AbsolutePath | None = Field(None, description="prompt template of your own, a TOML file")
     llm_cache: Literal["off", "read", "readwrite", "only"] = Field(
         "off", description="what replies kept on disk are used for; with only, no model is asked"
@@ -103,6 +147,11 @@ class TrainSettings(BaseModel):
         None, gt=0, allow_inf_nan=False, description="dollars after which the rules go on alone"
     )
     llm_budget_tokens: int | None = Field(None, ge=1, description="tokens after which the rules go on alone")
+    llm_prices: Annotated[list[Annotated[str, AfterValidator(_check_price)]], BeforeValidator(_split)] = Field(
+        [],
+        description="prices in dollars a million tokens, each MODEL=PROMPT/REPLY by the beginning of the model's name; "
+        "they go before those that the backend knows",
+    )
     max_context_length: int = Field(8000, ge=256, description="longest prompt, in tokens")
     initial_strategy: Literal["llm_heavy", "balanced", "rule_heavy"] = Field(
         "llm_heavy", description="share of language model against rules at the start: 80/20, 50/50 or 20/80"
@@ -126,7 +175,8 @@ class TrainSettings(BaseModel):
     )
     knowledge: Literal["cartridge", "seen"] = Field(
         "cartridge",
-        description="what the player by rules plans ways with: all that the cartridge has, or what was seen of it",
+        description="what the player by rules knows of the world: all that the cartridge has, or what was seen of it "
+        "in the episode",
     )
     headless: bool = Field(True, description="run without a window")
 
@@ -138,6 +188,10 @@ class TrainSettings(BaseModel):
         None, description="folder in which each run keeps its decisions in one of its name; by default the run folder"
     )
     save_interval: int = Field(10_000, ge=1, description="steps between two checkpoints, over all environments")
+    save_interval_episodes: int | None = Field(None, ge=1, description="episodes between two checkpoints, beside steps")
+    eval_interval: int | None = Field(None, ge=1, description="steps between two evaluations of the learner alone")
+    eval_interval_episodes: int | None = Field(None, ge=1, description="episodes between two evaluations")
+    eval_episodes: int = Field(10, ge=1, le=10_000, description="episodes of an evaluation")
     keep_checkpoints: int = Field(3, ge=1, description="newest checkpoints kept, beside the best and the milestones")
     disk_limit_gb: float = Field(10.0, gt=0, allow_inf_nan=False, description="most that a run may write, in GB")
 

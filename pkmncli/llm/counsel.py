@@ -14,6 +14,7 @@ from pkmncli.diagnostics import one_line, redact
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
+from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
 from pkmncli.llm.replies import Reading, ReadReply, read_prose, read_reply
 from pkmncli.llm.usage import Usage
 
@@ -60,6 +61,7 @@ class Counsel:
         cache: replies on disk, if any.
         cache_use: what the cache is used for.
         expires_after: steps that advice holds.
+        most_tokens: of a request's text, about; a longer one is not sent.
         settled: whether the backend knows its model; otherwise it is checked before the first request.
         report: told once when the service is left alone and when it is back, and which budget is spent.
         stopping: set when the run ends; no request is made again after that.
@@ -73,11 +75,13 @@ class Counsel:
     cache: ReplyCache | None = None
     cache_use: CacheUse = CacheUse.OFF
     expires_after: int = 100
+    most_tokens: int | None = None
     settled: bool = True
     report: Callable[[str], None] = lambda text: None
     stopping: Event = field(default_factory=Event)
     told_spent: bool = False
     """Whether people know that a budget is spent."""
+    _told_long: bool = False
 
     def ask(self, request: LLMRequest) -> Answer:
         """Asks, reads, asks once more if the reply is no use, and reads that."""
@@ -132,13 +136,21 @@ class Counsel:
         return Answer(request, None, Reading.NOTHING, problem, fault=fault, asked=asked, latency_s=latency_s)
 
     def _repair(self, request: LLMRequest, reply: LLMReply, read: ReadReply) -> tuple[LLMReply | None, bool]:
-        text = _REPAIR.format(prompt=request.prompt, problem=read.problem, reply=reply.text[:LONGEST_REPLY])
+        shown = reply.text[:LONGEST_REPLY]
+        if self.most_tokens is not None:
+            without = _REPAIR.format(prompt=request.prompt, problem=read.problem, reply="")
+            room = self.most_tokens - estimated_tokens(request.system) - estimated_tokens(without)
+            if room < 0:  # the question leaves no room to speak of its answer
+                return None, False
+            shown = shown.encode()[: room * CHARACTERS_PER_TOKEN].decode(errors="ignore")
+        text = _REPAIR.format(prompt=request.prompt, problem=read.problem, reply=shown)
         try:
             return self._reply(replace(request, prompt=text))
         except (LLMFailure, _Unasked):
             return None, False
 
     def _reply(self, request: LLMRequest) -> tuple[LLMReply, bool]:
+        self._check_length(request)
         key = cache_key(self.backend_name, self.backend.model, request) if self.cache is not None else ""
         if self.cache is not None and self.cache_use.reads:
             kept = self.cache.get(key)
@@ -151,6 +163,18 @@ class Counsel:
         if self.cache is not None and self.cache_use.writes:
             self.cache.put(key, reply)
         return reply, False
+
+    def _check_length(self, request: LLMRequest) -> None:
+        tokens = estimated_tokens(request.system) + estimated_tokens(request.prompt)
+        if self.most_tokens is None or tokens <= self.most_tokens:
+            return
+        if not self._told_long:
+            self._told_long = True
+            self.report(
+                f"No advice here: what must be said takes about {tokens} tokens, and max_context_length is "
+                f"{self.most_tokens}. The rules go on; other situations may be shorter."
+            )
+        raise _Unasked("the question is longer than max_context_length")
 
     def _check_budget(self) -> None:
         spent = self.usage.spent

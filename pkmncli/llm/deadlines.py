@@ -16,6 +16,8 @@ from concurrent.futures import Future
 from types import ModuleType
 from typing import Any, TypeVar
 
+from pkmncli.errors import LLMConnectionError
+
 T = TypeVar("T")
 
 MOST_BYTES = 2_000_000
@@ -44,6 +46,9 @@ def bound_client(client: Any, httpx: ModuleType) -> None:
     Args:
         client: a ``Client`` of the library.
         httpx: the library, ``httpx`` or one of its interface.
+
+    Raises:
+        LLMConnectionError: this version of the library keeps its connections elsewhere, so that no time could be kept.
     """
 
     class BoundedStream(httpx.SyncByteStream):  # type: ignore[misc, name-defined]
@@ -75,10 +80,26 @@ def bound_client(client: Any, httpx: ModuleType) -> None:
         response.stream = BoundedStream(response.stream, response.request)
 
     client.event_hooks = {"request": [begin], "response": [bound]}
-    for transport in (client._transport, *client._mounts.values()):
-        pool = getattr(transport, "_pool", None)
-        if pool is not None:
-            pool._network_backend = _BoundedNetwork(pool._network_backend)
+    # No public interface reaches below a transport, and every one of them waits piece by piece. What is not found where
+    # it is looked for must not pass as a bound that holds.
+    try:
+        transports = [one for one in (client._transport, *client._mounts.values()) if one is not None]
+        pools = [one._pool for one in transports if isinstance(one, httpx.HTTPTransport)]
+        backends = [pool._network_backend for pool in pools]
+    except AttributeError as error:
+        raise LLMConnectionError(_unknown_library(httpx)) from error
+    if not all(hasattr(backend, "connect_tcp") for backend in backends):
+        raise LLMConnectionError(_unknown_library(httpx))
+    for pool, backend in zip(pools, backends, strict=True):
+        pool._network_backend = _BoundedNetwork(backend)
+
+
+def _unknown_library(httpx: ModuleType) -> str:
+    name, version = httpx.__name__, getattr(httpx, "__version__", "of unknown version")
+    return (
+        f"{name} {version} is built otherwise than the versions that are known, so no request could be ended in time; "
+        "install the versions of constraints.txt: pip install -c constraints.txt -e '.[llm]'"
+    )
 
 
 class _BoundedNetwork:

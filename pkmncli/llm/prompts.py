@@ -19,8 +19,8 @@ from pkmncli.llm.replies import BUTTONS, SKILLS
 CHARACTERS_PER_TOKEN = 3
 """Low for English, so that a prompt counted this way is shorter in tokens rather than longer."""
 
-_LISTS = ("events", "failures", "history")
-_TEXTS = ("goal", "state", "map", "suggestions", "lag", "skills", "buttons")
+_LISTS = ("events", "changes", "failures", "history", "milestones")
+_TEXTS = ("goal", "state", "danger", "map", "suggestions", "lag", "skills", "buttons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,28 @@ class PromptTemplate:
         self._parts = file.part
 
     @classmethod
-    def load(cls, path: Path | None = None) -> PromptTemplate:
+    def load(cls, path: Path | None = None, max_tokens: int | None = None) -> PromptTemplate:
         """Reads a template file, or the one that comes with the program.
 
+        Args:
+            path: of the file.
+            max_tokens: length that prompts will have at most, for a template that can't keep it to be told at once.
+
         Raises:
-            ConfigurationError: the file is missing, no TOML, or names what there is not.
+            ConfigurationError: the file is missing, no TOML, names what there is not, or is too long.
         """
         where: Any = path or resources.files("pkmncli.llm.templates") / "advice.toml"
+        template = cls._read(where)
+        shortest = template.fill(Question(Context("", "")), 0).tokens
+        if max_tokens is not None and shortest > max_tokens:
+            raise ConfigurationError(
+                f"The prompt template {where}: what it always says takes about {shortest} tokens, and "
+                f"max_context_length is {max_tokens}; raise that, or give more parts a drop"
+            )
+        return template
+
+    @classmethod
+    def _read(cls, where: Any) -> PromptTemplate:
         try:
             return cls(tomllib.loads(where.read_text(encoding="utf-8")))
         except OSError as error:
@@ -118,11 +133,18 @@ class PromptTemplate:
             "state": question.context.context_summary,
             "map": question.context.text_map,
             "suggestions": "; ".join(question.context.action_suggestions),
+            "danger": "" if question.context.danger == "none" else question.context.danger,
             "lag": str(question.lag_steps or ""),
             "skills": ", ".join(question.skills),
             "buttons": ", ".join(BUTTONS),
         }
-        lists = {name: list(getattr(question, name)) for name in _LISTS}
+        lists = {
+            "events": list(question.events),
+            "changes": list(question.context.changes),
+            "failures": list(question.failures),
+            "history": list(question.history),
+            "milestones": [split.name.replace("_", " ") for split in question.context.milestones],
+        }
         parts = [part for part in self._parts if _has_content(part, texts, lists)]
         dropped: list[str] = []
         while True:

@@ -8,45 +8,14 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from pkmncli.api import LLMReply
+from pkmncli.api import LLMReply, Price
 
 KEPT_LATENCIES = 10_000
 """Latencies kept for percentiles; the oldest make room."""
 
-PRICES_USD_PER_MILLION: Mapping[str, tuple[float, float]] = {
-    # model name's beginning: (prompt tokens, completion tokens)
-    "gpt-4o-mini": (0.15, 0.60),
-    "gpt-4o": (2.50, 10.00),
-    "gpt-4.1-nano": (0.10, 0.40),
-    "gpt-4.1-mini": (0.40, 1.60),
-    "gpt-4.1": (2.00, 8.00),
-    "gpt-4-turbo": (10.00, 30.00),
-    "gpt-4": (30.00, 60.00),
-    "gpt-3.5-turbo": (0.50, 1.50),
-    "claude-3-5-haiku": (0.80, 4.00),
-    "claude-3-haiku": (0.25, 1.25),
-    "claude-3-opus": (15.00, 75.00),
-    "claude-haiku-": (1.00, 5.00),
-    "claude-opus-": (15.00, 75.00),
-    "claude-": (3.00, 15.00),
-}
-"""List prices in US dollars, by the longest beginning of the model's name. Prices change: a setting replaces them."""
 
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Dollars for a million tokens."""
-
-    prompt_usd: float
-    completion_usd: float
-
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Dollars for one request."""
-        return (prompt_tokens * self.prompt_usd + completion_tokens * self.completion_usd) / 1e6
-
-
-def price_of(model: str, prices: Mapping[str, tuple[float, float]] = PRICES_USD_PER_MILLION) -> Price | None:
-    """The price of a model; None where it is unknown, as for one that runs at home."""
+def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
+    """The price of a model by the longest beginning of its name; None where it is unknown."""
     beginnings = [name for name in prices if model.startswith(name)]
     return Price(*prices[max(beginnings, key=len)]) if beginnings else None
 
@@ -126,7 +95,9 @@ class Usage:
     @property
     def cost_usd(self) -> float | None:
         """Dollars spent; None where the price is unknown."""
-        return None if self.price is None else self.price.of(self.prompt_tokens, self.completion_tokens)
+        if self.price is None:
+            return None
+        return (self.prompt_tokens * self.price.prompt_usd + self.completion_tokens * self.price.completion_usd) / 1e6
 
     @property
     def spent(self) -> str:

@@ -18,6 +18,7 @@ _CONTRACTS: dict[str, type] = {
     "environments": api.Environment,
     "algorithms": api.Algorithm,
     "rewards": api.Reward,
+    "strategies": api.Strategy,
     "pilots": api.Pilot,
     "stores": api.Store,
 }

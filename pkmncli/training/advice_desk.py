@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pkmncli.training.workers import WorkerPool
 
 KEPT_FAILURES = 5
-REPLY_TOKENS = 300
 OUTDATED = "it came too late"
 
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
@@ -41,6 +40,7 @@ class AdviceOptions:
     vision: bool
     seed: int
     temperature: float = 0.0
+    reply_tokens: int = 300
 
 
 @dataclass(slots=True)
@@ -189,7 +189,7 @@ class AdviceDesk:
             prompt=prompt.text,
             schema=ADVICE_SCHEMA,
             images=(self._pool.picture(index),) if self._options.vision else (),
-            max_tokens=REPLY_TOKENS,
+            max_tokens=self._options.reply_tokens,
             temperature=self._options.temperature,
             seed=self._options.seed,
             timeout_s=self._options.timeout_s,

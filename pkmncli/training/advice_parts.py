@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from pkmncli.api import LLMBackend
+from pkmncli.api import LLMBackend, Price
 from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.config.train_settings import price_of_text
 from pkmncli.errors import ConfigurationError, LLMConnectionError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.sides import SHARE_BY_STRATEGY, SideShare
@@ -56,7 +57,7 @@ def build_counsel(
 
     Raises:
         LLMConnectionError: it can't be reached, and may not be done without.
-        ConfigurationError: it doesn't see, and was to.
+        ConfigurationError: it doesn't see, and was to; or dollars are to be counted that nobody knows.
     """
     train = settings.train
     use = CacheUse(train.llm_cache)
@@ -81,15 +82,23 @@ def build_counsel(
             tell(f"{error}\nGoing on without its advice for now; it is asked again from time to time.")
     if cache is not None and use.writes and settled:
         cache.remember_model(name, backend.model)
-    usage = Usage(price_of(backend.model), train.llm_budget_usd, train.llm_budget_tokens)
-    if train.llm_budget_usd is not None and usage.price is None:
-        tell(f"llm_budget_usd: the price of {backend.model} is not known, so only llm_budget_tokens would limit it.")
+    own = {model: Price(prompt, reply) for model, prompt, reply in map(price_of_text, train.llm_prices)}
+    price = price_of(backend.model, own) or price_of(backend.model, getattr(backend, "prices", {}))
+    if train.llm_budget_usd is not None and price is None and use is not CacheUse.ONLY:
+        backend.close()
+        model = backend.model or "the model"
+        raise ConfigurationError(
+            f"--llm-budget-usd: the price of {model} is not known; say it with --llm-price {model}=PROMPT/REPLY "
+            "(dollars a million tokens), or limit --llm-budget-tokens instead"
+        )
+    usage = Usage(price, train.llm_budget_usd, train.llm_budget_tokens)
     return Counsel(
         backend,
         name,
         usage,
         Breaker(time.monotonic),
         settled=settled,
+        most_tokens=train.max_context_length,
         cache=cache,
         cache_use=use,
         report=report,
@@ -108,6 +117,11 @@ def cache_path(chosen: Path | None) -> Path:
     return chosen or platformdirs.user_cache_path("pkmncli", appauthor=False) / CACHE_FILE
 
 
+def advice_seed(settings: ResolvedSettings) -> int:
+    """The seed that requests carry: one of 63 bits less, since services take no more."""
+    return derive_seed(settings.train.seed, Purpose.ADVICE) >> 1
+
+
 def build_desk(
     settings: ResolvedSettings, registry: Registry, pool: WorkerPool, *, tell: Callable[[str], None]
 ) -> DeskBuilder | None:
@@ -122,7 +136,7 @@ def build_desk(
     train = settings.train
     if train.llm == NONE:
         return None
-    template = PromptTemplate.load(train.llm_prompt)
+    template = PromptTemplate.load(train.llm_prompt, train.max_context_length)
     counsel = build_counsel(settings, registry, report=tell, tell=tell)
     # Replies of a cache alone come at once, and must come at the same step every time.
     wait = train.llm_wait or counsel.cache_use is CacheUse.ONLY
@@ -139,8 +153,9 @@ def build_desk(
         prompt_tokens=train.max_context_length,
         timeout_s=train.llm_timeout_s,
         vision=train.llm_vision,
-        seed=derive_seed(train.seed, Purpose.ADVICE) >> 1,
+        seed=advice_seed(settings),
         temperature=train.llm_temperature,
+        reply_tokens=train.llm_reply_tokens,
     )
 
     def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceDesk:

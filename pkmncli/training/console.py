@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -62,6 +63,13 @@ class ConsoleProgress:
     def on_episode(self, status: Status) -> None:
         """Shows a status; the speed is that of the one before."""
         self._show(status)
+
+    def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
+        """Says what the learner is worth alone."""
+        self.message(
+            f"Evaluated after {step:,} steps: reward {found['avg_reward']:.1f} on average, "
+            f"goal reached in {found['goal_share']:.0%} of {found['episodes']} episodes."
+        )
 
     def _show(self, status: Status) -> None:
         if self._live and self._task is not None:

@@ -42,9 +42,10 @@ class CheckpointKeeper:
             write_checkpoint(folder, checkpoint, segments(), previous)
             statistics = TrainingStatistics.from_state_dict(dict(checkpoint.trainer["statistics"]))
             new = set(statistics.milestone_episodes) - self._milestones
-            index = checkpoints.record(
-                checkpoint.step, best_score=self._score_if_best(statistics), milestones=sorted(new)
-            )
+            score = self._score_if_best(statistics)
+            if checkpoint.best:
+                score = score if score is not None else statistics.average_reward or 0.0
+            index = checkpoints.record(checkpoint.step, best_score=score, milestones=sorted(new))
             self._milestones = set(index.milestones)
             if previous is not None:
                 drop_buffer(previous)
@@ -60,7 +61,11 @@ class CheckpointKeeper:
         return folder
 
     def _score_if_best(self, statistics: TrainingStatistics) -> float | None:
-        """The mean of the recent returns, if a run of full length was never better."""
+        """What the learner was evaluated at, if that was never better; where it never is, the mean recent return."""
+        if statistics.evaluation is not None:
+            found = float(statistics.evaluation["avg_reward"])
+            now = statistics.evaluated_at == statistics.steps
+            return found if now and found == statistics.best_evaluation else None
         score = statistics.average_reward
         if score is None or len(statistics.recent_rewards) < RECENT_EPISODES:
             return None

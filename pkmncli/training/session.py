@@ -8,7 +8,7 @@ import logging
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +16,22 @@ from typing import Any
 
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
+from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
+from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import redact, say
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.callbacks import Event
 from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
+from pkmncli.training.examination import Examination
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.intervals import Interval
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.trainer import Trainer, TrainerOptions
@@ -59,15 +64,26 @@ class TrainingSession:
         registry: where plugins are looked up.
         arguments: the command line, to be kept in the run.
         progress: what shows the training.
+        fire: tells a script's functions of an event.
+        on_trainer: is shown the trainer before it trains.
     """
 
     def __init__(
-        self, settings: ResolvedSettings, registry: Registry, arguments: Sequence[str], progress: ConsoleProgress
+        self,
+        settings: ResolvedSettings,
+        registry: Registry,
+        arguments: Sequence[str],
+        progress: ConsoleProgress,
+        *,
+        fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
+        on_trainer: Callable[[Trainer], None] = lambda trainer: None,
     ) -> None:
         self._settings = settings
         self._registry = registry
         self._arguments = arguments
         self._progress = progress
+        self._fire = fire
+        self._on_trainer = on_trainer
 
     def start(self) -> Outcome:
         """Makes a new run and trains it. Nothing is written before the environments run."""
@@ -86,10 +102,17 @@ class TrainingSession:
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 return self._train(run, pool, learner, options, None, desk, interrupted)
 
-    def go_on(self, run: Run) -> Outcome:
-        """Goes on with a run from its newest checkpoint that is whole."""
+    def go_on(self, run: Run, at: str = LATEST) -> Outcome:
+        """Goes on with a run from its newest checkpoint that is whole, or from an earlier one: later ones go aside.
+
+        Args:
+            run: the run.
+            at: which checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` has it.
+        """
         with InterruptFlag(STOPPING) as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
             remove_leftovers(run)
+            if at != LATEST:
+                _set_aside_after(run, run.checkpoints.resolve(at).name)
             checkpoint = newest_checkpoint(run, _report_damage)
             with self._workers() as pool:
                 options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
@@ -123,6 +146,7 @@ class TrainingSession:
             write_atomic(run.config_file, settings.to_toml())
             run.write_command(self._arguments)
         store = open_store(self._registry, tables_folder(settings, run))
+        examination = Examination.of(settings, self._registry)
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -135,6 +159,8 @@ class TrainingSession:
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
             advice=desk,
+            examine=examination.hold,
+            fire=self._fire,
         )
         try:
             if checkpoint is None:
@@ -149,7 +175,8 @@ class TrainingSession:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
                 self._announce(run, pool, learner, trainer, options)
-            with self._progress:
+            self._on_trainer(trainer)
+            with self._progress, examination:
                 summary = trainer.train(lambda: bool(interrupted))
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
@@ -173,10 +200,18 @@ class TrainingSession:
             seed=train.seed,
             total_steps=steps,
             total_episodes=train.episodes,
-            save_interval=train.save_interval,
+            save_interval=Interval(
+                # an interval in episodes takes the place of the default one in steps
+                None if train.save_interval_episodes and self._is_default("save_interval") else train.save_interval,
+                train.save_interval_episodes,
+            ),
+            eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
             # a larger budget must not start an old schedule anew: exploration would jump up again
             schedule_steps=budget if checkpoint is None else checkpoint.trainer["schedule_steps"],
         )
+
+    def _is_default(self, name: str) -> bool:
+        return self._settings.origins[name] == DEFAULT
 
     def _announce(
         self, run: Run, pool: WorkerPool, learner: Algorithm, trainer: Trainer, options: TrainerOptions
@@ -237,11 +272,22 @@ def newest_checkpoint(run: Run, report: Callable[[str], None]) -> Path:
     newest_first = [run.checkpoints.folder / name for name in reversed(run.checkpoints.names())]
     usable = first_usable(newest_first, report)
     for damaged in newest_first[: newest_first.index(usable)]:
-        aside = run.folder / SUPERSEDED / damaged.name
-        shutil.rmtree(aside, ignore_errors=True)
-        aside.parent.mkdir(exist_ok=True)
-        damaged.rename(aside)
+        _set_aside(run, damaged)
     return usable
+
+
+def _set_aside_after(run: Run, name: str) -> None:
+    """Sets aside the checkpoints after one."""
+    names = run.checkpoints.names()
+    for later in names[names.index(name) + 1 :]:
+        _set_aside(run, run.checkpoints.folder / later)
+
+
+def _set_aside(run: Run, checkpoint: Path) -> None:
+    aside = run.folder / SUPERSEDED / checkpoint.name
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.parent.mkdir(exist_ok=True)
+    checkpoint.rename(aside)
 
 
 def _report_damage(text: str) -> None:

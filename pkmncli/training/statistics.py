@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
 
 from pkmncli.api import EpisodeSummary, Source
+from pkmncli.training.intervals import Progress
 
 RECENT_EPISODES = 10
 """Episodes that a «recent» average is taken over."""
@@ -27,6 +29,17 @@ class TrainingStatistics:
     workers_lost: int = 0
     steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
     recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
+    recent_successes: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
+    """Whether each of the recent episodes reached the goal."""
+    curriculum_stage: int = 1
+    curriculum_advancements: int = 0
+    strategy_switches: int = 0
+    evaluated_at: int = -1
+    """Steps after which the learner was last evaluated, -1 for never."""
+    evaluation: dict[str, Any] | None = None
+    """What the latest evaluation found."""
+    best_evaluation: float | None = None
+    """Mean return of the best evaluation."""
     milestone_episodes: dict[str, int] = field(default_factory=dict)
     milestone_first_step: dict[str, int] = field(default_factory=dict)
     milestone_splits: dict[str, tuple[int, int | None]] = field(default_factory=dict)
@@ -40,6 +53,7 @@ class TrainingStatistics:
         self.total_episode_steps += summary.steps
         self.total_llm_share += summary.llm_share
         self.recent_rewards.append(summary.total_reward)
+        self.recent_successes.append(summary.terminated)
         if self.best_reward is None or summary.total_reward > self.best_reward:
             self.best_reward = summary.total_reward
         for name, step in summary.milestone_steps.items():
@@ -48,6 +62,21 @@ class TrainingStatistics:
             self.milestone_first_step[name] = min(reached, self.milestone_first_step.get(name, reached))
             if name not in self.milestone_splits or step < self.milestone_splits[name][0]:
                 self.milestone_splits[name] = (step, summary.milestone_frames.get(name))
+
+    def add_evaluation(self, found: Mapping[str, Any]) -> bool:
+        """Takes in what an evaluation after this step found. Returns whether none was better."""
+        self.evaluated_at = self.steps
+        self.evaluation = dict(found)
+        score = float(found["avg_reward"])
+        if self.best_evaluation is not None and score <= self.best_evaluation:
+            return False
+        self.best_evaluation = score
+        return True
+
+    @property
+    def progress(self) -> Progress:
+        """Steps and episodes so far."""
+        return Progress(self.steps, self.episodes)
 
     @property
     def milestones_reached(self) -> list[str]:
@@ -59,6 +88,23 @@ class TrainingStatistics:
     def average_reward(self) -> float | None:
         """Mean return of the recent episodes; nothing before the first has ended."""
         return fmean(self.recent_rewards) if self.recent_rewards else None
+
+    @property
+    def success_rate(self) -> float | None:
+        """Share of the recent episodes that reached the goal; nothing before the first has ended."""
+        return fmean(self.recent_successes) if self.recent_successes else None
+
+    def performance(self, episode: EpisodeSummary) -> dict[str, Any]:
+        """The performance metrics of the documents, after an episode that has just been counted."""
+        return {
+            "episode_reward": episode.total_reward,
+            "average_reward": self.average_reward,
+            "llm_usage_rate": episode.llm_share,
+            "episode_length": episode.steps,
+            "strategy_switches": self.strategy_switches,
+            "curriculum_stage": self.curriculum_stage,
+            "success_rate": self.success_rate,
+        }
 
     def source_shares(self) -> dict[str, float]:
         """Share of all steps that each source decided, 0..1."""
@@ -75,6 +121,12 @@ class TrainingStatistics:
             "final_avg_reward": self.average_reward,
             "avg_episode_length": self.total_episode_steps / episodes,
             "avg_llm_usage": self.total_llm_share / episodes,
+            "curriculum_stage_reached": self.curriculum_stage,
+            "curriculum_advancements": self.curriculum_advancements,
+            "strategy_switches": self.strategy_switches,
+            "success_rate": self.success_rate,
+            "final_evaluation": self.evaluation,
+            "episodes_per_hour": round(3600 * self.episodes / self.elapsed_s, 1) if self.elapsed_s else None,
             "updates": self.updates,
             "elapsed_s": round(self.elapsed_s, 1),
             "steps_per_second": round(self.steps / self.elapsed_s, 1) if self.elapsed_s else None,
@@ -96,6 +148,7 @@ class TrainingStatistics:
         """Plain values for a checkpoint."""
         state = asdict(self)
         state["recent_rewards"] = list(self.recent_rewards)
+        state["recent_successes"] = list(self.recent_successes)
         return state
 
     @classmethod
@@ -103,6 +156,7 @@ class TrainingStatistics:
         """Goes on from :meth:`state_dict`."""
         state = dict(state)
         state["recent_rewards"] = deque(state["recent_rewards"], maxlen=RECENT_EPISODES)
+        state["recent_successes"] = deque(state.get("recent_successes", ()), maxlen=RECENT_EPISODES)
         splits = state.get("milestone_splits", {})
         state["milestone_splits"] = {name: (step, frame) for name, (step, frame) in splits.items()}
         return cls(**state)

@@ -15,7 +15,9 @@ from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.training.checkpoints import Checkpoint
 from pkmncli.training.episodes import RunningEpisode
+from pkmncli.training.intervals import Interval, crossings
 from pkmncli.training.learner_thread import LearnerThread
+from pkmncli.training.memory import peak_memory_bytes
 from pkmncli.training.press_log import PressLog
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pkmncli.training.advice_desk import AdviceDesk
+    from pkmncli.training.callbacks import Event
     from pkmncli.training.workers import StepResult, WorkerPool
 
 logger = logging.getLogger(__name__)
@@ -42,10 +45,10 @@ class TrainerOptions:
     total_steps: int | None
     """Counted over all environments, as every interval is."""
     total_episodes: int | None
-    save_interval: int
-    """Steps between two checkpoints."""
+    save_interval: Interval
     schedule_steps: int
     """What the learner's schedules end at; a run that goes on keeps its first."""
+    eval_interval: Interval
 
     @property
     def budget(self) -> str:
@@ -87,6 +90,9 @@ class Observer(Protocol):
     def on_episode(self, status: Status) -> None:
         """An episode has ended. Speed, times and metrics are those of the status before."""
 
+    def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
+        """The learner was evaluated after so many steps."""
+
 
 class Trainer:
     """Trains one learner on a pool of environments.
@@ -102,6 +108,8 @@ class Trainer:
         observer: what shows the training.
         start: hash of the saved state in which every episode begins, empty for the game's own start.
         advice: builds the desk that asks the language model, given what keeps its rows; nothing without a model.
+        examine: evaluates the learner; called at every ``eval_interval`` and at the end.
+        fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
     """
 
     def __init__(
@@ -117,6 +125,8 @@ class Trainer:
         observer: Observer,
         start: str = "",
         advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk] | None = None,
+        examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
+        fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -126,6 +136,8 @@ class Trainer:
         self._save = save
         self._call_hook = call_hook
         self._observer = observer
+        self._examine = examine
+        self._fire = fire
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._recorder = Recorder(store, pool.num_envs, on_batch=self._on_batch, start=start)
@@ -138,6 +150,7 @@ class Trainer:
         self._last_status = (0, time.perf_counter())
         self._metrics: dict[str, float] = {}
         self._saved_at = -1
+        self._save_wanted = self._save_as_best = False
         self._lost_before = 0
 
     # Begin ---------------------------------------------------------------------------------------------------------
@@ -184,6 +197,8 @@ class Trainer:
                 self.save_checkpoint()
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
                 self._one_step()
+            if self._options.eval_interval.ever and not interrupted():
+                self._evaluate()
             if self._saved_at != self.statistics.steps:
                 self.save_checkpoint()
             self._recorder.flush()
@@ -200,7 +215,8 @@ class Trainer:
     def _one_step(self) -> None:
         clock = time.perf_counter
         began = clock()
-        steps_before = self.statistics.steps
+        before = self.statistics.progress
+        steps_before = before.steps
         if self._desk is not None:
             self._desk.before_step(steps_before)
         asked = clock()
@@ -218,7 +234,7 @@ class Trainer:
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
         recorded = clock()
-        for _window in range(_crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
+        for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             self._take_metrics(self._thread.next_window())
         learned = clock()
         self._seconds["advice"] += asked - began
@@ -228,12 +244,29 @@ class Trainer:
         self._seconds["waiting for the learner"] += learned - recorded
         for index in np.flatnonzero(result.ended).tolist():
             self._end_episode(index, result.records[index])
-        if _crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
+        if crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
         self._recorder.flush_if_due()
         self.statistics.elapsed_s += clock() - began
-        if _crossings(steps_before, self.statistics.steps, self._options.save_interval):
+        if self._options.eval_interval.passed(before, self.statistics.progress):
+            self._evaluate()
+        if self._save_wanted or self._options.save_interval.passed(before, self.statistics.progress):
             self.save_checkpoint()
+
+    def _evaluate(self) -> None:
+        """Holds an examination, once at a step; one that was never better is worth a checkpoint."""
+        if self._examine is None or self.statistics.evaluated_at == self.statistics.steps:
+            return
+        found = self._examine(self._learner)
+        self._save_wanted = self.statistics.add_evaluation(found) or self._save_wanted
+        values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
+        self._recorder.add_metrics(self.statistics.steps, {f"evaluation/{name}": one for name, one in values.items()})
+        self._observer.on_evaluation(self.statistics.steps, found)
+
+    def ask_to_save(self, *, best: bool = False) -> None:
+        """Has a checkpoint written when the step that is under way has ended, as the best where that is said."""
+        self._save_wanted = True
+        self._save_as_best = self._save_as_best or best
 
     def _take_metrics(self, metrics: Mapping[str, float]) -> None:
         if metrics:
@@ -256,6 +289,7 @@ class Trainer:
         measured = {f"time/{name}": spent / seconds for name, spent in status.seconds.items()}
         measured["time/steps_per_second"] = status.steps_per_second
         measured["store/bytes"] = self._store.size_bytes()
+        measured["memory/peak_bytes"] = peak_memory_bytes()
         self._recorder.add_metrics(self.statistics.steps, {**metrics, **measured})
         self._observer.on_status(status)
 
@@ -278,6 +312,7 @@ class Trainer:
 
     def _new_episode(self, index: int, number: int) -> RunningEpisode:
         seed = derive_seed(self._options.seed, Purpose.TRAINING, episode_number(index, number, self._pool.num_envs))
+        self._fire("episode_start", self.statistics.episodes, {"environment": index, "number": number, "seed": seed})
         return RunningEpisode(number, seed, self.statistics.steps)
 
     def _end_episode(self, index: int, record: np.void) -> None:
@@ -310,10 +345,13 @@ class Trainer:
             ", ".join(summary.milestone_steps) or "nothing",
         )
         self._call_hook("pkmn_episode_finished", run=self._run, episode=summary)
+        performance = self.statistics.performance(summary)
+        self._fire("episode_end", self.statistics.episodes, {"reward": summary.total_reward, **performance})
         self._observer.on_episode(Status(self.statistics, self._options, 0.0, {}, self._metrics))
 
     def _on_batch(self, batch: Mapping[str, Any]) -> None:
         self._call_hook("pkmn_steps_logged", run=self._run, batch=batch)
+        self._fire("step_batch", self.statistics.episodes, batch)
 
     # Checkpoints -----------------------------------------------------------------------------------------------------
 
@@ -344,18 +382,16 @@ class Trainer:
             arrays=arrays,
             workers=tuple(self._pool.save()),
             milestone_names=tuple(self._pool.milestone_names),
+            best=self._save_as_best,
         )
         path = self._save(checkpoint, self._segments)
         self._saved_at = self.statistics.steps
+        self._save_wanted = self._save_as_best = False
         self._call_hook("pkmn_checkpoint_saved", run=self._run, path=path)
+        self._fire("checkpoint", self.statistics.episodes, {"path": path, "step": self.statistics.steps})
 
     def _segments(self) -> list[Segment]:
         return list(self._learner.segments())
-
-
-def _crossings(before: int, after: int, interval: int) -> int:
-    """How many multiples of ``interval`` lie in (before, after]: intervals mean the same however many environments."""
-    return after // interval - before // interval
 
 
 def _transitions(result: StepResult) -> Transitions:

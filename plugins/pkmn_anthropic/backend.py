@@ -7,14 +7,16 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
 
+from pkmn_anthropic.prices import ANTHROPIC_PRICES
 from pkmn_anthropic.settings import AnthropicSettings
-from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
 
@@ -44,6 +46,11 @@ class AnthropicBackend:
         self._forces_tool = True
         self._lock = threading.Lock()
         self._made: anthropic.Anthropic | None = None
+
+    @property
+    def prices(self) -> Mapping[str, Price]:
+        """Anthropic's own; another service has prices of its own."""
+        return ANTHROPIC_PRICES if not self._url or urlsplit(self._url).hostname == "api.anthropic.com" else {}
 
     def check(self) -> str:
         """Lists the models, which tells whether key and model are right."""

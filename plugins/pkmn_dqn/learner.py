@@ -24,7 +24,7 @@ from pkmn_dqn.random_state import dump_generator, generator, restore_generator
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmn_dqn.track_record import TrackRecord
-from pkmncli.api import Segment, Transitions
+from pkmncli.api import Segment, Source, Transitions
 from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
 
 _STATE_VERSION = 1
@@ -92,6 +92,7 @@ class DQN:
         self._draw_rng = generator(seed, _DRAW_STREAM)
         # Kept in checkpoints: a run resumed with a larger budget does not start to explore again.
         self._exploration_steps = max(1, round(settings.exploration_fraction * total_steps))
+        self._demonstration_steps = round(settings.demonstration_fraction * total_steps)
 
     @property
     def epsilon(self) -> float:
@@ -99,6 +100,13 @@ class DQN:
         initial, final = self._settings.exploration_initial, self._settings.exploration_final
         progress = min(1.0, self.steps / self._exploration_steps)
         return initial + progress * (final - initial)
+
+    @property
+    def demonstration_weight(self) -> float:
+        """Weight of the large-margin loss now: falls to 0 in a straight line, by the learner's own count of steps."""
+        if self.steps >= self._demonstration_steps:
+            return 0.0
+        return self._settings.demonstration_weight * (1 - self.steps / self._demonstration_steps)
 
     @property
     def reliability(self) -> float:
@@ -171,11 +179,18 @@ class DQN:
             return None
         batches = tuple(
             Batch.of(
-                self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng), self._device
+                self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng),
+                self._device,
+                self.demonstration_weight,
             )
             for _ in range(settings.gradient_steps)
         )
-        metrics = {"epsilon": self.epsilon, "reliability": self.reliability, "buffer_steps": float(len(self._replay))}
+        metrics = {
+            "epsilon": self.epsilon,
+            "reliability": self.reliability,
+            "buffer_steps": float(len(self._replay)),
+            "demonstration_weight": self.demonstration_weight,
+        }
         return Drawn(batches, metrics)
 
     def learn(self, drawn: object) -> dict[str, float]:
@@ -191,8 +206,9 @@ class DQN:
         size = self._settings.batch_size
         columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self._layout.columns.items()}
         numbers, zeros = np.zeros(size, np.int64), np.zeros(size, np.float32)
-        sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.zeros(size, np.uint8))
-        trial, batch = copy.deepcopy(self._learning), Batch.of(sample, self._device)
+        sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.full(size, Source.RULE, np.uint8))
+        trial = copy.deepcopy(self._learning)
+        batch = Batch.of(sample, self._device, self.demonstration_weight)
         trial.update(batch)  # the first one also allocates
         began = time.perf_counter()
         for _ in range(_TIMED_UPDATES):
@@ -212,6 +228,7 @@ class DQN:
             "steps": self.steps,
             "num_envs": self._num_envs,
             "exploration_steps": self._exploration_steps,
+            "demonstration_steps": self._demonstration_steps,
             "random.act": dump_generator(self._act_rng),
             "random.draw": dump_generator(self._draw_rng),
         }
@@ -243,6 +260,8 @@ class DQN:
         restore_generator(self._act_rng, state["random.act"])
         restore_generator(self._draw_rng, state["random.draw"])
         self._exploration_steps = int(state["exploration_steps"])
+        # A checkpoint of an earlier version has none: it goes on without demonstrations, as it began.
+        self._demonstration_steps = int(state.get("demonstration_steps", 0))
         self.steps = int(state["steps"])
 
     def segments(self) -> Iterable[Segment]:

@@ -1,7 +1,12 @@
 """Deep Q-learning proper: the learned network, its target network, and one update of them.
 
-Double: van Hasselt et al. 2016. Dueling: Wang et al. 2016. n-step returns as in Rainbow, Hessel et al. 2018,
-without correction for presses that the learner would not have chosen.
+Double: van Hasselt et al. 2016. Dueling: Wang et al. 2016. n-step returns as in Rainbow, Hessel et al. 2018.
+Large-margin loss of demonstrated presses: Hester et al. 2018, "Deep Q-learning from demonstrations".
+
+n-step returns run on over presses of all sides, uncorrected. What follows a step may be pressed worse than the learner
+would (then the return is too low), never better than the best: the games change in the same way whenever the same is
+done, so the errors are to one side, and at most ``n_step`` long. Cutting a return wherever the one who presses changes
+would leave one-step targets around every trial of the learner's, which is where news must travel.
 """
 
 from __future__ import annotations
@@ -19,8 +24,10 @@ from pkmn_dqn.network import QNetwork
 from pkmn_dqn.observations import MASK, ObservationLayout
 from pkmn_dqn.replay_buffer import Sample
 from pkmn_dqn.settings import DQNSettings
+from pkmncli.api import Source
 from pkmncli.errors import CheckpointError, TrainingError
 
+_ADVISED = (Source.RULE, Source.LLM)
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -33,20 +40,26 @@ class Batch:
     returns: Tensor
     discounts: Tensor
     next_observations: Mapping[str, Tensor]
+    demonstrated: Tensor
+    """(n,) bool: the advised side pressed."""
+    demonstration_weight: float
+    """Of the large-margin loss in this update; 0 leaves it out."""
 
     @classmethod
-    def of(cls, sample: Sample, device: torch.device) -> Batch:
+    def of(cls, sample: Sample, device: torch.device, demonstration_weight: float = 0.0) -> Batch:
         """Copies a sample."""
 
         def copied(array: Any) -> Tensor:
             return torch.tensor(array, device=device)
 
         return cls(
-            {name: copied(array) for name, array in sample.observations.items() if name != MASK},
+            {name: copied(array) for name, array in sample.observations.items()},
             copied(sample.actions),
             copied(sample.returns),
             copied(sample.discounts),
             {name: copied(array) for name, array in sample.next_observations.items()},
+            copied(np.isin(sample.sources, _ADVISED)),
+            demonstration_weight,
         )
 
 
@@ -57,6 +70,27 @@ def masked(values: Tensor, mask: Tensor) -> Tensor:
     """
     allowed = mask.to(torch.bool)
     return values.masked_fill(~(allowed | ~allowed.any(dim=1, keepdim=True)), -torch.inf)
+
+
+def margin_loss(values: Tensor, actions: Tensor, mask: Tensor, demonstrated: Tensor, margin: float) -> Tensor:
+    """How far demonstrated presses fall short of being worth ``margin`` more than every other allowed press.
+
+    The mean over the whole batch of max_a [Q(s, a) + margin (a is not the press)] - Q(s, press), with 0 for steps that
+    are no demonstrations (Hester et al. 2018, equation 2): so the weight of a demonstration does not depend on how many
+    there are.
+
+    Args:
+        values: (n, num_actions) of the learned network.
+        actions: (n,) what was pressed.
+        mask: (n, num_actions), 1 = allowed. The press itself always counts.
+        demonstrated: (n,) bool.
+        margin: in units of return.
+    """
+    pressed = actions[:, None]
+    demanded = (values + margin).scatter(1, pressed, values.gather(1, pressed))
+    demanded = masked(demanded, mask.scatter(1, pressed, 1))
+    shortfall = demanded.amax(dim=1) - values.gather(1, pressed)[:, 0]
+    return (shortfall * demonstrated).mean()
 
 
 class QLearning:
@@ -79,15 +113,23 @@ class QLearning:
         """Learns from one batch.
 
         Returns:
-            ``loss``, ``mean_q`` (of the actions taken), ``td_error`` (mean absolute), ``grad_norm`` (before clipping).
+            ``loss``, ``mean_q`` (of the actions taken), ``td_error`` (mean absolute), ``margin_loss`` (unweighted; 0
+            where it is off), ``grad_norm`` (before clipping).
 
         Raises:
             TrainingError: the loss is not a finite number.
         """
         settings = self._settings
         targets = batch.returns + batch.discounts * self._next_values(batch.next_observations)
-        values = self.online(batch.observations).gather(1, batch.actions[:, None])[:, 0]
+        all_values = self.online(batch.observations)
+        values = all_values.gather(1, batch.actions[:, None])[:, 0]
         loss = nn.functional.huber_loss(values, targets, delta=settings.huber_delta)
+        shortfall = 0.0
+        if batch.demonstration_weight > 0 and settings.demonstration_margin > 0:
+            mask, margin = batch.observations[MASK], settings.demonstration_margin
+            demanded = margin_loss(all_values, batch.actions, mask, batch.demonstrated, margin)
+            loss = loss + batch.demonstration_weight * demanded
+            shortfall = float(demanded.item())
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
@@ -106,6 +148,7 @@ class QLearning:
                 "loss": loss_value,
                 "mean_q": float(values.mean().item()),
                 "td_error": float((values - targets).abs().mean().item()),
+                "margin_loss": shortfall,
                 "grad_norm": float(grad_norm.item()),
             }
 

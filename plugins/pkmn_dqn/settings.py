@@ -2,7 +2,8 @@
 
 Sources named in the descriptions: [preset] the project's own DQN preset; [nature] Mnih et al. 2015, "Human-level
 control through deep reinforcement learning"; [rainbow] Hessel et al. 2018; [efficient] van Hasselt et al. 2019,
-"When to use parametric models in reinforcement learning?"; [own] measured or chosen here.
+"When to use parametric models in reinforcement learning?"; [dqfd] Hester et al. 2018, "Deep Q-learning from
+demonstrations"; [own] measured or chosen here.
 """
 
 from __future__ import annotations
@@ -43,6 +44,20 @@ class DQNSettings(BaseModel):
         250, description="Updates between two copies to the target network; 250 are 1,000 steps [own]"
     )
     tau: float = Field(1.0, gt=0, le=1, description="Share of the learned weights in such a copy; 1 replaces [nature]")
+
+    # Demonstrations: steps that the advised side pressed
+    demonstration_margin: float = Field(
+        0.8,
+        ge=0,
+        description="How much more, in units of return, a demonstrated press must be worth than any other; "
+        "0 turns demonstrations off [dqfd]",
+    )
+    demonstration_weight: float = Field(
+        1.0, ge=0, description="Weight of that demand beside the loss of the targets, at the start [dqfd]"
+    )
+    demonstration_fraction: float = Field(
+        1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls to 0 [own]"
+    )
 
     # Experience
     buffer_size: PositiveInt = Field(

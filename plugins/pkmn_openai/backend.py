@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import openai
 
+from pkmn_openai.prices import OPENAI_PRICES
 from pkmn_openai.settings import OpenAISettings
-from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmn_openai.strict_schema import strict_schema
+from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
 
@@ -26,6 +30,12 @@ _COMPLAINTS = {
     "response_format": ("response_format", "json_schema", "grammar"),
 }
 """Options that some models refuse, and the words by which they are complained of."""
+_REFUSAL = re.compile(
+    r"unsupported|not supported|not support|unrecognized|unknown|unexpected|invalid|not permitted|not allowed|forbidden"
+    r"|failed to parse|wrong|deprecated|can(?:no|')t be used|must be|instead",
+    re.IGNORECASE,
+)
+"""Words of a message that refuses an option, rather than mentions it."""
 _LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -56,7 +66,9 @@ class OpenAIBackend:
     def check(self) -> str:
         """Lists the models, and settles which one is asked."""
         if self._url and urlsplit(self._url).scheme not in ("http", "https"):
-            raise LLMConnectionError(f"base_url = {self._url!r} is no address: write http://HOST:PORT/v1")
+            raise LLMConnectionError(
+                "The setting base_url (or OPENAI_BASE_URL) is no address: write http://HOST:PORT/v1"
+            )
         if not self._key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
         try:
@@ -101,6 +113,11 @@ class OpenAIBackend:
         """Closes the connections; what is under way ends with a fault."""
         if self._made is not None:
             self._made.close()
+
+    @property
+    def prices(self) -> Mapping[str, Price]:
+        """OpenAI's own; what another service takes for the same names is its own affair."""
+        return OPENAI_PRICES if not self._url or urlsplit(self._url).hostname == "api.openai.com" else {}
 
     # Parts ---------------------------------------------------------------------------------------------------------
 
@@ -172,7 +189,7 @@ class OpenAIBackend:
         if request.schema is not None and self._settings.use_schema:
             options["response_format"] = {
                 "type": "json_schema",
-                "json_schema": {"name": "reply", "schema": dict(request.schema), "strict": True},
+                "json_schema": {"name": "reply", "schema": strict_schema(request.schema), "strict": True},
             }
         for name in self._left_out & set(options):
             value = options.pop(name)
@@ -212,11 +229,22 @@ class OpenAIBackend:
             return ""  # which may well speak of max_tokens
         body = error.body if isinstance(error.body, dict) else {}
         named = body.get("param")
-        text = named if isinstance(named, str) and named else error.response.text
-        for option, words in _COMPLAINTS.items():
-            if option not in self._left_out and any(word in text for word in words):
-                return option
-        return ""
+        if isinstance(named, str) and named:  # the service names what it complains of, or names something else
+            return next((option for option in self._candidates if named.split(".")[0] in _COMPLAINTS[option]), "")
+        message = body.get("message")
+        text = message if isinstance(message, str) and message else error.response.text
+        if not _REFUSAL.search(text):
+            return ""
+        places = {
+            option: min(place for word in _COMPLAINTS[option] if (place := text.find(word)) >= 0)
+            for option in self._candidates
+            if any(word in text for word in _COMPLAINTS[option])
+        }
+        return min(places, key=lambda option: places[option], default="")  # what comes first is what is complained of
+
+    @property
+    def _candidates(self) -> list[str]:
+        return [option for option in _COMPLAINTS if option not in self._left_out]
 
     def _advice(self, fault: LLMFault) -> str:
         if fault is LLMFault.AUTHENTICATION:

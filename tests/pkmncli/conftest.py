@@ -33,6 +33,9 @@ SMALL = [
 ]
 """A training of some seconds in which everything happens: several episodes, updates, copies and checkpoints."""
 
+MEASURED = {"elapsed_s", "steps_per_second", "episodes_per_hour"}
+"""Keys of a summary that two runs of one course do not share."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -159,7 +162,7 @@ def course() -> Callable[[Path], dict[str, Any]]:
             "pilots": [worker["pilot"] for worker in meta["workers"]],
             "trainer": meta["trainer"],
             "learner": meta["learner"],
-            "summary": {name: summary[name] for name in summary if name not in {"elapsed_s", "steps_per_second"}},
+            "summary": {name: summary[name] for name in summary if name not in MEASURED},
         }
 
     return read

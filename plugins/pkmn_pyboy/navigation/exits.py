@@ -30,6 +30,8 @@ class Exit:
     destination: int
     """Map id, or :data:`UNKNOWN_MAP`."""
     ends: dict[int, int]
+    back: bool = False
+    """Whether it leads back to wherever the player came from."""
 
 
 class ExitReader:
@@ -54,6 +56,13 @@ class ExitReader:
         """Every warp's column, row, number at the other end and map there, as listed."""
         table = self._event_list("wCurMapWarpEvent", _WARP_BYTES)
         return [(row[1], row[0], row[2], row[3] << 8 | row[4]) for row in table]
+
+    def directions(self) -> list[int]:
+        """The directions in which the map goes on, over an edge."""
+        if "wMapConnections" not in self._memory:
+            return []
+        bits = self._memory.read(self._emulator, "wMapConnections")
+        return sorted(direction for direction, bit, _ in _CONNECTIONS if bits >> bit & 1)
 
     def signs(self) -> list[tuple[int, int]]:
         """Tiles of things that can be read."""
@@ -88,7 +97,7 @@ class ExitReader:
                 continue
             back = number in _BACK
             key = f"warp back {x},{y}" if back else f"warp {map_id >> 8}.{map_id & 0xFF} {number}"
-            known = exits.setdefault(key, Exit(key, UNKNOWN_MAP if back else map_id, {}))
+            known = exits.setdefault(key, Exit(key, UNKNOWN_MAP if back else map_id, {}, back))
             known.ends[cell] = press
         return list(exits.values())
 

@@ -23,10 +23,12 @@ OPPOSITE: tuple[int, ...] = (1, 0, 3, 2)
 
 LAND, WATER, WALL = 0, 1, 2
 
+OFF_MAP = 0xFF
+"""Collision byte of what lies off a map, where nobody walks."""
+
 _DIRECTION_NAMES = ("down", "up", "left", "right")
 _BORDER_BLOCKS = 3
 _NO_DIRECTION = 0xFF
-_OFF_MAP = 0xFF
 _WARP_KIND = 7
 _NEEDED = ("wOverworldMapBlocks", "wMapWidth", "wMapHeight", "wTilesetCollisionBank", "wTilesetCollisionAddress")
 
@@ -54,7 +56,8 @@ class TileRules:
     def of(cls, collision: CollisionRules) -> TileRules:
         """From a profile's lists and names: ``ledge_``, ``side_wall_`` and ``warp_mat_`` end in directions."""
         kind = bytes(
-            WALL if value in collision.wall else WATER if value in collision.water else LAND for value in range(256)
+            WALL if value in collision.wall or value == OFF_MAP else WATER if value in collision.water else LAND
+            for value in range(256)
         )
         mats = bytearray([_NO_DIRECTION] * 256)
         for value, mask in enumerate(_directed(collision.names, "warp_mat_")):
@@ -162,7 +165,7 @@ class GridReader:
 
     def _tiles(self, blocks: bytes, width: int, height: int, bank: int, address: int) -> bytes:
         stride = width + 2 * _BORDER_BLOCKS
-        corners: dict[int, bytes] = {0: bytes([_OFF_MAP] * 4)}
+        corners: dict[int, bytes] = {0: bytes([OFF_MAP] * 4)}
         tiles = bytearray()
         for y in range(-1, height * 2 + 1):
             start = (y // 2 + _BORDER_BLOCKS) * stride + _BORDER_BLOCKS

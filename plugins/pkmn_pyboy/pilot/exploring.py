@@ -1,4 +1,4 @@
-"""What is new nearby: exits to maps not yet seen, people not yet spoken to, signs. What was tried costs more."""
+"""What is new: the nearest exit or tile not yet seen, people not yet spoken to, signs. What was tried costs more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
 from pkmn_pyboy.navigation.people import TRAINER
-from pkmn_pyboy.pilot.memory import EXIT, TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.objectives import Objectives
+from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import GameState
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 EXPLORING = 0.3
+_ANY = 1 << 30
 
 
 class Explorer:
@@ -24,30 +27,78 @@ class Explorer:
     Args:
         environment: the game.
         settings: what counts for how much.
+        objectives: follows ways.
+        roads: where the nearest new thing is.
         is_weak: whether fights should be kept out of.
     """
 
     def __init__(
-        self, environment: PokemonEnvironment, settings: PilotSettings, is_weak: Callable[[GameState], bool]
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        objectives: Objectives,
+        roads: Roads,
+        is_weak: Callable[[GameState], bool],
     ) -> None:
         self._environment = environment
         self._settings = settings
+        self._objectives = objectives
+        self._roads = roads
         self._names = environment.profile.names
         self._is_weak = is_weak
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The nearest new thing; nothing where there is none."""
-        options = [
-            *self._exits(state, memory, around),
-            *self._people(state, memory, around),
-            *self._signs(memory, around),
-        ]
+        unexplored = self._nearby(memory, around) or self._unexplored(state, memory, around)
+        options = unexplored or self._exits(state, memory, around)
+        below = min((option[0] for option in options), default=_ANY)
+        options = [*options, *self._people(below, state, memory, around), *self._signs(below, memory, around)]
         return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
 
-    def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
-        settings, here = self._settings, state.map_id
+    def _nearby(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+        """The nearest exit of this map that leads to one not seen, or tile beside some that were not."""
+        here, grid = around.grid.map_id, around.grid
+        goals: dict[int, Goal] = {}
+        for x, y in around.verge:
+            goals[grid.cell(x, y)] = Goal(LOOK, f"look/{here}/{x},{y}", here, "explore", EXPLORING, x, y)
+        for way in around.exits:
+            taken = memory.taken.get(f"{here}/{way.key}", 0)
+            if way.back or taken or str(way.destination) in memory.visits:
+                continue
+            why = f"explore: {self._words(way.destination)}"
+            for cell, press in way.ends.items():
+                x, y = grid.tile_of(cell)
+                key = f"exit/{here}/{way.key}@{x},{y}"
+                goals[cell] = Goal(EXIT, key, here, why, EXPLORING, x, y, press, exit=way.key)
+        tried = self._settings.goal_tries
+        nearest = around.search.nearest({cell for cell, goal in goals.items() if memory.tries.get(goal.key, 0) < tried})
+        return [(nearest[1], goals[nearest[0]])] if nearest is not None else []
+
+    def _unexplored(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+        """The way to the nearest exit not taken or tile not seen, on whichever map that is."""
+        ends = self._roads.unexplored(memory)
+        route = self._roads.plan(("explore",), ends, state, memory)
+        if route is None:
+            return []
+        goal = self._objectives.follow(("explore",), ends, "look", "explore", state, memory, around)
+        if goal is None:
+            return []
+        if goal.kind == TILE:
+            goal.kind, goal.facing, goal.key = LOOK, -1, f"look/{state.map_id}/{goal.x},{goal.y}"
+        goal.confidence = EXPLORING
+        cost = route.cost + self._settings.retry_cost * memory.tries.get(goal.key, 0)
+        if goal.kind == EXIT and self._looks_here(state):
+            cost += self._settings.map_cost
+        return [(cost, goal)]
+
+    def _looks_here(self, state: GameState) -> bool:
+        """Whether what the next milestone needs is on this map."""
         milestone = self._environment.milestones.current(self._environment.goal)
-        looks_here = milestone is not None and milestone.target is not None and milestone.target.map_id == here
+        return milestone is not None and milestone.target is not None and milestone.target.map_id == state.map_id
+
+    def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+        """All exits of this map, those last that were taken most."""
+        settings, here = self._settings, state.map_id
         options = []
         for way in around.exits:
             nearest = around.search.nearest(way.ends)
@@ -56,35 +107,42 @@ class Explorer:
             key = f"exit/{here}/{way.key}"
             cost = nearest[1] + settings.retry_cost * memory.tries.get(key, 0)
             cost += settings.map_cost * memory.taken.get(f"{here}/{way.key}", 0)
-            if way.destination == UNKNOWN_MAP or str(way.destination) in memory.visits:
+            if way.back or str(way.destination) in memory.visits:
                 cost += settings.map_cost
-            if looks_here:
+            if self._looks_here(state):
                 cost += 2 * settings.map_cost
-            name = self._names.map_name(way.destination) if way.destination != UNKNOWN_MAP else "where it came from"
-            options.append((cost, Goal(EXIT, key, here, f"explore: to {name}", EXPLORING, exit=way.key)))
+            why = f"explore: {self._words(way.destination)}"
+            options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=way.key)))
         return options
 
-    def _people(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _words(self, map_id: int) -> str:
+        return f"to {self._names.map_name(map_id)}" if map_id != UNKNOWN_MAP else "where that leads"
+
+    def _people(
+        self, below: int, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> list[tuple[int, Goal]]:
         settings, here = self._settings, around.grid.map_id
         weak = self._is_weak(state)
         options = []
         for person in around.people:
-            nearest = around.search.nearest(around.talk_ends(person.x, person.y))
-            if nearest is None or (weak and person.kind == TRAINER):
-                continue
             key = f"talk/{here}/{person.number}"
-            cost = nearest[1] + settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
-            goal = Goal(TALK, key, here, "explore: talk", EXPLORING, person.x, person.y, person=person.number)
-            options.append((cost, goal))
+            cost = settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
+            # what costs too much already need not be searched for
+            if cost >= below or (weak and person.kind == TRAINER):
+                continue
+            nearest = around.search.nearest(around.talk_ends(person.x, person.y))
+            if nearest is not None:
+                goal = Goal(TALK, key, here, "explore: talk", EXPLORING, person.x, person.y, person=person.number)
+                options.append((nearest[1] + cost, goal))
         return options
 
-    def _signs(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _signs(self, below: int, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
         settings, here = self._settings, around.grid.map_id
         options = []
         for x, y in around.signs:
-            nearest = around.search.nearest(around.talk_ends(x, y))
+            key = f"sign/{here}/{x},{y}"
+            cost = settings.sign_cost + settings.retry_cost * memory.tries.get(key, 0)
+            nearest = around.search.nearest(around.talk_ends(x, y)) if cost < below else None
             if nearest is not None:
-                key = f"sign/{here}/{x},{y}"
-                cost = nearest[1] + settings.sign_cost + settings.retry_cost * memory.tries.get(key, 0)
-                options.append((cost, Goal(TALK, key, here, "explore: read", EXPLORING, x, y)))
+                options.append((nearest[1] + cost, Goal(TALK, key, here, "explore: read", EXPLORING, x, y)))
         return options

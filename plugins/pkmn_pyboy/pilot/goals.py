@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy import planner
-from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
 from pkmn_pyboy.navigation.people import ITEM
-from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import menu_tasks
 from pkmn_pyboy.pilot.catching import hunting_ground
 from pkmn_pyboy.pilot.exploring import Explorer
@@ -56,8 +54,8 @@ class GoalChooser:
         self._tasks = tasks
         self._objectives = Objectives(environment, settings, roads)
         self._healing = Healing(environment, settings, self._objectives, roads, tasks)
-        self._explorer = Explorer(environment, settings, self._healing.is_weak)
-        self._shopping = Shopping(environment, settings, cartridge, self._objectives)
+        self._explorer = Explorer(environment, settings, self._objectives, roads, self._healing.is_weak)
+        self._shopping = Shopping(environment, settings, cartridge, self._objectives, roads)
         self._cartridge = cartridge
         self._planner = GoalOrientedPlanner(environment, settings.care)
         self._training = Training(
@@ -82,18 +80,8 @@ class GoalChooser:
         """What to do at a clerk's counter."""
         return self._shopping
 
-    @property
-    def world(self) -> World:
-        """The maps and how they hang together."""
-        return self._objectives.world
-
-    @world.setter
-    def world(self, world: World) -> None:
-        self._objectives.world = world
-
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The goal to walk for now; nothing where there is nothing to do."""
-        self._learn_ways(state, memory, around)
         self._planner.care = self._settings.care + _CARE_BY_LOSS * memory.losses
         return (
             self._wishes.choose(state, memory, around)
@@ -104,13 +92,6 @@ class GoalChooser:
             or self._planned(state, memory, around)
             or self._explorer.choose(state, memory, around)
         )
-
-    def _learn_ways(self, state: GameState, memory: PilotMemory, around: Surroundings) -> None:
-        known = self.world.neighbours(state.map_id)
-        for way in around.exits:
-            if way.destination not in (UNKNOWN_MAP, *known):
-                memory.links.append([state.map_id, way.destination])
-                self.world.learn(state.map_id, way.destination)
 
     def _pick_up(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """A thing that lies near enough."""
@@ -153,7 +134,7 @@ class GoalChooser:
     def _hunt(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         ground = None
         if self._environment.settings.knowledge != "seen":
-            ground = hunting_ground(self._cartridge, goal.species, state.map_id, self.world, memory)
+            ground = hunting_ground(self._cartridge, goal.species, state, self._roads, memory)
         if ground is None or ground.map_id == state.map_id:
             return self._training.fights(goal.key, goal.title, state, memory, around)
         return self._objectives.towards(ground, goal.title, state, memory, around)

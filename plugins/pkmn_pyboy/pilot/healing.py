@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.pilot import menu_tasks
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.memory import MENU, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
-from pkmn_pyboy.pilot.roads import Roads
+from pkmn_pyboy.pilot.roads import Key, Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.world import goals
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -25,7 +25,7 @@ class Healing:
     Args:
         environment: the game.
         settings: when, and how far to go for it.
-        objectives: ways to other maps.
+        objectives: follows ways.
         roads: where the nearest healer is.
         tasks: jobs in the menu, for things from the bag.
     """
@@ -64,28 +64,36 @@ class Healing:
             return cure
         if not anyway and not self.is_weak(state):
             return None
-        places = {healer[0] for healer in memory.healers} | set(self._healer_maps)
-        options = []
-        for map_id in places:
-            distance = self._objectives.world.distances(map_id).get(state.map_id)
-            if distance is not None and distance <= self._settings.heal_map_distance:
-                options.append((distance, map_id))
-        options.sort()
-        if not options or options[0][0] > self._settings.heal_item_distance:
+        goal = self._healers(memory)
+        key: Key = ("heal", len(memory.healers), *sorted(goal.ends))
+        route = self._roads.plan(key, goal, state, memory)
+        steps = route.cost if route is not None else None
+        if steps is None or steps > self._settings.heal_item_steps:
             thing = self._from_bag(state, memory)
             if thing is not None:
                 return thing
-        for distance, map_id in options:
-            if memory.tries.get(f"heal/{map_id}", 0) >= self._settings.goal_tries:
-                continue
-            goal = (
-                self._here(memory, around)
-                if distance == 0
-                else self._objectives.towards(Target(map_id), "to heal", state, memory, around)
-            )
-            if goal is not None:
-                return goal
-        return self._from_bag(state, memory)
+        if steps is None or steps > self._settings.heal_steps:
+            return self._from_bag(state, memory)
+        found = None
+        if route is not None and route.goal.map_id == state.map_id and len(route.legs) == 1:
+            found = self._here(memory, around)
+        end = f"heal/{state.map_id}"
+        return (
+            found
+            or self._objectives.follow(key, goal, end, "to heal", state, memory, around)
+            or self._from_bag(state, memory)
+        )
+
+    def _healers(self, memory: PilotMemory) -> goals.Goal:
+        """Where someone healed before, healers that are known, and maps that should have one."""
+        ends: dict[int, goals.Ends | None] = dict.fromkeys(
+            map_id for map_id in self._healer_maps if self._roads.world.map(map_id) is not None
+        )
+        ends |= self._roads.of_kind("healer", memory).ends
+        for map_id, x, y, facing in memory.healers:
+            ends[map_id] = {**(ends.get(map_id) or {}), (x, y): facing}
+        tried = self._settings.goal_tries
+        return goals.Goal({one: there for one, there in ends.items() if memory.tries.get(f"heal/{one}", 0) < tried})
 
     def _here(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """Where someone healed the party before; else whoever stands behind a counter, in turn."""

@@ -8,9 +8,9 @@ from typing import Any
 
 _WORD = (1 << 64) - 1
 
-TILE, EXIT, TALK, PACE, MENU = "tile", "exit", "talk", "pace", "menu"
+TILE, EXIT, TALK, PACE, MENU, LOOK = "tile", "exit", "talk", "pace", "menu", "look"
 """Kinds of goals: stand on a tile, leave by an exit, speak to someone or read something, walk about in the grass, open
-the menu for a job."""
+the menu for a job, see what lies beyond a tile."""
 
 
 @dataclass(slots=True)
@@ -28,8 +28,6 @@ class Goal:
     """Direction to face and press A in on the tile, -1 for none."""
     person: int = 0
     exit: str = ""
-    away: bool = False
-    """Whether the exit leads no nearer to what is wanted, so that taking it counts as a try."""
 
 
 @dataclass(slots=True)
@@ -75,8 +73,6 @@ class PilotMemory:
     """How often exits were taken, from either side, by "map/exit"."""
     visits: dict[str, int] = field(default_factory=dict)
     """How often maps were entered, by id."""
-    links: list[list[int]] = field(default_factory=list)
-    """Ways between maps that were found by taking them: from, to."""
     healers: list[list[int]] = field(default_factory=list)
     """Where someone healed the party: map, column, row, facing."""
     progress: list[int] = field(default_factory=list)
@@ -92,9 +88,11 @@ class PilotMemory:
     losses: int = 0
     """Battles lost since the latest milestone: the foes are taken to be that much stronger than they look."""
     route: list[list[int]] = field(default_factory=list)
-    """Exits on the way to where it wants to go: map, column, row, press (-1 for none), next map."""
-    route_key: list[int] = field(default_factory=list)
-    """What the route is for: map, column, row, and how many field moves there were."""
+    """Legs of the way to where it wants to go: map, the leg's last column and row, press (-1 for none), next map."""
+    route_key: list[int | str] = field(default_factory=list)
+    """What the route is for, and how many field moves there were."""
+    no_way: list[int | str] = field(default_factory=list)
+    """What no way was found for, the map, and the step until which none is looked for again there."""
     avoid: list[list[int]] = field(default_factory=list)
     """Exits that were taken or tried in vain: map, column, row."""
     using: bool = False
@@ -138,6 +136,8 @@ class PilotMemory:
     shop_steps: int = 0
     shopped: dict[str, int] = field(default_factory=dict)
     """The step from which on a shop is of interest again, by map."""
+    shops_far: list[int] = field(default_factory=list)
+    """The map on which no shop was near enough, and the step until which none is looked for there."""
     wish: list[Any] = field(default_factory=list)
     """The skill that advice asks for: skill, map, column, row, confidence, species caught when it began."""
     wish_battle: bool = False

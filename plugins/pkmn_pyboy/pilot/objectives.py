@@ -1,22 +1,24 @@
-"""From what is wanted to a goal on this map: the place itself, or the exit that leads nearer to it."""
+"""From what is wanted to a goal on this map: the place itself, or the next leg of the way there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Target
-from pkmn_pyboy.navigation.exits import Exit
-from pkmn_pyboy.navigation.world import World
-from pkmn_pyboy.pilot.memory import EXIT, PACE, TALK, TILE, Goal, PilotMemory
-from pkmn_pyboy.pilot.roads import Roads
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.roads import Key, Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import Facing, GameState
+from pkmn_pyboy.world import goals
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 PLANNED = 0.6
+_PLANS = 4
+_LOOK_AGAIN_STEPS = 20
+_UNSET = -1
 
 
 class Objectives:
@@ -25,15 +27,13 @@ class Objectives:
     Args:
         environment: the game.
         settings: what counts for how much.
-        roads: ways over maps, from the cartridge's world.
+        roads: ways over maps.
     """
 
     def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, roads: Roads) -> None:
         self._environment = environment
         self._settings = settings
         self._roads = roads
-        self.world = World()
-        """The maps and how they hang together, as far as headers and exits taken tell."""
 
     def goal_for(
         self,
@@ -47,14 +47,12 @@ class Objectives:
     ) -> Goal | None:
         """A goal on this map that serves a target; None where nothing can be done for it here, or it failed."""
         if target.map_id == state.map_id:
-            goal = self._here(target, key, why, memory, around)
+            goal = self._here(target, key, why, memory, around) or self._closer_look(target, why, memory, around)
             if goal is None and target.x is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
                 # It may lie in another part of this map, to be entered from elsewhere.
-                goal = self._by_road(target, why, state, memory, around)
+                goal = self.towards(target, why, state, memory, around)
         else:
             goal = self.towards(target, why, state, memory, around)
-            if goal is not None and memory.tries.get(goal.key, 0) >= self._settings.goal_tries:
-                goal = None
         if goal is not None:
             goal.confidence = confidence
         return goal
@@ -62,8 +60,68 @@ class Objectives:
     def towards(
         self, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The exit that leads nearer to another map."""
-        return self._by_road(target, why, state, memory, around) or self._by_maps(target.map_id, memory, around, why)
+        """The exit that leads nearer to a target on another map; None while that map is not known."""
+        if self._roads.world.map(target.map_id) is None:
+            return None
+        steps = self._environment.steps
+        x, y = (_UNSET if place is None else place for place in (target.x, target.y))
+        key: Key = ("to", target.map_id, x, y, target.person, target.scene)
+        missed = [*key, state.map_id]
+        if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
+            return None
+        found = self.follow(key, self._roads.of_target(target), "", why, state, memory, around)
+        if found is None and self._roads.seen is not None:
+            # looking in vain costs most, and each tile that is seen may be the one that opens the way
+            memory.no_way = [*missed, steps + _LOOK_AGAIN_STEPS]
+        return found
+
+    def follow(
+        self,
+        key: Key,
+        goal: goals.Goal,
+        end: str,
+        why: str,
+        state: GameState,
+        memory: PilotMemory,
+        around: Surroundings,
+    ) -> Goal | None:
+        """The next leg of the way to a goal of the planner; None where there is none, or the way ends here already.
+
+        Args:
+            key: what the way is for.
+            goal: where it may end.
+            end: names what is done where the way ends on this map; empty for nothing.
+            why: as the decision says it.
+            state: the game now.
+            memory: keeps the way, and what failed.
+            around: what can be reached here.
+        """
+        for _ in range(_PLANS):
+            leg = self._roads.next_leg(key, goal, state, memory)
+            if leg is None or (leg[3] < 0 and not end):
+                return None
+            x, y, press, onward = leg
+            found = self._leg(x, y, press, end if onward < 0 else "", why, state, around)
+            if found is not None and memory.tries.get(found.key, 0) < self._settings.goal_tries:
+                return found
+            self._roads.drop(memory)
+            if [state.map_id, x, y] in memory.avoid:
+                return None
+            memory.avoid.append([state.map_id, x, y])
+        return None
+
+    def _leg(
+        self, x: int, y: int, press: int, end: str, why: str, state: GameState, around: Surroundings
+    ) -> Goal | None:
+        """What to do on this map for a leg: leave by its last tile, or stand there; None where that can't be done."""
+        here, grid = state.map_id, around.grid
+        if not grid.inside(x, y) or not around.search.reaches(grid.cell(x, y)):
+            return None
+        cell = grid.cell(x, y)
+        for way in around.exits:
+            if way.ends.get(cell, _UNSET - 1) == press:
+                return Goal(EXIT, f"exit/{here}/{way.key}@{x},{y}", here, why, PLANNED, x, y, press, exit=way.key)
+        return Goal(TILE, end, here, why, PLANNED, x, y, press) if end else None
 
     # A place on this map ---------------------------------------------------------------------------------------
 
@@ -113,50 +171,17 @@ class Objectives:
                 return Goal(TALK, key, target.map_id, why, PLANNED, person.x, person.y, person=person.number)
         return None
 
-    # The way to another map --------------------------------------------------------------------------------------
-
-    def _by_road(
-        self, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
-        """The next exit of the planned route, if it can be reached from here."""
-        leg = self._roads.next_exit(target, state, memory)
-        if leg is None:
-            return None
-        x, y, press, _ = leg
-        if not around.grid.inside(x, y):
-            return None
-        cell = around.grid.cell(x, y)
-        way = next((way for way in around.exits if cell in way.ends), None)
-        if way is None:
-            return None
-        key = f"exit/{state.map_id}/{way.key}"
-        if not around.search.reaches(cell) or memory.tries.get(f"{key}@{x},{y}", 0) >= self._settings.goal_tries:
-            if [state.map_id, x, y] not in memory.avoid:
-                memory.avoid.append([state.map_id, x, y])
-            self._roads.drop(memory)
-            return None
-        return Goal(EXIT, f"{key}@{x},{y}", state.map_id, why, PLANNED, x, y, facing=press, exit=way.key)
-
-    def _by_maps(self, map_id: int, memory: PilotMemory, around: Surroundings, why: str) -> Goal | None:
-        """The exit that leads nearer, counted in maps; another one where those can't be reached or failed."""
-        distances = self.world.distances(map_id)
-        here = around.grid.map_id
-        best: tuple[bool, int, str] | None = None
-        for way in around.exits:
-            option = self._option(way, distances.get(way.destination), distances.get(here), memory, around)
-            if option is not None and (best is None or option < best):
-                best = option
-        if best is None:
-            return None
-        return Goal(EXIT, f"exit/{here}/{best[2]}", here, why, PLANNED, exit=best[2], away=best[0])
-
-    def _option(
-        self, way: Exit, distance: int | None, own: int | None, memory: PilotMemory, around: Surroundings
-    ) -> tuple[bool, int, str] | None:
-        settings = self._settings
-        nearest = around.search.nearest(way.ends) if distance is not None else None
-        if distance is None or nearest is None:
-            return None
-        tries = memory.tries.get(f"exit/{around.grid.map_id}/{way.key}", 0)
-        away = (own is not None and distance >= own) or tries >= settings.goal_tries
-        return away, nearest[1] + settings.map_cost * distance + settings.retry_cost * tries, way.key
+    def _closer_look(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """To the edge of what was seen of this map, where that is the way to a target that was not seen."""
+        best: tuple[int, Goal] | None = None
+        for x, y in sorted(around.verge):
+            key = f"look/{target.map_id}/{x},{y}"
+            nearest = around.search.nearest((around.grid.cell(x, y),))
+            if nearest is None or memory.tries.get(key, 0) >= self._settings.goal_tries:
+                continue
+            cost = nearest[1]
+            if target.x is not None and target.y is not None:
+                cost += abs(target.x - x) + abs(target.y - y)
+            if best is None or cost < best[0]:
+                best = cost, Goal(LOOK, key, target.map_id, f"{why}: look for it", PLANNED, x, y)
+        return best[1] if best is not None else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import dialogue
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, AdviceFollower
 from pkmn_pyboy.pilot.battle import Fighter
@@ -18,8 +17,9 @@ from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
-from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.observer import WorldObserver
 from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.seen_world import SeenWorld
 from pkmn_pyboy.world.steps import Costs
 from pkmncli.api import Action, Advice, Decision
 
@@ -44,13 +44,18 @@ class RulesPilot:
     def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
         self.settings = settings = settings or PilotSettings()
         self._environment = environment
-        seen_only = environment.settings.knowledge == "seen"
-        self._maps = World() if seen_only else World.from_rom(environment.rom.data, environment.profile)
         self._tasks = MenuTasks(environment)
         cartridge = environment.cartridge
-        roads = Roads(environment, _route_planner(environment, settings, cartridge))
+        self.seen: SeenWorld | None = None
+        """What was seen in this episode, where it knows nothing else of the world."""
+        self._observer: WorldObserver | None = None
+        if environment.settings.knowledge == "seen" or not cartridge.world.map_ids():
+            self.seen = SeenWorld(environment.profile)
+            self._observer = WorldObserver(environment.emulator, environment.profile, self.seen)
+        world = self.seen or cartridge.world
+        roads = Roads(environment, RoutePlanner(world, Costs(grass=settings.grass_cost)))
         self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
-        self._traveller = Traveller(environment, settings, self._chooser)
+        self._traveller = Traveller(environment, settings, self._chooser, self.seen)
         tables = BattleTables(cartridge)
         self._fighter = Fighter(environment, settings, tables)
         self._learner = MoveLearner(environment, settings, tables)
@@ -62,13 +67,17 @@ class RulesPilot:
     def reset(self, seed: int) -> None:
         """An episode has begun. Whatever is drawn at random is drawn from ``seed``."""
         self.memory = PilotMemory(random=seed & (1 << 64) - 1)
-        self._chooser.world = self._maps.with_links(())
+        if self.seen is not None and self._observer is not None:
+            self.seen.clear()
+            self._observer.reset()
         self._advice.reset()
 
     def act(self, advice: Advice | None = None) -> Decision:
         """What to press now, why, and how sure it is. Whatever it gives is allowed by the environment's mask."""
         environment, memory = self._environment, self.memory
         state = environment.state
+        if self._observer is not None:
+            self._observer.note(state)
         self._notice(state)
         decision = self._advice.act(advice, state, memory)
         if decision is None:
@@ -86,12 +95,20 @@ class RulesPilot:
 
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""
-        return self.memory.to_json()
+        state = self.memory.to_json()
+        if self.seen is not None and self._observer is not None:
+            state["seen"] = {"world": self.seen.save_state(), "observer": self._observer.save_state()}
+        return state
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`save_state`."""
         self.memory = PilotMemory.from_json(state)
-        self._chooser.world = self._maps.with_links(self.memory.links)
+        if self.seen is not None and self._observer is not None:
+            self._observer.reset()
+            self.seen.clear()
+            if "seen" in state:
+                self.seen.load_state(state["seen"]["world"])
+                self._observer.load_state(state["seen"]["observer"])
         self._advice.reset()
 
     def _notice(self, state: GameState) -> None:
@@ -172,12 +189,3 @@ class RulesPilot:
         if phase is Phase.TRANSITION and state.map_group == 0:
             return Decision((Action.START, Action.A)[memory.phase_steps % 2], "begin the game", dialogue.LIKELY)
         return Decision(Action.NONE, "wait for control", dialogue.SURE)
-
-
-def _route_planner(
-    environment: PokemonEnvironment, settings: PilotSettings, cartridge: Cartridge
-) -> RoutePlanner | None:
-    """Plans over the cartridge's maps; None where they are not known, or are not to be."""
-    if environment.settings.knowledge == "seen" or not cartridge.world.map_ids():
-        return None
-    return RoutePlanner(cartridge.world, Costs(grass=settings.grass_cost))

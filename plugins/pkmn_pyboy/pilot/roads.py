@@ -1,4 +1,4 @@
-"""The way over maps never seen: the route that the cartridge's world gives, kept as plain exits from map to map."""
+"""Ways over the world that the pilot knows: planned once, kept as plain legs from map to map, and followed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.goals import Goal, of_kind, of_target, on_map
+from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.records import ENTER, Place
 from pkmn_pyboy.world.route import Route
+from pkmn_pyboy.world.seen_world import SeenWorld
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 _MOST_AVOIDED = 12
+
+Key = tuple[int | str, ...]
+"""What a way is for: it is followed until another one is wanted."""
 
 
 def usable_moves(environment: PokemonEnvironment) -> frozenset[str]:
@@ -30,97 +36,119 @@ def usable_moves(environment: PokemonEnvironment) -> frozenset[str]:
 
 
 def abilities(environment: PokemonEnvironment) -> Abilities:
-    """What the player can do about obstacles now, event flags included."""
+    """What the player can do about obstacles now, with event flags and the hour."""
     flags: set[int] | None = None
     place = environment.profile.memory.fields.get("wEventFlags")
     if place is not None:
         data = environment.emulator.read(place.bank, place.address, place.size)
         flags = {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
-    return Abilities.of(usable_moves(environment), flags)
+    hour = environment.details().clock.hour if "hHours" in environment.profile.memory else None
+    return Abilities.of(usable_moves(environment), flags, hour)
 
 
 class Roads:
-    """Knows the next exit on the way to a target.
+    """Knows how far it is, and the next leg of the way.
 
     Args:
         environment: the game.
-        planner: plans over the world; None where none is known.
+        planner: plans over the world, the cartridge's or what was seen of it.
     """
 
-    def __init__(self, environment: PokemonEnvironment, planner: RoutePlanner | None) -> None:
+    def __init__(self, environment: PokemonEnvironment, planner: RoutePlanner) -> None:
         self._environment = environment
         self._planner = planner
 
-    def next_exit(self, target: Target, state: GameState, memory: PilotMemory) -> list[int] | None:
-        """Column, row, press (-1: it acts when entered) and map of the next exit towards another map.
+    @property
+    def world(self) -> World:
+        """The maps that are known."""
+        return self._planner.world
 
-        None where no way is known. The way is planned once and followed from map to map; it is planned anew where the
-        player is not on it any more, or can do something new.
+    @property
+    def seen(self) -> SeenWorld | None:
+        """The same, where it holds only what was seen."""
+        return self.world if isinstance(self.world, SeenWorld) else None
+
+    # How far it is ------------------------------------------------------------------------------------------
+
+    def route(self, goal: Goal | int, state: GameState, memory: PilotMemory) -> Route | None:
+        """The cheapest way to a goal, or to a map; past what failed lately where there is another way."""
+        start, able = Place(state.map_id, state.x, state.y), abilities(self._environment)
+        avoid = [Place(*place) for place in memory.avoid[-_MOST_AVOIDED:]]
+        route = self._planner.route(start, goal, able, avoid=avoid)
+        return route if route is not None or not avoid else self._planner.route(start, goal, able)
+
+    def of_kind(self, kind: str, memory: PilotMemory) -> Goal:
+        """All of a kind that are known: ``grass``, ``healer``, ``shop``, ``unseen`` exits and the like."""
+        visited = {int(map_id) for map_id in memory.visits}
+        return of_kind(self.world, kind, abilities(self._environment), visited)
+
+    def of_target(self, target: Target) -> Goal:
+        """Where a milestone's target is; anywhere on its map where that is all that can be said."""
+        found = of_target(self.world, target)
+        return found if found.ends else on_map(target.map_id)
+
+    def unexplored(self, memory: PilotMemory) -> Goal:
+        """Exits that were not taken yet, and tiles beside some that were not seen yet."""
+        found = self.of_kind("unseen", memory)
+        if self.seen is None:
+            return found
+        ends = {map_id: dict(there or {}) for map_id, there in found.ends.items()}
+        for map_id in self.seen.map_ids():
+            verge = self.seen.verge(map_id)
+            if verge:
+                ends[map_id] = dict.fromkeys(verge, ENTER) | ends.get(map_id, {})
+        return Goal(ends, enters=True)
+
+    # The way ------------------------------------------------------------------------------------------------
+
+    def next_leg(self, key: Key, goal: Goal, state: GameState, memory: PilotMemory) -> tuple[int, int, int, int] | None:
+        """Column, row, press (-1: none, it acts when entered) and next map of the leg over this map.
+
+        The next map is -1 where the way ends here. None where no way is known. The way is planned once and followed
+        from map to map; it is planned anew where the player is not on it any more, or can do something new.
+
+        Args:
+            key: what the way is for, as plain values; with another key it is planned anew.
+            goal: where to. Where it can't be reached yet, the way goes as far as to what is in between.
+            state: the game now.
+            memory: keeps the way.
         """
-        key = [target.map_id, target.x or 0, target.y or 0, len(usable_moves(self._environment))]
-        leg = self._known_leg(key, state.map_id, memory)
+        leg = self._known_leg(self._full(key), state.map_id, memory)
         if leg is None:
-            memory.route = self._plan(target, state, memory)
-            memory.route_key = key
-            leg = self._known_leg(key, state.map_id, memory)
+            if self.plan(key, goal, state, memory) is None:
+                start, able = Place(state.map_id, state.x, state.y), abilities(self._environment)
+                self._keep(key, self._planner.route(start, goal, able, through_obstacles=True), memory)
+            leg = self._known_leg(self._full(key), state.map_id, memory)
         return leg
+
+    def plan(self, key: Key, goal: Goal, state: GameState, memory: PilotMemory) -> Route | None:
+        """Plans a way and keeps it, for :meth:`next_leg` with the same key to follow."""
+        route = self.route(goal, state, memory)
+        self._keep(key, route, memory)
+        return route
+
+    def _keep(self, key: Key, route: Route | None, memory: PilotMemory) -> None:
+        memory.route_key = self._full(key)
+        memory.route = [
+            [leg.map_id, *leg.tiles[-1], leg.press, leg.leads_to.map_id if leg.leads_to is not None else -1]
+            for leg in (route.legs if route is not None else ())
+        ]
+
+    def _full(self, key: Key) -> list[int | str]:
+        """The key, with how many field moves there are: another one may open a shorter way."""
+        return [*key, len(usable_moves(self._environment))]
 
     def drop(self, memory: PilotMemory) -> None:
         """Forgets the way, as it did not work."""
         memory.route, memory.route_key = [], []
 
-    def distance(self, state: GameState, target: Target) -> int | None:
-        """Moves to a target, with what stands in between; None where no way is known."""
-        route = self._route(Place(state.map_id, state.x, state.y), _goal(target), ())
-        return route.cost if route is not None else None
-
-    def nearest(self, kind: str, state: GameState, memory: PilotMemory) -> Route | None:
-        """The way to the nearest ``grass``, ``water``, ``healer``, ``shop``, ``item`` or ``unseen`` exit."""
-        if self._planner is None:
-            return None
-        visited = [int(map_id) for map_id in memory.visits]
-        place = Place(state.map_id, state.x, state.y)
-        return self._planner.nearest(place, kind, abilities(self._environment), visited=visited)
-
-    def missing(self, state: GameState, target: Target) -> tuple[str, ...]:
-        """Field moves that would open a way to a target; empty where there is one, or none would help."""
-        if self._planner is None:
-            return ()
-        place = Place(state.map_id, state.x, state.y)
-        found = self._planner.blocked_by(place, _goal(target), abilities(self._environment))
-        return tuple(dict.fromkeys(obstacle.kind for obstacle in found or ()))
-
     @staticmethod
-    def _known_leg(key: list[int], map_id: int, memory: PilotMemory) -> list[int] | None:
+    def _known_leg(key: list[int | str], map_id: int, memory: PilotMemory) -> tuple[int, int, int, int] | None:
         if memory.route_key != key:
             return None
         for index, leg in enumerate(memory.route):
             if leg[0] == map_id:
                 del memory.route[:index]
-                return leg[1:]
+                _, x, y, press, onward = leg
+                return x, y, press, onward
         return None
-
-    def _plan(self, target: Target, state: GameState, memory: PilotMemory) -> list[list[int]]:
-        avoid = [Place(*place) for place in memory.avoid[-_MOST_AVOIDED:]]
-        start, goal = Place(state.map_id, state.x, state.y), _goal(target)
-        route = self._route(start, goal, avoid) or (self._route(start, goal, ()) if avoid else None)
-        if route is None and not isinstance(goal, int):
-            route = self._route(start, target.map_id, ())
-        if route is None:
-            return []
-        return [
-            [leg.map_id, *leg.tiles[-1], leg.press, leg.leads_to.map_id]
-            for leg in route.legs
-            if leg.leads_to is not None
-        ]
-
-    def _route(self, start: Place, goal: Place | int, avoid: list[Place] | tuple[Place, ...]) -> Route | None:
-        if self._planner is None:
-            return None
-        return self._planner.route(start, goal, abilities(self._environment), avoid=avoid)
-
-
-def _goal(target: Target) -> Place | int:
-    if target.x is None or target.y is None:
-        return target.map_id
-    return Place(target.map_id, target.x, target.y)

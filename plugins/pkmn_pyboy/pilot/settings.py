@@ -37,9 +37,10 @@ class PilotSettings(BaseModel):
     )
     shop: Literal["never", "needed", "always"] = Field(
         default="needed",
-        description="Whether it buys balls and things that heal where a shop is here or next door: never, when it must "
-        "catch something or has lost a battle, or whenever it has few.",
+        description="Whether it buys balls and things that heal where a shop is near: never, when it must catch "
+        "something or has lost a battle, or whenever it has few.",
     )
+    shop_steps: int = Field(default=60, ge=0, description="Steps of the way to a clerk that it goes to buy something.")
     balls_wanted: int = Field(default=3, ge=0, le=99, description="Balls that it likes to carry while it shops.")
     heal_items_wanted: int = Field(default=3, ge=0, le=99, description="Healing things that it likes to carry.")
     party_wanted: int = Field(default=3, ge=1, le=6, description="Party members beyond which it catches no new ones.")
@@ -53,14 +54,13 @@ class PilotSettings(BaseModel):
     heal_lead_below: float = Field(
         default=0.3, ge=0.0, le=1.0, description="The first party member's share below which it goes to heal."
     )
-    heal_map_distance: int = Field(
-        default=4, ge=0, le=50, description="Most maps between here and a healer that it still goes to."
+    heal_steps: int = Field(
+        default=300, ge=0, description="Steps of the way to the nearest healer beyond which it does not go there."
     )
-    heal_item_distance: int = Field(
-        default=2,
+    heal_item_steps: int = Field(
+        default=120,
         ge=0,
-        le=50,
-        description="Maps to the nearest healer from which on it uses things from the bag first.",
+        description="Steps of the way to the nearest healer from which on it uses things from the bag first.",
     )
     healer_maps: tuple[str, ...] = Field(
         default=("pokemon center", "rest house"),
@@ -94,7 +94,10 @@ class PilotSettings(BaseModel):
         default=16, ge=4, description="Steps on one tile with control after which it walks at random for a while."
     )
     wander_steps: int = Field(default=8, ge=1, le=200, description="Steps that it then walks at random.")
-    map_cost: int = Field(default=30, ge=0, description="Tiles that one more map on the way counts for.")
+    map_cost: int = Field(
+        default=30, ge=0, description="Tiles that an exit counts for, while it explores, each time that it was taken."
+    )
+    train_steps: int = Field(default=150, ge=0, description="Steps of the way to better ground that it goes to train.")
     talk_cost: int = Field(default=12, ge=0, description="Tiles that talking to someone counts for, while it explores.")
     sign_cost: int = Field(default=60, ge=0, description="Tiles that reading a sign counts for, while it explores.")
     retry_cost: int = Field(default=60, ge=0, description="Tiles that each try before counts for, while it explores.")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.memory import TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
+from pkmn_pyboy.pilot.roads import Key, Roads
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
+from pkmn_pyboy.world import goals
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.records import MapPerson, Role
 from pkmncli.api import Action, Decision
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 SURE, LIKELY = 0.9, 0.7
-_AGAIN_STEPS = 600
+_AGAIN_STEPS, _LOOK_AGAIN_STEPS = 600, 60
 _MOST_STEPS = 120
 _LEAST_MONEY = 200
 _HEAL_SHARE = 3
@@ -33,49 +34,77 @@ class Shopping:
         environment: the game.
         settings: whether, and how many.
         cartridge: who keeps which shop, what it has and what that costs.
-        objectives: ways to other maps.
+        objectives: follows ways.
+        roads: where the nearest shop is.
     """
 
     def __init__(
-        self, environment: PokemonEnvironment, settings: PilotSettings, cartridge: Cartridge, objectives: Objectives
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        cartridge: Cartridge,
+        objectives: Objectives,
+        roads: Roads,
     ) -> None:
         self._environment = environment
         self._settings = settings
         self._cartridge = cartridge
         self._objectives = objectives
+        self._roads = roads
+        self._clerks: tuple[tuple[int, MapPerson], ...] | None = None
         self._names = NameTables(environment.rom.data, environment.profile.memory.rom_tables)
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The clerk of this map, or the way to a shop next door, if there is something to buy."""
+        """The clerk of this map, or the way to a shop near by, if there is something to buy."""
         wish = self._settings.shop if self._environment.settings.knowledge != "seen" else "never"
         if wish == "never" or state.money < _LEAST_MONEY or not state.party.members:
             return None
         if wish == "needed" and not memory.losses and (not memory.catch_wish or state.balls):
             return None
+        balls = wish == "always" or bool(memory.catch_wish)
+        return self._buy_here(balls, state, memory, around) or self._go(balls, state, memory, around)
+
+    def _buy_here(self, balls: bool, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         here = state.map_id
-        for map_id in (here, *sorted(self._objectives.world.neighbours(here))):
-            clerk = self._clerk(map_id)
-            if clerk is None or self._environment.steps < memory.shopped.get(str(map_id), 0):
+        clerk = self._clerk(here)
+        if clerk is None or self._environment.steps < memory.shopped.get(str(here), 0):
+            return None
+        person = next((one for one in around.people if one.number == clerk.number), None)
+        if person is None or around.search.nearest(around.talk_ends(person.x, person.y)) is None:
+            return None
+        wanted = self.wanted(clerk.shop, state, balls=balls)
+        if not wanted:
+            return None
+        memory.shopping = [[item, count] for item, count in wanted]
+        memory.shop_steps = 0
+        memory.shopped[str(here)] = self._environment.steps + _AGAIN_STEPS
+        return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
+
+    def _go(self, balls: bool, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """The way to the nearest shop that has something, if it is near enough."""
+        here, steps = state.map_id, self._environment.steps
+        if memory.shops_far and memory.shops_far[0] == here and steps < memory.shops_far[1]:
+            return None
+        ends = {}
+        for map_id, clerk in self._all_clerks():
+            there = self._cartridge.world.map(map_id)
+            if map_id == here or there is None or steps < memory.shopped.get(str(map_id), 0):
                 continue
-            wanted = self.wanted(clerk.shop, state, balls=wish == "always" or bool(memory.catch_wish))
-            if not wanted:
-                continue
-            if map_id != here:
-                key = f"shop/{map_id}"
-                if memory.tries.get(key, 0):
-                    continue
-                goal = self._objectives.towards(Target(map_id), "to the shop", state, memory, around)
-                if goal is None or goal.away:
-                    continue
-                return goal
-            person = next((one for one in around.people if one.number == clerk.number), None)
-            if person is None or around.search.nearest(around.talk_ends(person.x, person.y)) is None:
-                continue
-            memory.shopping = [[item, count] for item, count in wanted]
-            memory.shop_steps = 0
-            memory.shopped[str(here)] = self._environment.steps + _AGAIN_STEPS
-            return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
-        return None
+            if self.wanted(clerk.shop, state, balls=balls):
+                ends[map_id] = goals.talk_ends(there, self._cartridge.world.rules, clerk.x, clerk.y)
+        key: Key = ("shop", *sorted(ends))
+        route = self._roads.plan(key, goals.Goal(ends), state, memory) if ends else None
+        if route is None or route.cost > self._settings.shop_steps:
+            memory.shops_far = [here, steps + _LOOK_AGAIN_STEPS]
+            return None
+        return self._objectives.follow(key, goals.Goal(ends), "", "to the shop", state, memory, around)
+
+    def _all_clerks(self) -> tuple[tuple[int, MapPerson], ...]:
+        """Who keeps a shop, by map."""
+        if self._clerks is None:
+            found = ((map_id, self._clerk(map_id)) for map_id in self._cartridge.world.map_ids())
+            self._clerks = tuple((map_id, clerk) for map_id, clerk in found if clerk is not None)
+        return self._clerks
 
     def wanted(self, shop: int, state: GameState, *, balls: bool = True) -> list[tuple[int, int]]:
         """(item, how many there should be) of what this shop has and the player lacks, as far as the money goes."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.navigation.exits import Exit, ExitReader
+from pkmn_pyboy.navigation.exits import UNKNOWN_MAP, Exit, ExitReader
 from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid, TileRules
 from pkmn_pyboy.navigation.people import PeopleReader, Person
 from pkmn_pyboy.navigation.search import Moves, Openings, Search
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.roads import usable_moves
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -36,6 +37,8 @@ class Surroundings:
     """Cells of boulders."""
     pushes: bool = False
     """Whether boulders give way when walked against."""
+    verge: frozenset[tuple[int, int]] = frozenset()
+    """Tiles beside some that were not seen yet; none where the whole map is known."""
 
     def needs_use(self, cell: int, direction: int) -> bool:
         """Whether a step begins with a field move on what lies ahead."""
@@ -82,11 +85,13 @@ class Lookout:
 
     Args:
         environment: the game.
+        seen: what was seen, where it may know nothing else.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
+    def __init__(self, environment: PokemonEnvironment, seen: SeenWorld | None = None) -> None:
         emulator, profile = environment.emulator, environment.profile
         self._environment = environment
+        self._seen = seen
         self._grids = GridReader(emulator, profile)
         self._exits = ExitReader(emulator, profile, self._grids.rules)
         self._people = PeopleReader(emulator, profile)
@@ -99,17 +104,23 @@ class Lookout:
 
     def look(self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0) -> Surroundings | None:
         """The surroundings now; nothing while the player is between two maps."""
-        grid = self._grids.read(state.map_id)
-        if not grid.inside(state.x, state.y):
+        grid = self._grid(state.map_id)
+        if grid is None or not grid.inside(state.x, state.y):
             return None
         rules = self._grids.rules
-        people = self._people.all()
+        exits, people = self._exits.read(grid), self._people.all()
+        signs, triggers = self._exits.signs(), self._exits.triggers()
+        verge: frozenset[tuple[int, int]] = frozenset()
+        if self._seen is not None:
+            exits, people = self._taken(grid, exits, self._seen), self._met(grid, people, self._seen)
+            signs = [(x, y) for x, y in signs if _is_seen(grid, x, y)]
+            triggers = [(scene, x, y) for scene, x, y in triggers if _is_seen(grid, x, y)]
+            verge = self._seen.verge(grid.map_id)
         blocked = {grid.cell(person.x, person.y) for person in people if grid.inside(person.x, person.y)}
         memory.blocks = [block for block in memory.blocks if block[3] > self._environment.steps]
         blocked |= {grid.cell(x, y) for map_id, x, y, _ in memory.blocks if map_id == state.map_id}
         start = grid.cell(state.x, state.y)
         blocked.discard(start)
-        exits = self._exits.read(grid)
         warps = {cell for way in exits for cell, press in way.ends.items() if press < 0}
         usable = usable_moves(self._environment) if self._environment.profile.field_moves else frozenset()
         moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING)
@@ -131,13 +142,42 @@ class Lookout:
             rules,
             exits,
             people,
-            self._exits.signs(),
+            signs,
             search,
             moves,
-            self._exits.triggers(),
+            triggers,
             boulders,
             self._pushes(state),
+            verge,
         )
+
+    def hides_nothing(self, map_id: int, x: int, y: int) -> bool:
+        """Whether all beside a tile was seen."""
+        return self._seen is None or (x, y) not in self._seen.verge(map_id)
+
+    def _grid(self, map_id: int) -> MapGrid | None:
+        if self._seen is None:
+            return self._grids.read(map_id)
+        here = self._seen.map(map_id)
+        return here.grid if here is not None else None
+
+    @staticmethod
+    def _taken(grid: MapGrid, exits: list[Exit], seen: SeenWorld) -> list[Exit]:
+        """Exits with the map that each leads to, where that is known from taking it."""
+        leads = {
+            (way.x, way.y, way.press): way.arrival.map_id for way in seen.ways(grid.map_id) if way.arrival is not None
+        }
+        found = []
+        for way in exits:
+            known = (leads.get((*grid.tile_of(cell), press)) for cell, press in way.ends.items())
+            found.append(replace(way, destination=next((one for one in known if one is not None), UNKNOWN_MAP)))
+        return found
+
+    @staticmethod
+    def _met(grid: MapGrid, people: list[Person], seen: SeenWorld) -> list[Person]:
+        here = seen.map(grid.map_id)
+        numbers = {one.number for one in here.people} if here is not None else set()
+        return [person for person in people if person.number in numbers]
 
     def is_boulder(self, person: Person) -> bool:
         """Whether something gives way to Strength."""
@@ -163,3 +203,7 @@ class Lookout:
     def nearby(self) -> dict[int, tuple[int, int]]:
         """Tiles of people near the screen, by number."""
         return self._people.nearby()
+
+
+def _is_seen(grid: MapGrid, x: int, y: int) -> bool:
+    return grid.inside(x, y) and grid.tiles[grid.cell(x, y)] != UNSEEN

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Target
-from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot import menu_tasks
 from pkmn_pyboy.pilot.catching import hunting_ground
 from pkmn_pyboy.pilot.healing import Healing
@@ -18,6 +17,7 @@ from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.planner import TRAIN, GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.goals import on_map
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Buy = Callable[[GameState, PilotMemory, Surroundings], Goal | None]
 Job = Callable[[str, int, int, str, GameState, PilotMemory], Goal | None]
 
-_FARTHEST = 3
 _PRICE_OF_A_BALL = 200
 _PARTY_ENOUGH = 5
 _LEAST_CHANCE = 10
-_MAP_COST = 1.0
+_STEPS_A_LEVEL = 45.0
+"""Steps of the way that one level more of the wild Pokemon is worth."""
 _TOO_STRONG_COST = 3.0
 _SAFE_BELOW = 1
 _BETTER_BY = 1.5
@@ -42,8 +42,8 @@ class Training:
         environment: the game.
         settings: how often to try.
         cartridge: who lives where, and how strong.
-        objectives: ways to other maps.
-        roads: where the nearest grass is.
+        objectives: follows ways.
+        roads: how far it is to grass.
         healing: whether the party is fit to fight.
         planner: how strong is strong enough.
         job: sets a job in the menu.
@@ -110,7 +110,7 @@ class Training:
         memory.catch_wish = list(wanted)
         if not state.balls:
             return self._buy(state, memory, around)
-        ground = hunting_ground(self._cartridge, wanted, state.map_id, self._objectives.world, memory)
+        ground = hunting_ground(self._cartridge, wanted, state, self._roads, memory)
         key, why = "recruit", "catch one who turns the battle"
         if ground is None:
             return None
@@ -140,47 +140,48 @@ class Training:
         """Fights in the grass of the best ground, or the way to it; the nearest grass where none is known."""
         here = around.grid.map_id
         tries = memory.tries
-        ground = self._ground(key, state, memory, self._objectives.world)
+        ground = self._ground(key, state, memory)
         grass_here = around.nearest_grass() is not None and tries.get(f"{key}/{here}", 0) < self._settings.goal_tries
         if ground is not None and ground != here:
             goal = self._objectives.towards(Target(ground), f"{why}: to better ground", state, memory, around)
-            if goal is not None and not goal.away and tries.get(goal.key, 0) < self._settings.goal_tries:
+            if goal is not None:
                 return goal
         if grass_here:
             return Goal(PACE, f"{key}/{here}", here, why, PLANNED)
-        route = self._roads.nearest("grass", state, memory)
+        route = self._roads.route(self._roads.of_kind("grass", memory), state, memory)
         if route is None or route.goal.map_id == here:
             return None
         return self._objectives.towards(Target(route.goal.map_id), f"{why}: to the grass", state, memory, around)
 
-    def _ground(self, key: str, state: GameState, memory: PilotMemory, world: World) -> int | None:
+    def _ground(self, key: str, state: GameState, memory: PilotMemory) -> int | None:
         """The map seen where fights bring most, the way there counted."""
         lead = state.party.lead
         if lead is None or self._environment.settings.knowledge == "seen":
             return None
         here = state.map_id
-        best: tuple[float, int] | None = None
-        own = -1e9
+        grounds = []
         for map_id in sorted({here, *(int(name) for name in memory.visits)}):
-            distance = world.distances(map_id).get(here)
-            if distance is None or distance > _FARTHEST or not self._grass_on(map_id):
-                continue
-            if memory.tries.get(f"{key}/{map_id}", 0) >= self._settings.goal_tries:
+            if not self._grass_on(map_id) or memory.tries.get(f"{key}/{map_id}", 0) >= self._settings.goal_tries:
                 continue
             levels = [
                 slot.level for table in self._cartridge.wild_on(map_id) if not table.water for slot in table.at(1)
             ]
-            if not levels:
-                continue
-            worth = sum(levels) / len(levels) - _MAP_COST * distance
-            worth -= _TOO_STRONG_COST * max(max(levels) - lead.level + _SAFE_BELOW, 0)
-            if map_id == here:
-                own = worth
-            if best is None or worth > best[0]:
-                best = (worth, map_id)
-        if best is None:
-            return None
-        return here if best[0] < own + _BETTER_BY else best[1]
+            if levels:
+                too_strong = max(max(levels) - lead.level + _SAFE_BELOW, 0)
+                grounds.append((sum(levels) / len(levels) - _TOO_STRONG_COST * too_strong, map_id))
+        own = next((worth for worth, map_id in grounds if map_id == here), None)
+        best: tuple[float, int] | None = None
+        for worth, map_id in sorted(grounds, key=lambda ground: (-ground[0], ground[1])):
+            # the way makes none better: from here on all are worth less than the best
+            if (best is not None and worth <= best[0]) or (own is not None and worth < own + _BETTER_BY):
+                break
+            route = self._roads.route(on_map(map_id), state, memory) if map_id != here else None
+            if route is not None and route.cost <= self._settings.train_steps:
+                found = (worth - route.cost / _STEPS_A_LEVEL, map_id)
+                best = found if best is None else max(best, found)
+        if best is not None and (own is None or best[0] >= own + _BETTER_BY):
+            return best[1]
+        return here if own is not None else None
 
     def _grass_on(self, map_id: int) -> bool:
         found = self._has_grass.get(map_id)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.goals import GoalChooser
-from pkmn_pyboy.pilot.memory import EXIT, MENU, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.paths import one_step, pace, presses
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.world.seen_world import SeenWorld
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
@@ -35,13 +36,20 @@ class Traveller:
         environment: the game.
         settings: when to give up, what counts for how much.
         chooser: says what to walk for.
+        seen: what was seen, where it may know nothing else.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, chooser: GoalChooser) -> None:
+    def __init__(
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        chooser: GoalChooser,
+        seen: SeenWorld | None = None,
+    ) -> None:
         self._environment = environment
         self._settings = settings
         self._chooser = chooser
-        self._lookout = Lookout(environment)
+        self._lookout = Lookout(environment, seen)
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision:
         """What to press with control."""
@@ -98,7 +106,7 @@ class Traveller:
         memory.count(memory.tries, arrivals)
         # Who comes to the same map over and over should leave the other one by another way.
         often = memory.tries[arrivals] > self._settings.goal_tries
-        memory.drop_goal(tried=goal is not None and goal.kind == EXIT and (goal.away or often))
+        memory.drop_goal(tried=goal is not None and goal.kind == EXIT and often)
         memory.map_id = state.map_id
         memory.count(memory.visits, str(state.map_id))
         around = self._lookout.look(state, memory) if self._lookout.readable else None
@@ -112,8 +120,11 @@ class Traveller:
                 memory.count(memory.taken, f"{state.map_id}/{way.key}")
 
     def _follow_up(self, state: GameState, memory: PilotMemory, moved: bool) -> None:
-        path = memory.path
+        path, goal = memory.path, memory.goal
         if not path:
+            return
+        if goal is not None and goal.kind == LOOK and self._lookout.hides_nothing(goal.map_id, goal.x, goal.y):
+            memory.drop_goal(tried=False)
             return
         x, y, press = path[0]
         direction = _DIRECTION_OF.get(press)
@@ -207,7 +218,7 @@ class Traveller:
         if goal.kind == MENU:
             return [[state.x, state.y, _START]]
         ends: dict[int, int] = {}
-        if goal.kind == TILE:
+        if goal.kind in (TILE, LOOK):
             ends = {grid.cell(goal.x, goal.y): goal.facing}
         elif goal.kind == TALK:
             ends = around.talk_ends(goal.x, goal.y)

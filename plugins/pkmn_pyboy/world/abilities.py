@@ -17,15 +17,17 @@ class Abilities:
         moves: field moves that can be used: learnt by someone in the party, and allowed by the badges.
         flags: event flags that are set; None where they are not known. Then whoever a flag may hide is thought to be
             in the way only as far as that costs.
+        hour: of the game's clock, 0 to 23; None where it is not known. Then whoever keeps hours may be there.
     """
 
     moves: frozenset[str] = frozenset()
     flags: frozenset[int] | None = None
+    hour: int | None = None
 
     @classmethod
-    def of(cls, moves: Iterable[str] = (), flags: Iterable[int] | None = None) -> Abilities:
+    def of(cls, moves: Iterable[str] = (), flags: Iterable[int] | None = None, hour: int | None = None) -> Abilities:
         """From any collections."""
-        return cls(frozenset(moves), None if flags is None else frozenset(flags))
+        return cls(frozenset(moves), None if flags is None else frozenset(flags), hour)
 
     @classmethod
     def everything(cls) -> Abilities:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.map_search import NEVER
@@ -13,13 +14,13 @@ from pkmn_pyboy.world.records import ENTER, Place, Way
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom tile."""
 
-_WIDEST = 64
-"""Tiles of an edge that count as one gate: who crosses one of them can get to the others."""
+Linked = Callable[[int, Way, Way], bool]
+"""Whether one can walk freely between two neighbouring tiles of a map's edge, on both maps and in both directions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A warp, or some neighbouring tiles of an edge. Crossing it costs ``cost``."""
+    """A warp, or tiles of an edge of which each can be walked to from the others. Crossing it costs ``cost``."""
 
     number: int
     map_id: int
@@ -38,14 +39,15 @@ class GateGraph:
     Args:
         world: its maps.
         exit_cost: what a warp costs beyond a step.
+        linked: tells which neighbouring tiles of an edge are as good as each other.
     """
 
-    def __init__(self, world: World, exit_cost: int) -> None:
+    def __init__(self, world: World, exit_cost: int, linked: Linked) -> None:
         self.gates: list[Gate] = []
         self._on: dict[int, list[Gate]] = {}
         self._into: dict[int, list[Gate]] = {}
         for map_id in world.map_ids():
-            for ways in _groups(world.ways(map_id)):
+            for ways in _groups(world.ways(map_id), partial(linked, map_id)):
                 cost = 1 if ways[0].warp == 0 else 1 + exit_cost
                 arrivals = [way.arrival for way in ways if way.arrival is not None]
                 gate = Gate(
@@ -95,8 +97,8 @@ class GateGraph:
         return found
 
 
-def _groups(ways: Sequence[Way]) -> Iterator[tuple[Way, ...]]:
-    """Ways that lead somewhere: each warp alone, edges in short pieces."""
+def _groups(ways: Sequence[Way], linked: Callable[[Way, Way], bool]) -> Iterator[tuple[Way, ...]]:
+    """Ways that lead somewhere: each warp alone, edges in pieces that hang together on both sides."""
     piece: list[Way] = []
     for way in ways:
         if way.arrival is None:
@@ -109,7 +111,7 @@ def _groups(ways: Sequence[Way]) -> Iterator[tuple[Way, ...]]:
             and abs(last.x - way.x) + abs(last.y - way.y) == 1
             and last.arrival is not None
             and last.arrival.map_id == way.arrival.map_id
-            and len(piece) < _WIDEST
+            and linked(last, way)
         )
         if piece and not beside:
             yield tuple(piece)

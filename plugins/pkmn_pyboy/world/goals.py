@@ -155,7 +155,8 @@ def _spoken_to(world: World, role: Role, abilities: Abilities) -> Iterator[tuple
 
 
 def _gone(person: MapPerson, abilities: Abilities) -> bool:
-    return abilities.flags is not None and person.flag in abilities.flags
+    hidden = abilities.flags is not None and person.flag in abilities.flags
+    return hidden or (abilities.hour is not None and not person.stands_at(abilities.hour))
 
 
 def _tiles(world: World, values: Collection[int]) -> Iterator[tuple[int, Ends]]:

@@ -82,8 +82,20 @@ class KnownWays:
     def gates(self) -> GateGraph:
         """All gates."""
         if self._graph is None:
-            self._graph = GateGraph(self._world, self._costs.exit)
+            self._graph = GateGraph(self._world, self._costs.exit, self._linked)
         return self._graph
+
+    def _linked(self, map_id: int, one: Way, other: Way) -> bool:
+        here = self.steps_on(map_id)
+        if one.arrival is None or other.arrival is None:
+            return False
+        there = self.steps_on(one.arrival.map_id)
+        return (
+            here is not None
+            and there is not None
+            and here.free_between((one.x, one.y), (other.x, other.y))
+            and there.free_between((one.arrival.x, one.arrival.y), (other.arrival.x, other.arrival.y))
+        )
 
     def bounds(self, goal: Goal) -> list[int]:
         """For each gate what it costs at least from it to a goal."""

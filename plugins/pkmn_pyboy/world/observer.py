@@ -1,18 +1,24 @@
-"""Keeps a seen world up to date while a game is played: what is loaded, and where the exits led that were taken."""
+"""Keeps a seen world up to date while a game is played: what is on the screen, and where exits led that were taken."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.navigation.exits import ExitReader
-from pkmn_pyboy.navigation.grid import STEPS, GridReader
-from pkmn_pyboy.navigation.people import PeopleReader
+from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid
+from pkmn_pyboy.navigation.people import PeopleReader, Person
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.state.game_state import GameState, Phase
-from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role
-from pkmn_pyboy.world.seen_world import SeenWorld
+from pkmn_pyboy.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
+from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
+from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 
-_STANDING = frozenset({Phase.FREE, Phase.DIALOGUE, Phase.CHOICE})
-_DIRECTIONS = {"south": 0, "north": 1, "west": 2, "east": 3}
+_LOOKS = frozenset({Phase.FREE, Phase.DIALOGUE, Phase.CHOICE})
+_WALKS = frozenset({Phase.FREE, Phase.MOVING})
+_TAKEN_AWAY = BATTLE_PHASES | {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU}
+"""After these a player who is on another map did not get there by an exit."""
 _ROLES = {1: Role.ITEM, 2: Role.TRAINER}
 
 
@@ -30,57 +36,118 @@ class WorldObserver:
         self._grids = GridReader(emulator, profile)
         self._exits = ExitReader(emulator, profile, self._grids.rules)
         self._people = PeopleReader(emulator, profile)
-        self._last: tuple[Place, int] | None = None
+        self._rules = profile.world
+        strength = profile.field_moves.get("strength")
+        self._boulder = strength.movement if strength is not None else None
+        kinds = self._grids.rules.kind
+        # a wall to put where the map itself has the byte that stands for what was not seen
+        self._void = bytes([next((value for value in range(UNSEEN) if kinds[value] == WALL), UNSEEN)])
+        self._last: Place | None = None
+        self._looked: tuple[Place, Phase] | None = None
 
     def reset(self) -> None:
         """An episode begins: the player comes from nowhere. What is known of the world stays."""
-        self._last = None
+        self._last = self._looked = None
 
     def note(self, state: GameState) -> bool:
         """Takes in the state after a step. Returns whether something new was learnt."""
-        if state.phase not in _STANDING or not self._grids.readable:
-            return False
-        place = Place(state.map_id, state.x, state.y)
-        last, self._last = self._last, (place, int(state.facing))
-        if last is not None and last[0].map_id == place.map_id:
-            return False
-        grid = self._grids.read(state.map_id)
-        if not grid.inside(state.x, state.y):
-            self._last = last
-            return False
-        edges = [
-            _DIRECTIONS[way.key.removeprefix("edge ")] for way in self._exits.read(grid) if way.key.startswith("edge")
-        ]
-        learnt = self.world.learn(
-            grid,
-            [(x, y, number) for x, y, number, _ in self._exits.warp_tiles()],
-            [(one.number, one.x, one.y, False, one.kind) for one in self._people.all()],
-            self._exits.signs(),
-            edges,
-        )
-        origin = self._left_by(*last) if last is not None else None
-        return (origin is not None and self.world.learn_way(origin, place)) or learnt
+        phase, place = state.phase, Place(state.map_id, state.x, state.y)
+        last, learnt = self._last, False
+        if phase in _LOOKS and self._grids.readable and self._looked != (place, phase):
+            grid = self._grids.read(state.map_id)
+            if not grid.inside(state.x, state.y):
+                return False
+            learnt = self._look(grid, state.x, state.y)
+        if last is not None and last.map_id != place.map_id and phase in _LOOKS | _WALKS:
+            origin = self._left_by(last, int(state.facing))
+            learnt = (origin is not None and self.world.learn_way(origin, place)) or learnt
+        # a change on the screen while the player stands still shows when control comes back
+        self._looked = (place, phase) if phase in _LOOKS else None
+        if phase in _WALKS:
+            self._last = place
+        elif phase in _TAKEN_AWAY:
+            self._last = None
+        return learnt
 
-    def look_at_people(self, state: GameState) -> bool:
-        """Takes in who stands on the loaded map now. Returns whether that changed."""
-        here = self.world.map(state.map_id)
-        if here is None:
-            return False
-        people = [
-            MapPerson(one.number, one.x, one.y, _ROLES.get(one.kind, Role.PERSON))
-            for one in self._people.all()
-            if here.grid.inside(one.x, one.y)
-        ]
-        return self.world.learn_people(state.map_id, people)
+    def save_state(self) -> dict[str, Any]:
+        """What :meth:`load_state` needs beside the world, as plain values."""
+        last, looked = self._last, self._looked
+        return {
+            "last": [last.map_id, last.x, last.y] if last is not None else None,
+            "looked": [looked[0].map_id, looked[0].x, looked[0].y, int(looked[1])] if looked is not None else None,
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a saved state."""
+        last, looked = state.get("last"), state.get("looked")
+        self._last = Place(*last) if last is not None else None
+        self._looked = (Place(*looked[:3]), Phase(looked[3])) if looked is not None else None
+
+    # What is on the screen ----------------------------------------------------------------------------------
+
+    def _look(self, grid: MapGrid, x: int, y: int) -> bool:
+        known = self.world.map(grid.map_id)
+        if known is not None and (known.width, known.height) != (grid.width, grid.height):
+            known = None
+        tiles = bytearray(known.grid.tiles if known is not None else bytes([UNSEEN]) * len(grid.tiles))
+        for row in _rows_in_view(grid, x, y):
+            tiles[row] = grid.tiles[row].replace(bytes([UNSEEN]), self._void)
+        seen = known.grid if known is not None and tiles == known.grid.tiles else None
+        seen = seen or MapGrid(grid.map_id, grid.width, grid.height, bytes(tiles))
+        return self.world.learn(
+            seen,
+            [(at_x, at_y, number) for at_x, at_y, number, _ in self._exits.warp_tiles() if _is_seen(seen, at_x, at_y)],
+            self._who_is_seen(known, grid, x, y),
+            [sign for sign in self._exits.signs() if _is_seen(seen, *sign)],
+            self._exits.directions(),
+        )
+
+    def _who_is_seen(self, known: WorldMap | None, grid: MapGrid, x: int, y: int) -> list[MapPerson]:
+        """Those in view where they are, and those seen before where they were; who walks stays where it was met."""
+        here = {one.number: one for one in self._people.all() if _in_view(x, y, one.x, one.y)}
+        found = {one.number: self._met(one) for one in here.values()}
+        for one in known.people if known is not None else ():
+            there = found.get(one.number)
+            if (there is None and not (_in_view(x, y, one.x, one.y) and not one.walks)) or (
+                there is not None and one.walks and there.walks
+            ):
+                found[one.number] = one
+        return [found[number] for number in sorted(found)]
+
+    def _met(self, person: Person) -> MapPerson:
+        if person.movement == self._boulder:
+            role = Role.BOULDER
+        elif person.movement in self._rules.roles:
+            role = Role(self._rules.roles[person.movement])
+        else:
+            role = _ROLES.get(person.kind, Role.PERSON)
+        return MapPerson(person.number, person.x, person.y, role, walks=person.movement in self._rules.walks)
+
+    # Where exits lead ---------------------------------------------------------------------------------------
 
     def _left_by(self, place: Place, facing: int) -> Place | None:
-        """The exit that someone took who stood here last; None where they were taken away by something else."""
-        ways = self.world.ways(place.map_id)
+        """The exit that someone took who walked here last, and now looks that way; None where it was none."""
         dx, dy = STEPS[facing]
-        for way in ways:
-            if way.press == ENTER and (way.x, way.y) == (place.x + dx, place.y + dy):
-                return Place(place.map_id, way.x, way.y)
-        entered = [way for way in ways if way.press == ENTER and abs(way.x - place.x) + abs(way.y - place.y) == 1]
-        for way in [*(way for way in ways if (way.x, way.y) == (place.x, place.y)), *entered]:
+        ways = self.world.ways(place.map_id)
+        here = [way for way in ways if (way.x, way.y) == (place.x, place.y)]
+        ahead = [way for way in ways if way.press == ENTER and (way.x, way.y) == (place.x + dx, place.y + dy)]
+        beside = [way for way in ways if way.press == ENTER and abs(way.x - place.x) + abs(way.y - place.y) == 1]
+        turned = [way for way in here if way.press in (facing, ENTER)]
+        for way in (*turned, *ahead, *here, *beside):
             return Place(place.map_id, way.x, way.y)
         return None
+
+
+def _rows_in_view(grid: MapGrid, x: int, y: int) -> Iterator[slice]:
+    """The cells on the screen, row by row, with what lies one tile off the map."""
+    left, right = max(x - VIEW_LEFT, -1), min(x + VIEW_RIGHT, grid.width)
+    for row in range(max(y - VIEW_UP, -1), min(y + VIEW_DOWN, grid.height) + 1):
+        yield slice(grid.cell(left, row), grid.cell(right, row) + 1)
+
+
+def _in_view(x: int, y: int, at_x: int, at_y: int) -> bool:
+    return -VIEW_LEFT <= at_x - x <= VIEW_RIGHT and -VIEW_UP <= at_y - y <= VIEW_DOWN
+
+
+def _is_seen(grid: MapGrid, x: int, y: int) -> bool:
+    return grid.inside(x, y) and grid.tiles[grid.cell(x, y)] != UNSEEN

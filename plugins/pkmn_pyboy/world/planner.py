@@ -99,11 +99,6 @@ class RoutePlanner:
         target = self._known.goal_of(kind, abilities, {*visited, start.map_id})
         return self._plan(start, target, abilities, came_from, avoid, False)
 
-    def warm_up(self) -> None:
-        """Reads all maps and how they hang together, which the first question does otherwise."""
-        self._known.forget_changes()
-        self._known.gates()
-
     # The search ---------------------------------------------------------------------------------------------
 
     def _plan(

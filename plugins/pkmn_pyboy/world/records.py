@@ -93,12 +93,22 @@ class Role(StrEnum):
     ROCK = "rock"
 
 
+MORNING_FROM, DAY_FROM, NIGHT_FROM = 4, 10, 18
+"""Hours at which the times of day begin."""
+
+
+def time_of_day(hour: int) -> int:
+    """0 morning, 1 day, 2 night."""
+    return 0 if MORNING_FROM <= hour < DAY_FROM else 1 if DAY_FROM <= hour < NIGHT_FROM else 2
+
+
 @dataclass(frozen=True, slots=True)
 class MapPerson:
     """Someone, or something that stands on a map like a person.
 
-    Hours are -1 where they are always there. What is not told by the image, such as the trainer that a long script
-    leads to, is 0.
+    ``hours`` are the first and the last hour at which they are there, -1 for always. With -1 as the first alone, the
+    second has a bit for each time of day: 0 morning, 1 day, 2 night. What is not told by the image, such as the trainer
+    that a long script leads to, is 0.
     """
 
     number: int
@@ -128,6 +138,13 @@ class MapPerson:
     quantity: int = 0
     shop: int = -1
     """Number of the shop that a clerk keeps, from 0; -1 for none."""
+
+    def stands_at(self, hour: int) -> bool:
+        """Whether hours and times of day let them be there."""
+        first, last = self.hours
+        if first < 0:
+            return last < 0 or bool(last >> time_of_day(hour) & 1)
+        return first <= hour <= last if first <= last else hour >= first or hour <= last
 
 
 @dataclass(frozen=True, slots=True)

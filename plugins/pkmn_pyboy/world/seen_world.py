@@ -1,17 +1,19 @@
-"""The world as far as it was seen: maps that were visited, and the ways that were taken between them."""
+"""The world as far as it was seen: tiles that were on the screen, and the ways that were taken between maps."""
 
 from __future__ import annotations
 
 import base64
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from pkmn_pyboy.navigation.grid import OPPOSITE, STEPS, WALL, MapGrid, TileRules
+from pkmn_pyboy.navigation.grid import OFF_MAP, OPPOSITE, STEPS, WALL, MapGrid, TileRules
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.knowledge import openers_of
 from pkmn_pyboy.world.records import ENTER, NOWHERE, MapPerson, Place, Role, Sign, Warp, Way, WorldMap
+
+UNSEEN = OFF_MAP
+"""Collision byte of a tile that was not seen yet: a wall to whoever plans."""
 
 
 class SeenWorld:
@@ -26,10 +28,15 @@ class SeenWorld:
     def __init__(self, profile: GameProfile) -> None:
         self.rules = TileRules.of(profile.collision)
         self.openers = openers_of(profile, self.rules)
+        kinds = self.rules.kind
+        self._stands = bytes(kinds[value] != WALL or value in self.openers for value in range(256))
         self._names = profile.names
         self._version = 0
         self._maps: dict[int, WorldMap] = {}
         self._taken: dict[Place, Place] = {}
+        self._arrived: dict[Place, Place] = {}
+        self._verges: dict[int, frozenset[tuple[int, int]]] = {}
+        self._directions: dict[int, tuple[int, ...]] = {}
         self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
         self._ways: dict[int, tuple[Way, ...]] = {}
 
@@ -63,16 +70,16 @@ class SeenWorld:
         self,
         grid: MapGrid,
         warps: Iterable[tuple[int, int, int]] = (),
-        people: Iterable[tuple[int, int, int, bool, int]] = (),
+        people: Iterable[MapPerson] = (),
         signs: Iterable[tuple[int, int]] = (),
         edges: Iterable[int] = (),
     ) -> bool:
-        """Takes in the map that is loaded now. Returns whether something about it is new.
+        """Takes in a map, as far as it was seen. Returns whether something about it is new.
 
         Args:
-            grid: its tiles, as read from memory.
+            grid: its tiles; :data:`UNSEEN` where they were not seen.
             warps: column, row and number at the other end (0 and 255 lead back) of each warp, in the game's order.
-            people: number, column, row, whether they walk about, and kind (0 speaks, 1 a thing, 2 a trainer).
+            people: who was seen there.
             signs: column and row of each.
             edges: directions in which the map goes on.
         """
@@ -80,17 +87,14 @@ class SeenWorld:
         known_warps = tuple(
             Warp(number, x, y, NOWHERE, 0, back=other in (0, 0xFF)) for number, (x, y, other) in enumerate(warps, 1)
         )
-        known_people = tuple(
-            MapPerson(number, x, y, _ROLES.get(kind, Role.PERSON), walks=walks)
-            for number, x, y, walks, kind in people
-            if grid.inside(x, y)
-        )
+        known_people = tuple(person for person in people if grid.inside(person.x, person.y))
         known_signs = tuple(Sign(x, y, 0) for x, y in signs if grid.inside(x, y))
         directions = tuple(sorted(set(edges)))
         new = WorldMap(map_id, self.name(map_id), 0, 0, 0, grid, known_warps, (), (), known_signs, known_people)
-        if new == self._maps.get(map_id) and self._edges.get(map_id) == _edge_tiles(grid, self.rules, directions):
+        if new == self._maps.get(map_id) and self._directions.get(map_id) == directions:
             return False
         self._maps[map_id] = new
+        self._directions[map_id] = directions
         self._edges[map_id] = _edge_tiles(grid, self.rules, directions)
         self._changed(map_id)
         return True
@@ -99,19 +103,37 @@ class SeenWorld:
         """Takes in that leaving a map from a tile led to a place. Returns whether that is new."""
         if self._taken.get(origin) == arrival or origin.map_id == arrival.map_id:
             return False
+        before = self._taken.get(origin)
         self._taken[origin] = arrival
+        if before is None:
+            self._arrived.setdefault(arrival, origin)
+        else:
+            self._arrived.clear()
+            for one, other in self._taken.items():
+                self._arrived.setdefault(other, one)
         self._changed(origin.map_id)
         self._changed(arrival.map_id)
         return True
 
-    def learn_people(self, map_id: int, people: Iterable[MapPerson]) -> bool:
-        """Takes in who stands on a visited map, such as after someone went. Returns whether that is new."""
-        here, known = self._maps.get(map_id), tuple(people)
-        if here is None or here.people == known:
-            return False
-        self._maps[map_id] = replace(here, people=known)
-        self._changed(map_id)
-        return True
+    def verge(self, map_id: int) -> frozenset[tuple[int, int]]:
+        """The tiles of a map that were seen, are no wall, and lie beside one that was not seen."""
+        found = self._verges.get(map_id)
+        if found is None:
+            here = self._maps.get(map_id)
+            found = frozenset() if here is None else frozenset(self._find_verge(here))
+            self._verges[map_id] = found
+        return found
+
+    def clear(self) -> None:
+        """Forgets all."""
+        self._maps.clear()
+        self._directions.clear()
+        self._edges.clear()
+        self._taken.clear()
+        self._arrived.clear()
+        self._ways.clear()
+        self._verges.clear()
+        self._version += 1
 
     def save_state(self) -> dict[str, Any]:
         """What :meth:`load_state` needs, as plain values."""
@@ -123,11 +145,9 @@ class SeenWorld:
                     "height": here.height,
                     "tiles": base64.b85encode(zlib.compress(here.grid.tiles)).decode(),
                     "warps": [[warp.x, warp.y, 0 if warp.back else 1] for warp in here.warps],
-                    "people": [
-                        [one.number, one.x, one.y, int(one.walks), _KINDS.get(one.role, 0)] for one in here.people
-                    ],
+                    "people": [[one.number, one.x, one.y, int(one.walks), str(one.role)] for one in here.people],
                     "signs": [[sign.x, sign.y] for sign in here.signs],
-                    "edges": sorted({direction for _, _, direction in self._edges[here.map_id]}),
+                    "edges": list(self._directions[here.map_id]),
                 }
                 for here in self._maps.values()
             ],
@@ -138,9 +158,7 @@ class SeenWorld:
         """Goes on from a saved state. Raises ValueError where it is none."""
         try:
             maps, taken = list(state["maps"]), list(state["ways"])
-            self._maps.clear()
-            self._edges.clear()
-            self._taken.clear()
+            self.clear()
             for entry in maps:
                 width, height = int(entry["width"]), int(entry["height"])
                 tiles = zlib.decompress(base64.b85decode(entry["tiles"]))
@@ -149,7 +167,10 @@ class SeenWorld:
                 self.learn(
                     MapGrid(int(entry["id"]), width, height, tiles),
                     [(int(x), int(y), int(other)) for x, y, other in entry["warps"]],
-                    [(int(n), int(x), int(y), bool(walks), int(kind)) for n, x, y, walks, kind in entry["people"]],
+                    [
+                        MapPerson(int(number), int(x), int(y), Role(role), walks=bool(walks))
+                        for number, x, y, walks, role in entry["people"]
+                    ],
                     [(int(x), int(y)) for x, y in entry["signs"]],
                     [int(direction) for direction in entry["edges"]],
                 )
@@ -157,11 +178,10 @@ class SeenWorld:
                 self.learn_way(Place(int(origin_map), int(x), int(y)), Place(int(arrival_map), int(to_x), int(to_y)))
         except (KeyError, TypeError, zlib.error) as error:
             raise ValueError(f"no state of a seen world: {error}") from error
-        self._ways.clear()
-        self._version += 1
 
     def _changed(self, map_id: int) -> None:
         self._ways.pop(map_id, None)
+        self._verges.pop(map_id, None)
         self._version += 1
 
     def _find_ways(self, here: WorldMap) -> Iterable[Way]:
@@ -184,7 +204,7 @@ class SeenWorld:
             return known
         # the game takes a step out of a door, so one may be seen first on the tile below it
         doorstep = (Place(here.map_id, warp.x, warp.y), Place(here.map_id, warp.x, warp.y + 1))
-        return next((origin for origin, arrival in self._taken.items() if arrival in doorstep), None)
+        return next((self._arrived[place] for place in doorstep if place in self._arrived), None)
 
     def _beyond(self, here: WorldMap, x: int, y: int, direction: int) -> Place | None:
         """Where an edge leads, told by any tile of it that was crossed, either way: the others lie beside it too."""
@@ -206,11 +226,28 @@ class SeenWorld:
         known = self._taken.get(tile)
         if known is not None:
             return known
-        return next((origin for origin, arrival in self._taken.items() if arrival == tile), None)
+        return self._arrived.get(tile)
 
-
-_KINDS = {Role.ITEM: 1, Role.TRAINER: 2}
-_ROLES = {kind: role for role, kind in _KINDS.items()}
+    def _find_verge(self, here: WorldMap) -> Iterable[tuple[int, int]]:
+        """Looked for in all cells at once: they stand in one long number, a byte each."""
+        grid = here.grid
+        stride, onward = grid.stride, self._directions[here.map_id]
+        unseen = bytearray(grid.tiles.translate(bytes(value == UNSEEN for value in range(256))))
+        # how large a map is shows on its edges; off it there is something to see where it goes on
+        if 0 not in onward:
+            unseen[-stride:] = bytes(stride)
+        if 1 not in onward:
+            unseen[:stride] = bytes(stride)
+        if 2 not in onward:
+            unseen[::stride] = bytes(grid.height + 2)
+        if 3 not in onward:
+            unseen[stride - 1 :: stride] = bytes(grid.height + 2)
+        hidden = int.from_bytes(unseen, "little")
+        beside = hidden << 8 | hidden >> 8 | hidden << 8 * stride | hidden >> 8 * stride
+        found = beside & int.from_bytes(grid.tiles.translate(self._stands), "little")
+        for cell, marked in enumerate(found.to_bytes(len(grid.tiles), "little")):
+            if marked and grid.inside(*grid.tile_of(cell)):
+                yield grid.tile_of(cell)
 
 
 def _plain(place: Place) -> tuple[int, int, int]:

@@ -17,6 +17,7 @@ FIXED = 20_000
 
 PERSON, ITEM, WALKER, SIGHT = "person", "item", "walker", "sight"
 _UP = 1
+_ALWAYS = (-1, -1)
 _PUSHED = {Role.BOULDER: "strength", Role.ROCK: "rock_smash"}
 
 
@@ -53,11 +54,18 @@ class Need:
     person: int = 0
     fixed: bool = False
     """Nothing is known to open it."""
+    who: MapPerson | None = None
+    """Someone who keeps hours."""
 
     def cost(self, abilities: Abilities, costs: Costs, *, relaxed: bool) -> int:
         """What it costs in steps, BLOCKED where it can't be done."""
         flags = abilities.flags
         gone = flags is not None and self.flag in flags
+        if self.who is not None and abilities.hour is not None:
+            if not self.who.stands_at(abilities.hour):
+                return 0
+            if self.flag == NO_FLAG and self.kind == PERSON:
+                return FIXED if relaxed else BLOCKED
         if self.kind == SIGHT:
             return 0 if gone else costs.sight
         if self.flag != NO_FLAG and gone:
@@ -110,6 +118,7 @@ class MapSteps:
         self._moves: list[tuple[Move, ...] | None] = [None] * len(grid.tiles)
         self._same: dict[tuple[Move, ...], tuple[Move, ...]] = {}
         self._people = self._stand(here.people)
+        self._keep_hours = [person for person in here.people if person.hours != _ALWAYS]
         if costs.sight:
             self._watch(here.people)
         self._asks = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
@@ -133,7 +142,9 @@ class MapSteps:
         moves, flags = abilities.moves, abilities.flags
         pushes = tuple(kind in moves for kind in _PUSHED.values()) if self._people else ()
         known = None if flags is None else tuple(flag in flags for flag in self._flags)
-        return (relaxed, known, pushes, *(move in moves for move in self._asks))
+        hour = abilities.hour
+        there = None if hour is None else tuple(person.stands_at(hour) for person in self._keep_hours)
+        return (relaxed, known, pushes, there, *(move in moves for move in self._asks))
 
     def cost_of(self, number: int, abilities: Abilities, *, relaxed: bool) -> int:
         """What some needs cost together, BLOCKED where one of them can't be met."""
@@ -149,6 +160,14 @@ class MapSteps:
         """Number of what stepping onto a cell needs, None where nobody can."""
         needs = self._entering(cell, direction, from_water=from_water)
         return None if needs is None else self._number(needs)
+
+    def free_between(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Whether neighbouring tiles can be walked between in both directions, whatever the player can do."""
+        first, second = self.grid.cell(*one), self.grid.cell(*other)
+        return all(
+            any(away == to - at and need == 0 for away, _, _, need in self.moves(at))
+            for at, to in ((first, second), (second, first))
+        )
 
     def is_water(self, cell: int) -> bool:
         """Whether one swims there."""
@@ -230,15 +249,17 @@ class MapSteps:
         found: dict[int, tuple[Need, ...]] = {}
         for person in people:
             cell = self.grid.cell(person.x, person.y)
+            who = person if person.hours != _ALWAYS else None
+            fixed = False
             if person.role in _PUSHED:
-                need = Need(_PUSHED[person.role], cell, True, person.flag, person.number)
+                kind = _PUSHED[person.role]
             elif person.role is Role.ITEM:
-                need = Need(ITEM, cell, True, person.flag, person.number)
+                kind = ITEM
             elif person.walks:
-                need = Need(WALKER, cell, True, person.flag, person.number)
+                kind = WALKER
             else:
-                fixed = person.flag == NO_FLAG and person.hours == (-1, -1)
-                need = Need(PERSON, cell, True, person.flag, person.number, fixed)
+                kind, fixed = PERSON, person.flag == NO_FLAG and who is None
+            need = Need(kind, cell, True, person.flag, person.number, fixed, who)
             found[cell] = (*found.get(cell, ()), need)
         return found
 

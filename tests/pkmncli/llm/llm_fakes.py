@@ -69,6 +69,7 @@ def counsel_of(
     cache_use: CacheUse = CacheUse.OFF,
     failures: int = 5,
     told: list[str] | None = None,
+    most_tokens: int | None = None,
 ) -> Counsel:
     """A counsel that waits for nothing between its attempts."""
     return Counsel(
@@ -77,6 +78,7 @@ def counsel_of(
         usage or Usage(),
         Breaker(clock or Clock(), failures=failures),
         backoff=Backoff(attempts=3, first_s=0.0),
+        most_tokens=most_tokens,
         cache=cache,
         cache_use=cache_use,
         report=(told if told is not None else []).append,

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from llm_fakes import GOOD, REQUEST, Clock, FakeBackend, counsel_of
 
-from pkmncli.api import LLMFailure, LLMFault, LLMReply
+from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import Backoff, Breaker
+from pkmncli.llm.prompts import estimated_tokens
 from pkmncli.llm.replies import Reading
-from pkmncli.llm.usage import Price, Usage, price_of
+from pkmncli.llm.usage import Usage, price_of
 from pkmncli.testing.scripted import ScriptedBackend, ScriptedSettings
 
 
@@ -163,12 +164,14 @@ def test_a_spent_budget_ends_the_asking_and_is_told_once() -> None:
 
 def test_a_budget_of_dollars_is_kept_where_the_price_is_known() -> None:
     assert not Usage(None, budget_usd=0.0001, prompt_tokens=10**9).spent
-    assert "$0.5" in Usage(price_of("gpt-4o"), budget_usd=0.5, prompt_tokens=300_000).spent
+    assert "$0.5" in Usage(Price(2.5, 10.0), budget_usd=0.5, prompt_tokens=300_000).spent
 
 
 def test_prices_are_those_of_the_longest_beginning() -> None:
-    assert price_of("gpt-4o-mini-2024-07-18") == Price(0.15, 0.60)
-    assert price_of("smollm2") is None
+    prices = {"big": Price(2.5, 10.0), "big-mini": Price(0.15, 0.6)}
+    assert price_of("big-mini-2030-01-01", prices) == Price(0.15, 0.6)
+    assert price_of("big-2", prices) == Price(2.5, 10.0)
+    assert price_of("small", prices) is None
 
 
 def test_a_reply_that_is_kept_is_not_asked_for_again(tmp_path: Path) -> None:
@@ -260,3 +263,32 @@ def test_a_script_gives_the_same_answer_to_the_same_prompt(tmp_path: Path) -> No
     backend = ScriptedBackend(ScriptedSettings(file=path), None)
     assert "3 replies" in backend.check()
     assert backend.complete(REQUEST).text == "north"
+
+
+def test_a_repair_keeps_to_the_length_and_shows_what_fits_of_the_reply() -> None:
+    request = LLMRequest("system", "what now? " * 30)
+    backend = FakeBackend(["nonsense " * 500, GOOD])
+    counsel = counsel_of(backend, most_tokens=300)
+    assert counsel.ask(request).advice is not None
+    assert len(backend.asked) == 2
+    repair = backend.asked[1]
+    assert "nonsense" in repair.prompt
+    assert estimated_tokens(repair.system) + estimated_tokens(repair.prompt) <= 300
+
+
+def test_a_question_that_leaves_no_room_for_a_repair_gets_none() -> None:
+    request = LLMRequest("system", "what now? " * 30)
+    backend = FakeBackend(["nonsense", GOOD])
+    assert counsel_of(backend, most_tokens=110).ask(request).advice is None
+    assert len(backend.asked) == 1
+
+
+def test_a_question_that_is_too_long_is_not_sent_and_told_once() -> None:
+    told: list[str] = []
+    backend = FakeBackend([GOOD])
+    counsel = counsel_of(backend, most_tokens=50, told=told)
+    answers = [counsel.ask(LLMRequest("system", "what now? " * 30)) for _ in range(2)]
+    assert not backend.asked
+    assert [answer.asked for answer in answers] == [False, False]
+    assert len(told) == 1
+    assert "max_context_length" in told[0]

@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from pkmncli.api import Context
+from pkmncli.api import Context, MilestoneSplit
 from pkmncli.errors import ConfigurationError
 from pkmncli.llm.prompts import PromptTemplate, Question, estimated_tokens
 
-CONTEXT = Context("Reach the lab.", "In the town. It is day.", ("walk", "talk"), "###\n#@.\n###")
+CONTEXT = Context(
+    "Reach the lab.",
+    "In the town. It is day.",
+    ("walk", "talk"),
+    "###\n#@.\n###",
+    danger="high",
+    changes=("lost 5 HP", "met someone"),
+    milestones=(MilestoneSplit("left_home", 40, 900),),
+)
 QUESTION = Question(
     CONTEXT, events=[f"event {n} happened." for n in range(8)], failures=["up: nothing."], history=["A opens doors."]
 )
@@ -24,15 +32,29 @@ def template() -> PromptTemplate:
 def test_everything_known_stands_in_a_prompt_with_room(template: PromptTemplate) -> None:
     prompt = template.fill(QUESTION, 8000)
     assert prompt.dropped == ()
-    for text in ("Reach the lab.", "In the town.", "#@.", "walk; talk", "event 0", "event 7", "up: nothing", "A opens"):
+    for text in (
+        "Reach the lab.",
+        "In the town.",
+        "#@.",
+        "walk; talk",
+        "event 0",
+        "event 7",
+        "up: nothing",
+        "A opens",
+        "Danger: high",
+        "lost 5 HP",
+        "left home",
+    ):
         assert text in prompt.text
     assert "press, go_to, talk_to" in prompt.text
 
 
 def test_a_part_that_has_nothing_to_say_is_left_out(template: PromptTemplate) -> None:
-    text = template.fill(Question(CONTEXT), 8000).text
+    text = template.fill(Question(Context("g", "s", danger="none")), 8000).text
     assert "lately" not in text
     assert "did not work" not in text
+    assert "Danger" not in text
+    assert "since" not in text
 
 
 @pytest.mark.parametrize("most", range(190, 460, 10))
@@ -46,11 +68,11 @@ def test_a_prompt_is_no_longer_than_it_may_be_and_no_sentence_is_cut(template: P
 def test_parts_go_in_the_order_of_the_template_and_old_lines_before_them(template: PromptTemplate) -> None:
     seen: list[str] = []
     events = []
-    for most in range(460, 1, -1):
+    for most in range(600, 1, -1):
         prompt = template.fill(QUESTION, most)
         seen += [name for name in prompt.dropped if name not in seen]
         events.append([line for line in prompt.text.splitlines() if line.startswith("- event")])
-    assert seen == ["history", "events", "failures", "suggestions", "map"]
+    assert seen == ["milestones", "history", "events", "changes", "failures", "suggestions", "map", "danger"]
     kept = [lines for lines in events if lines]
     assert all(lines[-1] == "- event 7 happened." for lines in kept)
     assert len({len(lines) for lines in kept}) == 8
@@ -68,6 +90,15 @@ def test_a_user_brings_a_template_of_their_own(tmp_path: Path) -> None:
     path.write_text('system = "S"\n[[part]]\nname = "g"\ntext = "$goal costs $$5"\n')
     prompt = PromptTemplate.load(path).fill(QUESTION, 100)
     assert (prompt.system, prompt.text) == ("S", "Reach the lab. costs $5")
+
+
+def test_a_template_that_can_never_be_short_enough_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'system = "S"\n[[part]]\nname = "g"\ntext = "{"word " * 300}"\n')
+    with pytest.raises(ConfigurationError, match="max_context_length is 256") as error:
+        PromptTemplate.load(path, 256)
+    assert str(path) in str(error.value)
+    PromptTemplate.load(path, 8000)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ class Behaviour:
     """Sends the answer's bytes in its own way."""
     refuses: Sequence[str] = ()
     """Options of a request that are refused as OpenAI refuses them."""
+    strict: bool = False
+    """Whether a schema is refused that OpenAI's strict mode would refuse."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -78,6 +80,10 @@ class Handler(BaseHTTPRequestHandler):
             error = {"type": "invalid_request_error", "param": refused, "code": "unsupported_parameter"}
             text = f"Unsupported parameter: '{refused}' is not supported with this model."
             behaviour = Behaviour(status=400, message=text, error=error)
+        refusal = strict_refusal(body) if behaviour.strict else ""
+        if refusal:
+            error = {"type": "invalid_request_error", "param": "response_format"}
+            behaviour = Behaviour(status=400, message=f"Invalid schema for response_format: {refusal}", error=error)
         self._answer(behaviour)
 
     def _answer(self, behaviour: Behaviour) -> None:
@@ -177,6 +183,26 @@ class FaultServer:
 
 
 # The forms of the three interfaces ---------------------------------------------------------------------------------
+
+
+def strict_refusal(body: Mapping[str, Any]) -> str:
+    """Why OpenAI's strict mode takes a request's schema for none; empty where it takes it."""
+    return _refusal_of(body["response_format"]["json_schema"]["schema"])
+
+
+def _refusal_of(schema: Mapping[str, Any]) -> str:
+    taken = {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "description"}
+    if set(schema) - taken:
+        return f"{sorted(set(schema) - taken)} is not permitted"
+    properties = schema.get("properties", {})
+    if schema.get("type") == "object":
+        if schema.get("additionalProperties") is not False:
+            return "additionalProperties is required to be false"
+        if set(schema.get("required", ())) != set(properties):
+            return "required must name every property"
+    within = [*properties.values(), *schema.get("anyOf", ())]
+    within += [schema["items"]] if "items" in schema else []
+    return next((refusal for one in within if (refusal := _refusal_of(one))), "")
 
 
 def reply_body(interface: str, behaviour: Behaviour) -> Any:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from fault_server import MODEL, Behaviour, FaultServer
 from faults import ADVICE, GOOD, KEY, BuildBackend
 
+from pkmn_openai.strict_schema import strict_schema
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
+from pkmncli.llm.usage import price_of
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 REQUEST = LLMRequest("you advise", "what now?", ADVICE_SCHEMA, max_tokens=77, temperature=0.25, seed=9, timeout_s=60)
@@ -83,6 +86,7 @@ def test_openai_understands_complaints_of_many_kinds(
     [
         ("max_tokens is too large: 77. This model's maximum context length is 64 tokens", LLMFault.TOO_LONG),
         ("your question is not to our taste", LLMFault.REFUSED),
+        ("the content filter stopped this; temperature 0.25 was used", LLMFault.REFUSED),
     ],
 )
 def test_openai_blames_no_option_for_what_it_has_nothing_to_do_with(
@@ -101,7 +105,7 @@ def test_openai_that_refuses_everything_is_asked_no_more_than_there_are_options(
     server: FaultServer, build: BuildBackend
 ) -> None:
     backend = build("openai", server.url)
-    server.answer(Behaviour(status=400, message="max_tokens, temperature, seed, response_format: all wrong"))
+    server.answer(Behaviour(status=400, message="unsupported: max_tokens, temperature, seed, response_format"))
     with pytest.raises(LLMFailure) as caught:
         backend.complete(REQUEST)
     assert caught.value.fault is LLMFault.REFUSED
@@ -114,10 +118,52 @@ def test_openai_is_sent_the_schema_and_the_key(server: FaultServer, build: Build
     server.answer(Behaviour(text=GOOD))
     backend.complete(REQUEST)
     asked = server.asked[0]
-    assert asked.body["response_format"]["json_schema"]["schema"] == json.loads(json.dumps(ADVICE_SCHEMA))
+    assert asked.body["response_format"]["json_schema"]["schema"] == strict_schema(ADVICE_SCHEMA)
     assert (asked.body["max_tokens"], asked.body["temperature"], asked.body["seed"]) == (77, 0.25, 9)
     assert {name.lower(): value for name, value in asked.headers.items()}["authorization"] == f"Bearer {KEY}"
     backend.close()
+
+
+def test_openai_drops_no_option_where_another_thing_is_named(server: FaultServer, build: BuildBackend) -> None:
+    backend = build("openai", server.url)
+    error = {"message": "Invalid messages: not supported with this seed", "param": "messages"}
+    server.answer(Behaviour(status=400, body=json.dumps({"error": error}).encode()))
+    with pytest.raises(LLMFailure):
+        backend.complete(REQUEST)
+    assert len(server.asked) == 1
+    backend.close()
+
+
+OPTIONAL = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 4},
+        "maxLength": {"type": "integer", "minimum": 0},
+        "parts": {"type": "array", "maxItems": 2, "items": {"type": "object", "properties": {"x": {"type": "number"}}}},
+    },
+    "required": ["name"],
+}
+
+
+@pytest.mark.parametrize("schema", [ADVICE_SCHEMA, OPTIONAL], ids=["advice", "optional parts"])
+def test_a_schema_is_sent_in_the_form_that_strict_mode_takes(
+    schema: dict[str, Any], server: FaultServer, build: BuildBackend
+) -> None:
+    backend = build("openai", server.url)
+    server.answer(Behaviour(text=GOOD, strict=True))
+    before = json.dumps(schema)
+    assert backend.complete(replace(REQUEST, schema=schema)).text == GOOD
+    assert [list(asked.body).count("response_format") for asked in server.asked] == [1], "never sent without it"
+    sent = server.asked[0].body["response_format"]["json_schema"]["schema"]
+    assert set(sent["properties"]) == set(schema["properties"]), "a property may have a keyword's name"
+    assert json.dumps(schema) == before
+    backend.close()
+
+
+def test_prices_are_those_of_the_service_itself(server: FaultServer, build: BuildBackend) -> None:
+    for name, model in (("openai", "gpt-4o"), ("anthropic", "claude-haiku-4-5")):
+        assert price_of(model, build(name, f"https://api.{name}.com").prices) is not None
+        assert price_of(model, build(name, server.url).prices) is None
 
 
 def test_openai_is_sent_images_as_data(server: FaultServer, build: BuildBackend) -> None:
@@ -154,9 +200,10 @@ def test_where_no_model_is_chosen_one_that_is_there_is_asked(
 
 
 def test_an_address_that_is_none_is_told(build: BuildBackend) -> None:
-    backend = build("openai", "here")
-    with pytest.raises(LLMConnectionError, match="base_url"):
+    backend = build("openai", "me:a-secret-word@here")
+    with pytest.raises(LLMConnectionError, match="base_url") as error:
         backend.check()
+    assert "secret" not in str(error.value)
     backend.close()
 
 

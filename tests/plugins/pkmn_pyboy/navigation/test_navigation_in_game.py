@@ -10,7 +10,6 @@ from pkmn_pyboy.navigation.exits import ENTER, ExitReader
 from pkmn_pyboy.navigation.grid import PRESSES, GridReader
 from pkmn_pyboy.navigation.people import PeopleReader
 from pkmn_pyboy.navigation.search import Moves
-from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.state.game_state import Phase
 from pkmncli.api import Action
@@ -87,21 +86,3 @@ def test_what_the_story_hides_is_gone(make: MakeEnvironment) -> None:
     play_to(environment, "starter")
     people = PeopleReader(environment.emulator, environment.profile)
     assert (7, 3) not in {(person.x, person.y) for person in people.all()}
-
-
-def test_the_world_is_read_from_the_image(make: MakeEnvironment) -> None:
-    environment = make(observation_type="state")
-    world = World.from_rom(environment.rom.data, environment.profile)
-    number = {name: map_id for map_id, name in environment.profile.names.maps.items()}
-    assert world.neighbours(number["Home 2F"]) == {number["Home 1F"]}
-    assert {number["Home 1F"], number["Sorrel Lab"], number["Fern Trail"]} <= world.neighbours(number["Alderbrook"])
-    distances = world.distances(number["Quill Glade"])
-    assert distances[number["Quill Glade"]] == 0
-    assert distances[number["Home 2F"]] == 4
-
-
-def test_ways_that_are_learned_join_a_copy_only() -> None:
-    world = World({1: {2}, 2: {1}})
-    wider = world.with_links([(2, 3)])
-    assert wider.distances(3) == {3: 0, 2: 1, 1: 2}
-    assert world.distances(3) == {3: 0}

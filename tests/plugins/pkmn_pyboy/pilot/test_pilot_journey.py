@@ -1,4 +1,4 @@
-"""The pilot plays the bundled game up to the ranger: alone, disturbed by others, without being told where to go."""
+"""The pilot plays the bundled game: alone, disturbed by others, without being told where to go, or what there is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot.pilot import RulesPilot
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -71,20 +70,23 @@ def test_gets_there_although_others_press_too(make: MakeEnvironment, seed: int) 
     assert min(required(environment, steps)) >= 0
 
 
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_wins_the_first_badge_alone_from_power_on(make: MakeEnvironment, seed: int) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=1500, goal="thorn_badge")
+    _, steps = play(environment, RulesPilot(environment), seed)
+    assert 0 < steps[list(environment.milestone_names).index("thorn_badge")] <= 1000
+
+
+@pytest.mark.parametrize("seed", [101, 107])
+def test_wins_the_first_badge_with_what_it_has_seen_alone(make: MakeEnvironment, seed: int) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=5000, goal="thorn_badge", knowledge="seen")
+    _, steps = play(environment, RulesPilot(environment), seed)
+    assert steps[list(environment.milestone_names).index("thorn_badge")] > 0
+
+
 def test_explores_to_the_ranger_without_targets_or_a_map_of_the_world(make: MakeEnvironment) -> None:
-    environment = make(observation_type="state", max_steps_per_episode=2000)
+    environment = make(observation_type="state", max_steps_per_episode=2000, knowledge="seen")
     milestones = environment.milestones
     milestones.milestones = tuple(dataclasses.replace(one, target=None) for one in milestones.milestones)
-    pilot = RulesPilot(environment)
-    pilot._maps = World()
-    _, steps = play(environment, pilot, 2)
+    _, steps = play(environment, RulesPilot(environment), 2)
     assert steps[list(environment.milestone_names).index("ranger_met")] >= 0
-
-
-def test_gets_there_with_what_it_has_seen_alone(make: MakeEnvironment) -> None:
-    environment = make(observation_type="state", max_steps_per_episode=2500, knowledge="seen")
-    pilot = RulesPilot(environment)
-    assert pilot._chooser.world.neighbours(257) == frozenset()
-    _, steps = play(environment, pilot, 3)
-    assert min(required(environment, steps, "parcel_delivered")) >= 0
-    assert pilot._chooser.world.neighbours(257)

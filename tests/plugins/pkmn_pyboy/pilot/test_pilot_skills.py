@@ -109,7 +109,7 @@ def test_uses_things_from_the_bag_far_from_a_healer(
     game: Game, offset: int, value: bytes, item: int, gone: Callable[[PartyMember], bool]
 ) -> None:
     environment, pilot = game
-    pilot = RulesPilot(environment, PilotSettings(heal_item_distance=0))
+    pilot = RulesPilot(environment, PilotSettings(heal_item_steps=0))
     pilot.reset(1)
     record = environment.emulator.memory[1, 0xDCDF : 0xDCDF + offset]
     poke(environment, wNumItems=bytes([1]), wItems=bytes([item, 1, 0xFF]), wPartyMon1=bytes(record) + value)
@@ -129,7 +129,7 @@ def test_uses_things_from_the_bag_far_from_a_healer(
 
 def test_wakes_one_who_fainted_before_it_heals_the_hurt(game: Game) -> None:
     environment, pilot = game
-    pilot = RulesPilot(environment, PilotSettings(heal_item_distance=0))
+    pilot = RulesPilot(environment, PilotSettings(heal_item_steps=0))
     pilot.reset(1)
     memory, places = environment.emulator.memory, environment.profile.memory
     (revive,) = environment.profile.item_uses.revive

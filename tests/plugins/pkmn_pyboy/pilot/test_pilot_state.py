@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
+
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -15,25 +17,27 @@ from pkmncli.api import Advice
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
 
-def test_goes_on_exactly_from_json(make: MakeEnvironment) -> None:
-    environment, other = (make(observation_type="state", max_steps_per_episode=500) for _ in range(2))
+@pytest.mark.parametrize("knowledge", ["cartridge", "seen"])
+def test_goes_on_exactly_from_json(make: MakeEnvironment, knowledge: str) -> None:
+    settings = {"observation_type": "state", "max_steps_per_episode": 600, "knowledge": knowledge}
+    environment, other = (make(**settings) for _ in range(2))
     pilot = RulesPilot(environment)
     environment.reset(seed=7)
     pilot.reset(7)
     kept: dict[int, tuple[bytes, str]] = {}
     decisions = []
-    for step in range(170):
+    for step in range(400):
         decision = pilot.act(None)
         decisions.append(decision)
         environment.advance(decision.action)
         # In the bedroom, in words, on the way through town, in the grass and in a battle.
-        if step in (3, 44, 88, 112, 125):
+        if step in (3, 44, 88, 112, 125, 200, 290):
             kept[step + 1] = (environment.save_state(), json.dumps(pilot.save_state()))
     for step, (game, memory) in kept.items():
         other.load_state(game)
         resumed = RulesPilot(other)
         resumed.load_state(json.loads(memory))
-        for expected in decisions[step : step + 40]:
+        for expected in decisions[step : step + 100]:
             assert resumed.act(None) == expected
             other.advance(expected.action)
 

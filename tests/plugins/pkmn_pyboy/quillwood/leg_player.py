@@ -9,10 +9,13 @@ from pathlib import Path
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import PRESSES
-from pkmn_pyboy.navigation.world import World
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.roads import abilities
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import Facing, Phase
+from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.records import Place
 from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -68,7 +71,7 @@ class LegPlayer:
         self.pilot = RulesPilot(environment)
         self.pilot.reset(seed)
         self._lookout = Lookout(environment)
-        self._world = World.from_rom(environment.rom.data, environment.profile)
+        self._routes = RoutePlanner(Cartridge(environment.rom.data, environment.profile).world)
         self._waited = 0
         self._paced = 0
 
@@ -248,18 +251,15 @@ class LegPlayer:
         return int(PRESSES[moves[0][1]]) if moves else None
 
     def _exit(self, leg: Leg, around: Surroundings) -> dict[int, int]:
-        """The ends of the exit that leads nearest to the leg's map."""
-        distances = self._world.distances(leg.map_id)
-        best: tuple[int, int] | None = None
-        found: dict[int, int] = {}
-        for way in around.exits:
-            nearest = around.search.nearest(way.ends)
-            if nearest is None or way.destination not in distances:
-                continue
-            option = (distances[way.destination], nearest[1])
-            if best is None or option < best:
-                best, found = option, way.ends
-        return found
+        """The ends of the exit on the planned way to the leg's map, or to another part of this one."""
+        place = Place(*self.environment.state.position)
+        goal = Place(leg.map_id, leg.x, leg.y)
+        able = abilities(self.environment)
+        route = self._routes.route(place, goal, able) or self._routes.route(place, goal, able, through_obstacles=True)
+        if route is None:
+            return {}
+        cell = around.grid.cell(*route.legs[0].tiles[-1])
+        return next((way.ends for way in around.exits if cell in way.ends), {})
 
     def _around(self) -> Surroundings | None:
         return self._lookout.look(self.environment.state, self.pilot.memory, grass_cost=3)

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Collection
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
 from pkmn_pyboy.milestones import Target
-from pkmn_pyboy.navigation.grid import STEPS
+from pkmn_pyboy.navigation.grid import LAND, STEPS, WALL
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.goals import of_target
 from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import ENTER, Place
+from pkmn_pyboy.world.records import ENTER, NO_FLAG, MapPerson, Place, Role, Way
 from pkmn_pyboy.world.route import Route
-from pkmn_pyboy.world.steps import Costs, MapSteps
+from pkmn_pyboy.world.steps import BLOCKED, Costs, MapSteps
 
 HERE = 0x101
 UP, LEFT, RIGHT = 1, 2, 3
 NO_FLAGS = Abilities.of(flags=[])
+WIDEST = 10
+"""Tiles of the widest edge of the mixed worlds: what choosing a piece of one by its nearest tile may cost."""
 
 
 def world_of(crystal: GameProfile, *maps: TestMap) -> CartridgeWorld:
@@ -219,6 +223,35 @@ def test_grass_and_the_sight_of_trainers_may_cost(crystal: GameProfile) -> None:
     assert beaten.tiles == 5
 
 
+@pytest.mark.parametrize(
+    ("hours", "there"),
+    [
+        ((-1, -1), range(24)),
+        ((9, 17), range(9, 18)),
+        ((22, 3), (22, 23, 0, 1, 2, 3)),
+        ((-1, 0b001), range(4, 10)),
+        ((-1, 0b110), (*range(10, 24), *range(4))),
+    ],
+)
+def test_people_keep_their_hours(crystal: GameProfile, hours: tuple[int, int], there: Collection[int]) -> None:
+    someone = MapPerson(1, 2, 1, Role.PERSON, hours=hours)
+    assert [hour for hour in range(24) if someone.stands_at(hour)] == sorted(there)
+    made = world_of(crystal, TestMap(1, 1, ["##.#", "....", "####", "####"], people=[Person(2, 1)]))
+    here = made.map(HERE)
+    assert here is not None
+    standing = replace(here, people=(replace(here.people[0], hours=hours, flag=NO_FLAG),))
+    steps = MapSteps(standing, made.rules, made.openers, (), Costs())
+    number = steps.into(here.grid.cell(2, 1), RIGHT, from_water=False)
+    assert number is not None
+    for hour in range(24):
+        assert (steps.cost_of(number, Abilities.of(hour=hour), relaxed=False) == BLOCKED) is (hour in there)
+    # Without a clock, whoever keeps hours may be there; whoever does not is.
+    unknown = steps.cost_of(number, Abilities(), relaxed=False)
+    assert unknown == (BLOCKED if hours == (-1, -1) else Costs().someone)
+    situations = {steps.situation(Abilities.of(hour=hour), relaxed=False) for hour in range(24)}
+    assert len(situations) == (1 if hours == (-1, -1) else 2)
+
+
 def test_what_failed_lately_is_avoided(crystal: GameProfile) -> None:
     planner = on_one_map(crystal, ["......", ".####.", "......", "######"])
     start, goal = Place(HERE, 0, 0), Place(HERE, 5, 0)
@@ -352,7 +385,9 @@ def shortest(world: CartridgeWorld, start: Place, abilities: Abilities, costs: C
         cell = here.grid.cell(place.x, place.y)
         for way in world.ways(place.map_id):
             if (way.x, way.y) == (place.x, place.y) and way.arrival is not None and not (fresh and way.press == ENTER):
-                heapq.heappush(heap, (spent + 1 + (costs.exit if way.warp else 0), way.arrival, True))
+                extra = costs.exit if way.warp else beyond_edge(way, steps[place.map_id], steps, abilities)
+                if extra >= 0:
+                    heapq.heappush(heap, (spent + 1 + extra, way.arrival, True))
         if cell in here.enter and not fresh:
             continue
         for target, _, cost, need in here[cell]:
@@ -363,6 +398,78 @@ def shortest(world: CartridgeWorld, start: Place, abilities: Abilities, costs: C
     for (place, _), spent in done.items():
         best[place] = min(spent, best.get(place, spent))
     return best
+
+
+def beyond_edge(way: Way, here: MapSteps, steps: dict[int, MapSteps], abilities: Abilities) -> int:
+    """What arriving over an edge costs beyond the step, below 0 where nobody can."""
+    assert way.arrival is not None
+    there = steps[way.arrival.map_id]
+    arrival = there.grid.cell(way.arrival.x, way.arrival.y)
+    need = there.into(arrival, way.press, from_water=here.is_water(here.grid.cell(way.x, way.y)))
+    return -1 if need is None else there.cost_of(need, abilities, relaxed=False)
+
+
+def test_an_edge_of_land_beside_water_can_be_crossed_where_it_leads_on(crystal: GameProfile) -> None:
+    """Both pieces of land are reached over one edge; only the further one leads to the goal."""
+    world = world_of(
+        crystal,
+        TestMap(1, 1, ["...."] * 4, joins={EAST: (1, 2, 0, 0)}),
+        TestMap(1, 2, ["..##", "~~##", "....", "...."], joins={WEST: (1, 1, 0, 3)}),
+    )
+    planner, start, goal = RoutePlanner(world), Place(HERE, 3, 0), Place(0x102, 3, 3)
+    route = planner.route(start, goal, Abilities())
+    assert route is not None
+    check(world, route, start)
+    assert planner.blocked_by(start, goal, Abilities()) == ()
+    assert planner.route(start, Place(0x102, 1, 0), Abilities()) is not None
+    assert planner.route(Place(HERE, 0, 3), Place(0x102, 1, 0), Abilities()) is not None
+
+
+def kind_at(world: CartridgeWorld, place: Place) -> int:
+    here = world.map(place.map_id)
+    assert here is not None
+    return world.rules.kind[here.grid.tiles[here.grid.cell(place.x, place.y)]]
+
+
+def mixed_world(crystal: GameProfile, seed: int) -> CartridgeWorld:
+    """Three maps in a row, of land, water, walls and grass in any order, with doors between the outer ones."""
+    generator = random.Random(seed)
+    maps = []
+    for number in (1, 2, 3):
+        inner = ["".join(generator.choices(".~#gv", (9, 3, 5, 1, 1), k=6)) for _ in range(10)]
+        rows = [generator.choice("..~") + row + generator.choice("..~") for row in inner]
+        joins = {EAST: (1, number + 1, 0, 0)} if number < 3 else {}
+        joins |= {WEST: (1, number - 1, 0, 7)} if number > 1 else {}
+        warps = [(4, 4, 1, 1, 4 - number)] if number != 2 else []
+        if warps:
+            rows[4] = rows[4][:4] + "D" + rows[4][5:]
+        maps.append(TestMap(1, number, rows, warps, joins))
+    return world_of(crystal, *maps)
+
+
+@pytest.mark.parametrize("moves", [(), ("surf",)], ids=["on foot", "surfing"])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_way_is_found_exactly_where_there_is_one(crystal: GameProfile, seed: int, moves: tuple[str, ...]) -> None:
+    world = mixed_world(crystal, seed)
+    planner, abilities = RoutePlanner(world), Abilities.of(moves)
+    generator = random.Random(seed)
+    checked = 0
+    while checked < 6:
+        start, goal = (
+            Place(0x101 + generator.randrange(3), generator.randrange(8), generator.randrange(10)) for _ in range(2)
+        )
+        if kind_at(world, start) != LAND or kind_at(world, goal) == WALL:
+            continue
+        checked += 1
+        costs = shortest(world, start, abilities, planner.costs)
+        route = planner.route(start, goal, abilities)
+        assert (route is None) is (goal not in costs), (start, goal)
+        if route is None:
+            assert planner.blocked_by(start, goal, abilities) != ()
+        else:
+            check(world, route, start)
+            assert costs[goal] <= route.cost <= costs[goal] + WIDEST
+            assert planner.blocked_by(start, goal, abilities) == ()
 
 
 @pytest.mark.parametrize("seed", range(12))

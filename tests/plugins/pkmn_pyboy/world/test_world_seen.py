@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
+from pkmn_pyboy.navigation.grid import LAND, MapGrid
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import Place, Role
-from pkmn_pyboy.world.seen_world import SeenWorld
+from pkmn_pyboy.world.records import MapPerson, Place
+from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 
 TOWN, HOUSE, UPSTAIRS, TRAIL = 0x101, 0x102, 0x103, 0x201
 BED = Place(UPSTAIRS, 3, 3)
@@ -23,15 +25,18 @@ def real(quillwood: GameProfile, rom_path: Path) -> CartridgeWorld:
     return CartridgeWorld(rom_path.read_bytes(), quillwood)
 
 
-def see(world: SeenWorld, real: CartridgeWorld, map_id: int) -> bool:
+def see(world: SeenWorld, real: CartridgeWorld, map_id: int, gone: Collection[int] = ()) -> bool:
     """What a look at the loaded map would tell."""
     here = real.map(map_id)
     assert here is not None
-    kinds = {Role.ITEM: 1, Role.TRAINER: 2}
     return world.learn(
         here.grid,
         [(warp.x, warp.y, warp.target_warp) for warp in here.warps],
-        [(one.number, one.x, one.y, one.walks, kinds.get(one.role, 0)) for one in here.people],
+        [
+            MapPerson(one.number, one.x, one.y, one.role, walks=one.walks)
+            for one in here.people
+            if one.number not in gone
+        ],
         [(sign.x, sign.y) for sign in here.signs],
         [joined.direction for joined in here.connections],
     )
@@ -121,7 +126,25 @@ def test_who_went_is_no_longer_in_the_way(quillwood: GameProfile, real: Cartridg
     keeper = next(one for one in real.map(cave).people if (one.x, one.y) == (18, 3))  # type: ignore[union-attr]
     planner, start, beyond = RoutePlanner(world), Place(cave, 18, 30), Place(cave, 18, 1)
     assert planner.route(start, beyond, Abilities()) is None
-    left = [one for one in world.map(cave).people if one.number != keeper.number]  # type: ignore[union-attr]
-    assert world.learn_people(cave, left)
-    assert not world.learn_people(cave, left)
+    assert see(world, real, cave, {keeper.number})
+    assert not see(world, real, cave, {keeper.number})
     assert planner.route(start, beyond, Abilities()) is not None
+
+
+def test_the_verge_is_where_more_can_be_seen(quillwood: GameProfile, real: CartridgeWorld) -> None:
+    town = real.map(TOWN)
+    assert town is not None
+    grid = town.grid
+    tiles = bytearray(grid.tiles)
+    for y in range(-1, grid.height + 1):
+        tiles[grid.cell(7, y) : grid.cell(grid.width, y) + 1] = bytes([UNSEEN]) * (grid.width - 6)
+    world = SeenWorld(quillwood)
+    world.learn(MapGrid(TOWN, grid.width, grid.height, bytes(tiles)), edges=[2])
+    walks = [y for y in range(grid.height) if world.rules.kind[grid.tiles[grid.cell(6, y)]] == LAND]
+    assert walks
+    assert world.verge(TOWN) == {(6, y) for y in walks}
+    see(world, real, TOWN)
+    assert world.verge(TOWN) == frozenset()
+    world.clear()
+    assert world.map(TOWN) is None
+    assert world.verge(TOWN) == frozenset()

@@ -1,0 +1,20 @@
+"""Registers the strategies with pkmncli."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_strategies(register: Register) -> None:
+    """Registers one strategy that adapts, and the three between which it chooses."""
+    register(
+        "adaptive",
+        "pkmn_strategies.adaptive:AdaptiveStrategySystem",
+        config="pkmn_strategies.settings:AdaptiveSettings",
+        help="more of the language model where its advice brings more than the rules do, less where it brings less",
+    )
+    register("llm-heavy", "pkmn_strategies.fixed:LLMHeavy", help="80% language model, 20% rules")
+    register("balanced", "pkmn_strategies.fixed:Balanced", help="50% language model, 50% rules")
+    register("rule-heavy", "pkmn_strategies.fixed:RuleHeavy", help="20% language model, 80% rules")

@@ -1,0 +1,116 @@
+"""What the pilot knows of the world with ``knowledge = "seen"``: what was on the screen, and where it went."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
+from pkmn_pyboy.state.game_state import Phase
+from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+TRAIL = 0x201
+
+
+def world_of(pilot: RulesPilot) -> SeenWorld:
+    assert pilot.seen is not None
+    return pilot.seen
+
+
+def begin(environment: PokemonEnvironment, seed: int = 3) -> RulesPilot:
+    pilot = RulesPilot(environment)
+    environment.reset(seed=seed)
+    pilot.reset(seed)
+    return pilot
+
+
+def play_until(environment: PokemonEnvironment, pilot: RulesPilot, reached: Callable[[], bool]) -> None:
+    while not reached():
+        ended = environment.advance(pilot.act().action)
+        assert not any(ended[1:])
+
+
+def test_an_exit_leads_nowhere_known_before_it_was_taken(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=400, knowledge="seen")
+    pilot = begin(environment)
+    world = world_of(pilot)
+    assert world.map_ids() == ()
+    play_until(environment, pilot, lambda: environment.state.phase is Phase.FREE)
+    pilot.act()
+    bedroom = environment.state.map_id
+    assert world.map_ids() == (bedroom,)
+    assert [way.arrival for way in world.ways(bedroom)] == [None]
+    play_until(
+        environment, pilot, lambda: environment.state.map_id != bedroom and environment.state.phase is Phase.FREE
+    )
+    pilot.act()
+    arrivals = [way.arrival for way in world.ways(bedroom)]
+    assert [place.map_id for place in arrivals if place is not None] == [environment.state.map_id]
+
+
+def test_it_knows_the_tiles_that_were_on_the_screen_and_no_others(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=1000, knowledge="seen")
+    pilot = begin(environment)
+    world = world_of(pilot)
+    play_until(environment, pilot, lambda: environment.state.map_id == TRAIL)
+    stood: set[tuple[int, int]] = set()
+    for _ in range(30):
+        state = environment.state
+        if state.map_id == TRAIL and state.phase is Phase.FREE:
+            stood.add((state.x, state.y))
+        environment.advance(pilot.act().action)
+    here = world.map(TRAIL)
+    assert here is not None
+    assert len(stood) > 3
+    grid = here.grid
+    known = {(x, y) for x in range(grid.width) for y in range(grid.height) if grid.tiles[grid.cell(x, y)] != UNSEEN}
+    in_view = {
+        (x, y)
+        for at_x, at_y in stood
+        for x in range(at_x - VIEW_LEFT, at_x + VIEW_RIGHT + 1)
+        for y in range(at_y - VIEW_UP, at_y + VIEW_DOWN + 1)
+        if grid.inside(x, y)
+    }
+    assert known == in_view
+    assert len(known) < grid.width * grid.height
+    assert all((one.x, one.y) in known for one in here.people)
+
+
+def test_it_begins_anew_with_each_episode(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=400, knowledge="seen")
+    pilot = begin(environment)
+    for _ in range(150):
+        environment.advance(pilot.act().action)
+    assert len(world_of(pilot).map_ids()) > 1
+    environment.reset(seed=4)
+    pilot.reset(4)
+    assert world_of(pilot).map_ids() == ()
+
+
+def test_it_stands_in_the_saved_state(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=400, knowledge="seen")
+    pilot = begin(environment)
+    for _ in range(150):
+        environment.advance(pilot.act().action)
+    other = RulesPilot(environment)
+    other.load_state(json.loads(json.dumps(pilot.save_state())))
+    assert world_of(other).save_state() == world_of(pilot).save_state()
+    assert world_of(other).map_ids()
+
+
+def test_a_game_whose_profile_names_no_maps_in_the_image_is_seen_too(
+    make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=2000, goal="starter")
+    monkeypatch.delitem(environment.profile.memory.rom_tables, "MapGroupPointers")
+    pilot = begin(environment)
+    play_until(environment, pilot, lambda: len(world_of(pilot).map_ids()) > 2)
+
+
+def test_with_the_cartridge_nothing_has_to_be_seen(make: MakeEnvironment) -> None:
+    assert RulesPilot(make(observation_type="state")).seen is None
