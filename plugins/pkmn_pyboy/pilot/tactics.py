@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.damage import SPECIAL_TYPES_FROM, BattleTables, Combatant
-from pkmn_pyboy.pilot.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect
+from pkmn_pyboy.pilot.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect, turn_share
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import ItemUses
 from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Party
@@ -20,6 +20,10 @@ MOVE, SWITCH, ITEM, BALL, RUN = "move", "switch", "item", "ball", "run"
 """Kinds of plans."""
 
 _NEVER = 99.0
+_UNSURE_TURNS = 1.25
+"""Turns that a move needs whose expected blow would end it and whose least would not."""
+_FIRST = 0.5
+"""What striking first is worth, in turns."""
 _SWITCHES_A_BATTLE = 2
 _BETTER = 2.0
 _HOPELESS_TURNS = 3.0
@@ -107,7 +111,10 @@ class Tactician:
         )
 
     def ranked(self, own: Combatant, foe: Combatant) -> list[int]:
-        """Places of the own moves with points left: the likeliest to end it first, then by expected damage."""
+        """Places of the own moves with points left, by the turns that each is expected to need.
+
+        A move after which its own user faints comes after all others that do something.
+        """
         usable = [place for place, number in enumerate(own.moves) if number and own.pp[place]]
 
         def worth(place: int) -> tuple[float, float, int, int]:
@@ -115,11 +122,16 @@ class Tactician:
             move = self._tables.moves.get(number)
             hit = self._tables.damage(own, number, foe)
             if move is None or hit <= 0:
-                return (0.0, 0.0, 0, place)
+                return (_NEVER, 0.0, 0, place)
+            if move.effect == Effect.SELF_DESTRUCT:
+                return (_NEVER - 1, -hit, 0, place)
             ends = self._tables.least(own, number, foe) >= foe.hp
-            sure = self._tables.accuracy(move, own, foe) if ends else 0.0
-            first = 0.5 if sure and move.effect == Effect.PRIORITY else 0.0
-            return (-sure - first, -min(hit, 2.0 * foe.hp), -own.pp[place] if sure else 0, place)
+            if ends:
+                turns = 1 / (self._tables.accuracy(move, own, foe) * turn_share(move.effect, own.weather))
+                turns -= _FIRST if move.effect == Effect.PRIORITY else 0.0
+            else:
+                turns = max(foe.hp / hit, _UNSURE_TURNS)
+            return (turns, -min(hit, 2.0 * foe.hp), -own.pp[place] if ends else 0, place)
 
         return sorted(usable, key=worth)
 

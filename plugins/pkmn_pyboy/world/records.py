@@ -139,12 +139,19 @@ class MapPerson:
     shop: int = -1
     """Number of the shop that a clerk keeps, from 0; -1 for none."""
 
+    @property
+    def keeps_hours(self) -> bool:
+        """Whether they are gone at some hours. The game takes equal hours for the whole day."""
+        return self.hours[0] != self.hours[1]
+
     def stands_at(self, hour: int) -> bool:
         """Whether hours and times of day let them be there."""
         first, last = self.hours
+        if not self.keeps_hours:
+            return True
         if first < 0:
-            return last < 0 or bool(last >> time_of_day(hour) & 1)
-        return first <= hour <= last if first <= last else hour >= first or hour <= last
+            return bool(last >> time_of_day(hour) & 1)
+        return first <= hour <= last if first < last else hour >= first or hour <= last
 
 
 @dataclass(frozen=True, slots=True)
