@@ -96,7 +96,7 @@ class AdviceDesk:
         self._advisor = advisor
         self._template = template
         self._options = options
-        self._sides = sides
+        self.sides = sides
         self._record = record
         self._history = history
         self._report = report
@@ -137,7 +137,7 @@ class AdviceDesk:
                 # The press of the step at which advice comes was proposed before it.
                 if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
-                    self._sides.count(llm=source == Source.LLM)
+                    self.sides.count(llm=source == Source.LLM)
             desk.fresh = False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
@@ -163,7 +163,7 @@ class AdviceDesk:
 
     def _end_live(self, desk: _Desk) -> None:
         desk.live = False
-        self._sides.followed(desk.steps)
+        self.sides.followed(desk.steps)
         if desk.steps and desk.reward <= 0:
             desk.failures.append(f"{desk.goal}: brought nothing in {desk.steps} steps")
 
@@ -209,7 +209,7 @@ class AdviceDesk:
         if advice is not None and passed & (_OVERTAKES_PRESSES if _is_for_the_moment(advice) else _OVERTAKES_ALL):
             self._timeliness.outdated += 1
             advice, problem = None, OUTDATED
-        follows = advice is not None and self._sides.follows()
+        follows = advice is not None and self.sides.follows()
         entry = JournalEntry(delivery, step, advice, problem, follows)
         if advice is not None:
             self._hand_over(index, advice, entry.model, follows=follows)
@@ -224,7 +224,7 @@ class AdviceDesk:
             self._end_live(desk)
             self._pool.advise(index, None)
         if not follows:
-            desk.set_aside = self._sides.stretch
+            desk.set_aside = self.sides.stretch
             return
         desk.live, desk.fresh, desk.set_aside = True, True, 0
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
@@ -252,8 +252,8 @@ class AdviceDesk:
             "given_up": self._advisor.given_up,
             "steps_per_answer": self._timeliness.lag_steps,
             "coverage": self.covered_steps / self.advised_side_steps if self.advised_side_steps else 0.0,
-            "llm_steps": self._sides.llm_steps,
-            "share_of_covered": self._sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
+            "llm_steps": self.sides.llm_steps,
+            "share_of_covered": self.sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
         }
 
     def state_dict(self) -> dict[str, Any]:
@@ -277,7 +277,7 @@ class AdviceDesk:
             )
         return {
             "desks": desks,
-            "sides": self._sides.state_dict(),
+            "sides": self.sides.state_dict(),
             "usage": self._advisor.counsel.usage.state_dict(),
             "timeliness": asdict(self._timeliness),
             "covered_steps": self.covered_steps,
@@ -298,7 +298,7 @@ class AdviceDesk:
             desk.goal, desk.skill, desk.model = values["texts"]
             desk.steps, desk.reward = int(values["steps"]), float(values["reward"])
             desk.failures = deque(values["failures"], maxlen=KEPT_FAILURES)
-        self._sides.load_state_dict(state["sides"])
+        self.sides.load_state_dict(state["sides"])
         self._advisor.counsel.usage.load_state_dict(state["usage"])
         self._timeliness = Timeliness(**state["timeliness"])
         self.covered_steps = int(state["covered_steps"])

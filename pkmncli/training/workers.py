@@ -130,13 +130,13 @@ class WorkerPool:
         confidences: NDArray[np.float32] = self._block.records["pilot_confidence"].copy()
         return confidences
 
-    def reset(self) -> None:
-        """Begins the first episode of every environment."""
-        self._episodes = [0] * self.num_envs
+    def reset(self, episode: int = 0) -> None:
+        """Begins the first episode of every environment, or another one by its number."""
+        self._episodes = [episode] * self.num_envs
         self._presses = [bytearray() for _ in range(self.num_envs)]
         self._advice = [[] for _ in range(self.num_envs)]
         self._slots = [0] * self.num_envs
-        self.call_all("reset", [(0, 0)] * self.num_envs)
+        self.call_all("reset", [(episode, 0)] * self.num_envs)
 
     def step(
         self, actions: NDArray[np.int64], sources: NDArray[np.uint8], confidences: NDArray[np.float32]
