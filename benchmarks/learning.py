@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from pkmncli.evaluation import wilson_interval
+from pkmncli.training.evaluation import wilson_interval
 
 EPISODE_STEPS = 300
 DRAWS = 10_000

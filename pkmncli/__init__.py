@@ -5,7 +5,10 @@ from importlib import import_module
 _OWN = {
     "AgentMode": "pkmncli.hybrid.arbiter",
     "BaseLLMManager": "pkmncli.llm.manager",
+    "HybridLLMRLTrainer": "pkmncli.training.hybrid_trainer",
     "LLMManager": "pkmncli.llm.manager",
+    "StrategyType": "pkmncli.api",
+    "create_trainer_from_config": "pkmncli.training.hybrid_trainer",
 }
 """Names offered here, and the modules that have them: imported when one is asked for, so that nothing is at the start.
 
@@ -13,6 +16,7 @@ _OWN = {
 """
 
 _OF_PLUGINS = {
+    "AdaptiveStrategySystem": ("strategies", "adaptive"),
     "DecisionHistoryAnalyzer": ("analyzers", "decisions"),
     "EnhancedPyBoyPokemonCrystalEnv": ("environments", "pyboy"),
     "GameStateAnalysis": ("environments", "pyboy"),
@@ -21,13 +25,17 @@ _OF_PLUGINS = {
 """Names that the package of a registered plugin offers at its top, by the kind and name that it registers."""
 
 __all__ = [
+    "AdaptiveStrategySystem",
     "AgentMode",
     "BaseLLMManager",
     "DecisionHistoryAnalyzer",
     "EnhancedPyBoyPokemonCrystalEnv",
     "GameStateAnalysis",
     "GoalOrientedPlanner",
+    "HybridLLMRLTrainer",
     "LLMManager",
+    "StrategyType",
+    "create_trainer_from_config",
 ]
 
 

@@ -105,6 +105,14 @@ class Checkpoints:
         self._write(index)
         return index
 
+    def mark_best(self, name: str) -> None:
+        """Calls a checkpoint the best, whatever was measured.
+
+        Raises:
+            CheckpointError: there is no such checkpoint.
+        """
+        self._write(replace(self.index(), best=self.resolve(name).name))
+
     def resolve(self, which: str = LATEST) -> Path:
         """The folder of a checkpoint: ``latest``, ``best``, a milestone, a name, or a number of steps.
 

@@ -14,7 +14,12 @@ from rich.table import Table
 
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.errors import ConfigurationError
-from pkmncli.evaluation import (
+from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.runs import Run, open_run
+from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
+from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.evaluation import (
     AgentPolicy,
     EvaluatedEpisode,
     Policy,
@@ -23,11 +28,6 @@ from pkmncli.evaluation import (
     keep_evaluation,
     report,
 )
-from pkmncli.hybrid.arbiter import AgentMode
-from pkmncli.plugins import Registry, get_registry
-from pkmncli.runs import Run, open_run
-from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
-from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool

@@ -12,13 +12,13 @@ import typer
 from pkmncli.api import Action, Environment
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, ConfigurationError, RunError
-from pkmncli.evaluation import EVALUATIONS
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay import Agreement, RecordedEpisode, choose_episode
 from pkmncli.replay import replay as play_again
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store
 from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.evaluation import EVALUATIONS
 from pkmncli.training.session import tables_folder
 from pkmncli.video import TerminalScreen, check_video_name, open_video
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.config import NONE, ResolvedSettings, TrainSettings, resolve_settings
+from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
@@ -17,26 +17,9 @@ from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.training.assembly import check_parts
 from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.environment_fit import fit_environment
 from pkmncli.training.estimate import duration
+from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.session import Outcome, TrainingSession, quoted
-
-MAY_CHANGE = (
-    "steps",
-    "episodes",
-    "save_interval",
-    "save_interval_episodes",
-    "eval_interval",
-    "eval_interval_episodes",
-    "eval_episodes",
-    "keep_checkpoints",
-    "disk_limit_gb",
-    "log_level",
-    "headless",
-    "quiet",
-    "web_port",
-)
-"""Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
 
 _READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""
@@ -178,7 +161,7 @@ def train(
         "llm_budget_tokens": llm_budget_tokens,
         "strategy": strategy,
         "curriculum.enabled": curriculum,
-        "mode": "llm-only" if no_rl and mode is None else mode,
+        "mode": mode,
         "pilot": pilot,
         "env": env,
         "envs": envs,
@@ -211,7 +194,7 @@ def train(
         settings = resolve_settings(
             options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
         )
-        settings = fit_environment(settings, registry)
+        settings = fit_parts(settings, registry)
         check_parts(settings)
         _tell_what_has_no_effect(settings, registry)
         progress = ConsoleProgress(quiet=settings.train.quiet)

@@ -5,11 +5,12 @@ Importing this package imports pydantic, so only commands that need settings imp
 
 from pkmncli.config.resolved import ResolvedSettings, resolve_settings
 from pkmncli.config.run_file import CONFIG_FILE
-from pkmncli.config.train_settings import DEFAULT_STEPS, NONE, TrainSettings
+from pkmncli.config.train_settings import DEFAULT_STEPS, MAY_CHANGE, NONE, TrainSettings
 
 __all__ = [
     "CONFIG_FILE",
     "DEFAULT_STEPS",
+    "MAY_CHANGE",
     "NONE",
     "ResolvedSettings",
     "TrainSettings",

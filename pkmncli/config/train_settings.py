@@ -70,6 +70,23 @@ def _is_finite_number(text: str) -> bool:
 AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 """A path made absolute from the current folder when it is read, so that a run can be resumed from anywhere."""
 
+MAY_CHANGE = (
+    "steps",
+    "episodes",
+    "save_interval",
+    "save_interval_episodes",
+    "eval_interval",
+    "eval_interval_episodes",
+    "eval_episodes",
+    "keep_checkpoints",
+    "disk_limit_gb",
+    "log_level",
+    "headless",
+    "quiet",
+    "web_port",
+)
+"""Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
+
 
 class TrainSettings(BaseModel):
     """What ``pkmn train`` does. Every field is a key of a configuration file and an option of the command."""
@@ -86,6 +103,11 @@ class TrainSettings(BaseModel):
     goal: str | None = Field(None, description="milestone at which an episode ends")
 
     env: str = Field("pyboy", description="environment")
+    env_class: str | None = Field(
+        None,
+        pattern=r"^\w+(\.\w+)*:\w+(\.\w+)*$",
+        description="class of your own derived from the environment's, as package.module:Name",
+    )
     pilot: str = Field("rules", description="rule-based player beside the learner, or none")
     reward: Annotated[
         list[Annotated[str, AfterValidator(_check_reward)]],

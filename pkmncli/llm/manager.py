@@ -119,6 +119,8 @@ class LLMManager(BaseLLMManager):
 
     def __init__(self, backend: LLMBackend, *, timeout_s: float = 30.0) -> None:
         super().__init__(None, backend.model)
+        self.choice: dict[str, Any] = {}
+        """The settings by which :meth:`named` chose the backend; empty for one that was handed over."""
         self._backend = backend
         self._timeout_s = timeout_s
 
@@ -141,7 +143,9 @@ class LLMManager(BaseLLMManager):
         chosen = resolve_settings({"llm": llm, "llm_model": llm_model, **settings}, registry=registry)
         entry = registry.get("llm_backends", chosen.train.llm)
         own = chosen.plugin(entry.name) if entry.config is not None else None
-        return cls(entry.load()(own, chosen.train.llm_model), timeout_s=chosen.train.llm_timeout_s)
+        manager = cls(entry.load()(own, chosen.train.llm_model), timeout_s=chosen.train.llm_timeout_s)
+        manager.choice = {"llm": entry.name, "llm_model": chosen.train.llm_model, **settings}
+        return manager
 
     def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
         """Asks for advice. What kept the model from giving any is in ``error``, with a confidence of 0."""

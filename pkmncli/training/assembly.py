@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Algorithm, Store, Strategy, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.seeds import Purpose, derive_seed
-from pkmncli.training.worker_process import PartSpec, WorkerSpec
+from pkmncli.training.worker_process import PartSpec, WorkerSpec, import_target
 
 if TYPE_CHECKING:
     from pkmncli.plugins import Registration, Registry
@@ -47,7 +48,21 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
         "render_mode": "rgb_array" if for_people or train.llm_vision else None,
     }
     values.update({name: value for name, value in offered.items() if name in model.model_fields and value is not None})
-    return PartSpec(_target(registration), _config_target(registration), values)
+    target = _target(registration) if train.env_class is None else _derived_target(train.env_class, registration)
+    return PartSpec(target, _config_target(registration), values)
+
+
+def _derived_target(name: str, registration: Registration) -> str:
+    """The import target of a class derived from an environment's: its way to build one from settings, if it has one."""
+    try:
+        found = import_target(name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"setting 'env_class' = {name!r}: it can't be imported ({one_line(error)})") from error
+    if not (isinstance(found, type) and issubclass(found, registration.load())):
+        raise ConfigurationError(
+            f"setting 'env_class' = {name!r}: it is no class derived from that of the environment {registration.name}"
+        )
+    return f"{name}.from_settings" if hasattr(found, "from_settings") else name
 
 
 def _game_folder(settings: ResolvedSettings, registry: Registry) -> Path | None:

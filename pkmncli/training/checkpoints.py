@@ -58,6 +58,8 @@ class Checkpoint:
     arrays: Mapping[str, NDArray[Any]]
     workers: tuple[WorkerState, ...]
     milestone_names: tuple[str, ...] = ()
+    best: bool = False
+    """Whether it is to be called the best, whatever was measured. Not kept in it."""
 
 
 def write_checkpoint(

@@ -7,10 +7,10 @@ from typing import Any
 
 from pkmncli.api import Algorithm
 from pkmncli.config import NONE, ResolvedSettings
-from pkmncli.evaluation import AgentPolicy, evaluate, report
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import worker_spec
+from pkmncli.training.evaluation import AgentPolicy, evaluate, report
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.worker_process import WorkerSpec
 from pkmncli.training.workers import WorkerPool
@@ -52,7 +52,7 @@ class Examination:
             self._pool = None
 
     def hold(self, learner: Algorithm) -> dict[str, Any]:
-        """Returns what :func:`pkmncli.evaluation.report` says of the episodes."""
+        """Returns what :func:`pkmncli.training.evaluation.report` says of the episodes."""
         if self._pool is None:
             self._pool = WorkerPool(self._spec).__enter__()
         policy = AgentPolicy(learner, self._mode, trust=0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from types import FrameType
@@ -19,7 +20,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class InterruptFlag:
-    """While entered, turns the first signal into a flag that the training loop looks at between steps."""
+    """While entered, turns the first signal into a flag that the training loop looks at between steps.
+
+    In a thread other than the main one it stays down: Python lets only that one have signals.
+    """
 
     def __init__(self, message: str = "") -> None:
         """``message`` is said at the first signal, since an orderly end may take a while."""
@@ -38,8 +42,9 @@ class InterruptFlag:
         return 128 + (self.received or signal.SIGINT)
 
     def __enter__(self) -> InterruptFlag:
-        for number in SIGNALS:
-            self._previous[number] = signal.signal(number, self._on_signal)
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                self._previous[number] = signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *_exception: object) -> None:

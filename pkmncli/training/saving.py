@@ -43,9 +43,10 @@ class CheckpointKeeper:
             statistics = TrainingStatistics.from_state_dict(dict(checkpoint.trainer["statistics"]))
             stages = {f"stage-{number}" for number in range(2, statistics.curriculum_stage + 1)}
             new = {*statistics.milestone_episodes, *stages} - self._milestones
-            index = checkpoints.record(
-                checkpoint.step, best_score=self._score_if_best(statistics), milestones=sorted(new)
-            )
+            score = self._score_if_best(statistics)
+            if checkpoint.best:
+                score = score if score is not None else statistics.average_reward or 0.0
+            index = checkpoints.record(checkpoint.step, best_score=score, milestones=sorted(new))
             self._milestones = set(index.milestones)
             if previous is not None:
                 drop_buffer(previous)

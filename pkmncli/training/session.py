@@ -16,7 +16,9 @@ from typing import Any
 
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
+from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
+from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import redact, say
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
@@ -102,10 +104,17 @@ class TrainingSession:
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 return self._train(run, pool, learner, options, None, desk, interrupted)
 
-    def go_on(self, run: Run) -> Outcome:
-        """Goes on with a run from its newest checkpoint that is whole."""
+    def go_on(self, run: Run, at: str = LATEST) -> Outcome:
+        """Goes on with a run from its newest checkpoint that is whole, or from an earlier one: later ones go aside.
+
+        Args:
+            run: the run.
+            at: which checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` has it.
+        """
         with InterruptFlag(STOPPING) as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
             remove_leftovers(run)
+            if at != LATEST:
+                _set_aside_after(run, run.checkpoints.resolve(at).name)
             checkpoint = newest_checkpoint(run, _report_damage)
             with self._workers() as pool:
                 options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
@@ -197,11 +206,18 @@ class TrainingSession:
             seed=train.seed,
             total_steps=steps,
             total_episodes=train.episodes,
-            save_interval=Interval(train.save_interval, train.save_interval_episodes),
+            save_interval=Interval(
+                # an interval in episodes takes the place of the default one in steps
+                None if train.save_interval_episodes and self._is_default("save_interval") else train.save_interval,
+                train.save_interval_episodes,
+            ),
             eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
             # a larger budget must not start an old schedule anew: exploration would jump up again
             schedule_steps=budget if checkpoint is None else checkpoint.trainer["schedule_steps"],
         )
+
+    def _is_default(self, name: str) -> bool:
+        return self._settings.origins[name] == DEFAULT
 
     def _announce(
         self, run: Run, pool: WorkerPool, learner: Algorithm, trainer: Trainer, options: TrainerOptions
@@ -262,11 +278,22 @@ def newest_checkpoint(run: Run, report: Callable[[str], None]) -> Path:
     newest_first = [run.checkpoints.folder / name for name in reversed(run.checkpoints.names())]
     usable = first_usable(newest_first, report)
     for damaged in newest_first[: newest_first.index(usable)]:
-        aside = run.folder / SUPERSEDED / damaged.name
-        shutil.rmtree(aside, ignore_errors=True)
-        aside.parent.mkdir(exist_ok=True)
-        damaged.rename(aside)
+        _set_aside(run, damaged)
     return usable
+
+
+def _set_aside_after(run: Run, name: str) -> None:
+    """Sets aside the checkpoints after one."""
+    names = run.checkpoints.names()
+    for later in names[names.index(name) + 1 :]:
+        _set_aside(run, run.checkpoints.folder / later)
+
+
+def _set_aside(run: Run, checkpoint: Path) -> None:
+    aside = run.folder / SUPERSEDED / checkpoint.name
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.parent.mkdir(exist_ok=True)
+    checkpoint.rename(aside)
 
 
 def _report_damage(text: str) -> None:

@@ -154,7 +154,7 @@ class Trainer:
         self._last_status = (0, time.perf_counter())
         self._metrics: dict[str, float] = {}
         self._saved_at = -1
-        self._save_wanted = False
+        self._save_wanted = self._save_as_best = False
         self._lost_before = 0
 
     # Begin ---------------------------------------------------------------------------------------------------------
@@ -290,9 +290,10 @@ class Trainer:
         if self._progression.share is not None and self._desk is not None:
             self._desk.sides.share = self._progression.share
 
-    def ask_to_save(self) -> None:
-        """Has a checkpoint written when the step that is under way has ended."""
+    def ask_to_save(self, *, best: bool = False) -> None:
+        """Has a checkpoint written when the step that is under way has ended, as the best where that is said."""
         self._save_wanted = True
+        self._save_as_best = self._save_as_best or best
 
     def _take_metrics(self, metrics: Mapping[str, float]) -> None:
         if metrics:
@@ -417,10 +418,11 @@ class Trainer:
             arrays=arrays,
             workers=tuple(self._pool.save()),
             milestone_names=tuple(self._pool.milestone_names),
+            best=self._save_as_best,
         )
         path = self._save(checkpoint, self._segments)
         self._saved_at = self.statistics.steps
-        self._save_wanted = False
+        self._save_wanted = self._save_as_best = False
         self._call_hook("pkmn_checkpoint_saved", run=self._run, path=path)
         self._fire("checkpoint", self.statistics.episodes, {"path": path, "step": self.statistics.steps})
 

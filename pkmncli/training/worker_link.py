@@ -5,7 +5,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import pickle
+import sys
+from collections.abc import Iterator
 from multiprocessing import get_context
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pkmncli.training.channel import Channel
@@ -42,7 +45,7 @@ class WorkerLink:
             target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
         )
         try:
-            with signals_held():
+            with signals_held(), _main_module_left_out():
                 self.process.start()
         except BaseException:
             connection.close()
@@ -95,3 +98,18 @@ class WorkerLink:
         self.process.join()
         atexit.unregister(self.process.kill)
         self.channel.close()
+
+
+@contextlib.contextmanager
+def _main_module_left_out() -> Iterator[None]:
+    """While entered, a process that is started does not run the main script, which workers need nothing of.
+
+    They would run it before anything else, and a script that trains without ``if __name__ == "__main__"`` would train
+    in each of them again.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main

@@ -74,6 +74,11 @@ class DecisionHistoryAnalyzer:
         self._flushed = time.monotonic()
         self._at_exit: weakref.finalize[..., DecisionHistoryAnalyzer] | None = None
 
+    @property
+    def folder(self) -> Path:
+        """Where the decisions are: the first of the folders."""
+        return self._folders[0]
+
     def record_decision(
         self, game_state: Any, action_taken: int, reasoning: str, confidence: float, outcome_reward: float
     ) -> None:

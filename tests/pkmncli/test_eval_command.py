@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pkmncli import evaluation
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
+from pkmncli.training import evaluation
 from pkmncli.training.assembly import open_store
 
 Pkmn = Callable[..., Any]

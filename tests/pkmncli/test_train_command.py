@@ -324,7 +324,6 @@ USAGE = {
     ("--observation-type=pixels",): "observation_type",
     ("--device=gpu",): "device",
     ("--rl=none", "--mode=rl-only"): "--mode llm-only",
-    ("--rl=none",): "--mode llm-only",
     ("--pilot=none",): "--mode rl-only",
     ("--config=nowhere.toml",): "nowhere.toml",
     ("--config=typo.toml",): "learning_rate",

@@ -1,10 +1,12 @@
-"""Environments that tests of workers need, importable by a worker: one that looks around, one that fails."""
+"""Environments that tests of workers need, importable by a worker."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from typing import Any
 
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmncli.api import Context
 
@@ -24,3 +26,10 @@ class Failing(PokemonEnvironment):
         if self.steps == 2:
             raise ZeroDivisionError("no reward for nothing")
         return super().advance(action)
+
+
+class Thrifty(EnhancedPyBoyPokemonCrystalEnv):
+    """Its reward is one of a user's own: 3 for every step."""
+
+    def _calculate_reward(self, current_state: Any, previous_state: Any, action: int) -> float:
+        return 3.0

@@ -12,7 +12,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.training.assembly import environment_spec
-from pkmncli.training.environment_fit import fit_environment
+from pkmncli.training.parts_fit import fit_parts
 
 
 def resolved(*sets: str, registry: Registry | None = None, **options: Any) -> ResolvedSettings:
@@ -63,17 +63,17 @@ def test_a_profiles_folder_takes_the_place_of_its_name(tmp_path: Path) -> None:
 
 
 def test_an_environment_without_a_pilot_is_the_learners_alone() -> None:
-    settings = fit_environment(resolved(env="gameboy"), get_registry())
+    settings = fit_parts(resolved(env="gameboy"), get_registry())
     assert (settings.train.pilot, settings.train.mode) == ("none", "rl-only")
     assert settings.origins["mode"] == "environment gameboy has no pilot"
     usual = resolved()
-    assert fit_environment(usual, get_registry()) is usual
+    assert fit_parts(usual, get_registry()) is usual
 
 
 @pytest.mark.parametrize("asked", [{"pilot": "rules"}, {"mode": "adaptive"}, {"mode": "llm-only"}])
 def test_what_was_asked_for_is_refused_rather_than_left_out(asked: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="gameboy"):
-        fit_environment(resolved(env="gameboy", **asked), get_registry())
+        fit_parts(resolved(env="gameboy", **asked), get_registry())
 
 
 def test_a_pilot_of_another_plugin_is_the_users_choice() -> None:
@@ -85,4 +85,4 @@ def test_a_pilot_of_another_plugin_is_the_users_choice() -> None:
     registry = Registry.discover({})
     registry.register_plugin(Theirs(), "theirs")
     settings = resolved(env="gameboy", pilot="blind", registry=registry)
-    assert fit_environment(settings, registry).train.pilot == "blind"
+    assert fit_parts(settings, registry).train.pilot == "blind"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.evaluation import EvaluatedEpisode, report, wilson_interval
 from pkmncli.training.episodes import RunningEpisode
+from pkmncli.training.evaluation import EvaluatedEpisode, report, wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What an environment has no use for is left out where nobody asked for it: a pilot that does not know its games."""
+"""Defaults that don't go with what was chosen give way: a pilot that can't play the game, a mode without its side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry
 
 
-def fit_environment(settings: ResolvedSettings, registry: Registry) -> ResolvedSettings:
-    """The settings, without a pilot where the environment has none.
+def fit_parts(settings: ResolvedSettings, registry: Registry) -> ResolvedSettings:
+    """The settings, with the pilot alone where there is no learner, and without a pilot where the environment has none.
 
     An environment's settings model may say in a class variable ``pilots`` which pilots of its own plugin can play it.
     A default pilot that is not among them is left out; then the learner decides alone. Other plugins' pilots are the
@@ -18,6 +18,8 @@ def fit_environment(settings: ResolvedSettings, registry: Registry) -> ResolvedS
     Raises:
         ConfigurationError: a pilot that can't play it, or a mode that needs one, was asked for.
     """
+    if settings.train.rl == NONE and settings.origins["mode"] == DEFAULT:
+        settings = settings.changed({"mode": "llm-only"}, may_change=("mode",), origin="no learner was chosen")
     train = settings.train
     environment = registry.get("environments", train.env)
     pilots = getattr(environment.load_config(), "pilots", None)
@@ -33,7 +35,7 @@ def fit_environment(settings: ResolvedSettings, registry: Registry) -> ResolvedS
         )
     changes = {"pilot": NONE}
     if train.mode != "rl-only":
-        if settings.origins["mode"] != DEFAULT:
+        if settings.origins["mode"] != DEFAULT or train.rl == NONE:
             raise ConfigurationError(
                 f"setting 'mode' = {train.mode!r} ({settings.origins['mode']}): it needs a pilot, and the environment "
                 f"{train.env} has none; use --mode rl-only, with a learner"

@@ -1,0 +1,147 @@
+"""Settings of a training that is put together from objects: a run then says all that it was made of, and can go on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pkmncli.api import StrategyType
+from pkmncli.config import NONE, TrainSettings
+from pkmncli.errors import ConfigurationError
+from pkmncli.hookspecs import hookimpl
+from pkmncli.llm.manager import LLMManager
+from pkmncli.plugins import Registry
+
+_CORE_NAMES = {"start_state": "init_state"}
+"""What an environment's settings are called among those of a training, where that is something else."""
+_FOR_PEOPLE = frozenset({"screen", "render_mode"})
+"""Settings of an environment that a training makes itself."""
+
+
+class Given:
+    """Settings as they are found among objects: the training's own, and those of plugins as ``section.key=value``."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.core: dict[str, Any] = {}
+        self.sets: list[str] = []
+        self._registry = registry
+
+    def plugin(self, section: str, key: str, value: Any) -> None:
+        """A plugin's setting."""
+        self.sets.append(f"{section}.{key}={_text(value)}")
+
+    def environment(self, environment: Any) -> None:
+        """An environment: it is built anew in its own process, from its settings.
+
+        Raises:
+            ConfigurationError: no plugin's environment is like it, or something about it can't be built elsewhere.
+        """
+        name, section = self._environment_name(environment)
+        self.core["env"] = name
+        settings = environment.settings
+        for key in type(settings).model_fields:
+            if key not in settings.model_fields_set or key in _FOR_PEOPLE:
+                continue
+            value = getattr(settings, key)
+            if key == "rewards":
+                self._rewards(value)
+            elif _CORE_NAMES.get(key, key) in TrainSettings.model_fields:
+                if value is not None:
+                    self.core[_CORE_NAMES.get(key, key)] = value
+            else:
+                self.plugin(section, key, value)
+
+    def _environment_name(self, environment: Any) -> tuple[str, str]:
+        for name in self._registry.names("environments"):
+            registration = self._registry.get("environments", name)
+            found, config = registration.load(), registration.load_config()
+            if config is None or not isinstance(getattr(environment, "settings", None), config):
+                continue
+            if type(environment) is not found:
+                self.core["env_class"] = _importable(type(environment))
+            return name, name
+        raise ConfigurationError(
+            f"{type(environment).__name__} has the settings of no installed environment: register it with a plugin"
+        )
+
+    def _rewards(self, parts: Mapping[str, Any]) -> None:
+        texts = []
+        for name, part in parts.items():
+            if part.target is not None:
+                raise ConfigurationError(
+                    f"reward {name!r} is a class of your own: register it with a plugin, or override _calculate_reward"
+                )
+            texts.append(f"{name}={part.weight:g}")
+            for key, value in part.settings.items():
+                self.plugin(name, key, value)
+        self.core["reward"] = texts
+
+    def model(self, manager: Any) -> None:
+        """A language model: an :class:`LLMManager` by its names, any other object as it stands."""
+        if manager is None:
+            self.core["llm"] = NONE
+            return
+        chosen = manager.choice if isinstance(manager, LLMManager) else None
+        if chosen:
+            self.core.update(chosen)
+            return
+        self.core["llm"] = self._register("llm_backends", manager, lambda settings, model: manager)
+
+    def strategy(self, strategy: Any) -> None:
+        """A strategy: one of an installed class by its name and settings, any other object as it stands.
+
+        Raises:
+            ConfigurationError: it is no strategy.
+        """
+        for name in self._registry.names("strategies"):
+            registration = self._registry.get("strategies", name)
+            if type(strategy) is registration.load():
+                self.core["strategy"] = name
+                self.core["initial_strategy"] = str(getattr(strategy, "current_strategy", StrategyType.LLM_HEAVY))
+                own = getattr(strategy, "settings", None)
+                for key in getattr(own, "model_fields_set", ()):
+                    self.plugin(name, key, getattr(own, key))
+                return
+        if not callable(getattr(strategy, "select", None)):
+            raise ConfigurationError(
+                f"{type(strategy).__name__} is no strategy: derive it from AdaptiveStrategySystem, or give it the "
+                "methods of pkmncli.api.Strategy"
+            )
+        self.core["strategy"] = self._register("strategies", strategy, lambda settings, initial: strategy)
+
+    def _register(self, kind: str, thing: Any, build: Callable[..., Any]) -> str:
+        """Registers an object of a script under the name of its class."""
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(thing).__name__).lower().strip("_").replace("_", "-")
+        hook = hookimpl(specname=f"pkmn_register_{kind}")(lambda register: register(name, build, help="of a script"))
+        plugin = ModuleType(name)
+        setattr(plugin, f"pkmn_register_{kind}", hook)
+        self._registry.unregister_plugin(f"script-{name}")
+        self._registry.register_plugin(plugin, f"script-{name}")
+        return name
+
+    def decisions(self, analyzer: Any) -> None:
+        """Where decisions are kept: beside those that an analyzer was opened on."""
+        folder = getattr(analyzer, "folder", None)
+        if folder is not None:
+            self.core["decision_db_path"] = Path(folder)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str | Path):
+        return str(value)
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def _importable(kind: type) -> str:
+    """A class as workers can import it, with the way to build one from settings."""
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    if kind.__module__ == "__main__" or "<locals>" in name:
+        raise ConfigurationError(
+            f"{kind.__name__} stands in the main script or inside a function; environments are built in processes of "
+            "their own, which can only import it from a module: put the class into a file beside the script"
+        )
+    return name
