@@ -15,7 +15,7 @@ from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir, open_run
-from pkmncli.training.assembly import check_parts
+from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
 from pkmncli.training.parts_fit import fit_parts
@@ -228,9 +228,9 @@ def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> 
     ]
     if chosen and settings.train.llm == NONE:
         say(f"{', '.join(chosen)}: no effect, since no language model is chosen (--llm)")
-    environment = registry.get("environments", settings.train.env).load_config()
-    if environment is not None and "rewards" not in environment.model_fields and settings.origins["reward"] != DEFAULT:
-        say(f"reward: no effect, since the environment {settings.train.env} has a reward of its own")
+    unread = [name for name in unread_settings(settings, registry) if settings.origins[name] != DEFAULT]
+    if unread:
+        say(f"{', '.join(unread)}: no effect, since the environment {settings.train.env} has no such setting")
     if settings.origins["web_port"] != DEFAULT:
         say("web_port: no effect, since this version has no live page")
 

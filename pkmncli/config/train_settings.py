@@ -19,6 +19,9 @@ def _absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
 
+HEAVIEST_REWARD = 1e9
+
+
 def _upper(value: Any) -> Any:
     return value.upper() if isinstance(value, str) else value
 
@@ -31,6 +34,8 @@ def _check_reward(text: str) -> str:
     _, separator, weight = text.partition("=")
     if separator and not _is_finite_number(weight):
         raise ValueError(f"{text!r} is no reward: write a name, or name=weight with a number as weight")
+    if separator and abs(float(weight)) > HEAVIEST_REWARD:
+        raise ValueError(f"{text!r}: a weight is at most {HEAVIEST_REWARD:,.0f} either way, or rewards overflow")
     return text
 
 

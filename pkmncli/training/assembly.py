@@ -52,6 +52,16 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
     return PartSpec(target, _config_target(registration), values)
 
 
+def unread_settings(settings: ResolvedSettings, registry: Registry) -> list[str]:
+    """Settings of a training that would go to an environment, where the one that was chosen has none of that name."""
+    model = registry.get("environments", settings.train.env).load_config()
+    if model is None:
+        return []
+    names = {name: name for name in (*_PASSED_ON, "game", "game_folder")}
+    names |= {"init_state": "start_state", "reward": "rewards"}
+    return [name for name, its_name in names.items() if its_name not in model.model_fields]
+
+
 def _derived_target(name: str, registration: Registration) -> str:
     """The import target of a class derived from an environment's: its way to build one from settings, if it has one."""
     try:

@@ -88,7 +88,13 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
     # Gymnasium ----------------------------------------------------------------------------------------------
 
     def step(self, action: int | np.integer[Any]) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
-        """Takes one action. Returns (observation, reward, terminated, truncated, info)."""
+        """Takes one action. Returns (observation, reward, terminated, truncated, info).
+
+        Raises:
+            EnvironmentSetupError: there is no such action, or no episode is running.
+        """
+        if not self.action_space.contains(action):
+            raise EnvironmentSetupError(f"Action {action!r} is none: there are 0 to {len(Action) - 1}")
         reward, terminated, truncated = self.advance(action)
         return self.observation(), reward, terminated, truncated, self._info()
 
@@ -102,6 +108,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
 
     def close(self) -> None:
         """Ends the emulator. Nothing is written."""
+        self._running = False
         self.emulator.close()
 
     # A step without new arrays ------------------------------------------------------------------------------
@@ -197,26 +204,36 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Begins an episode where the options or the settings say, with its counters at nothing."""
         super().reset(seed=seed)
-        self._load_start((options or {}).get("start_state") or self._start_state)
+        options = options or {}
+        unknown = sorted(set(options) - {"start_state"})
+        if unknown:
+            raise EnvironmentSetupError(f"Option {unknown[0]!r} of reset() is unknown: there is start_state")
+        start = options.get("start_state")
+        if start is None:
+            start = self._start_state
+        elif not isinstance(start, bytes):
+            raise EnvironmentSetupError(f"Option start_state of reset() is {type(start).__name__}: give it bytes")
+        self._load_start(start)
         self.steps = self.frames = 0
         self.pressed = int(Action.NONE)
 
     def _check_running(self) -> None:
-        if not self._running:
+        if not self._running:  # also after close()
             raise EnvironmentSetupError("No episode is running: call reset() before step()")
 
     def _load_start(self, start: bytes | None) -> None:
         if start is None:
             self.emulator.load_state(self._first_state(), trusted=True)
-        elif start[: len(MAGIC)] == MAGIC:
-            saved = read_saved_state(start, game=self._name, rom_sha1=self.rom.sha1)
-            self.emulator.load_state(saved.emulator, trusted=True)
-        else:
-            try:
+            return
+        try:
+            if start[: len(MAGIC)] == MAGIC:
+                saved = read_saved_state(start, game=self._name, rom_sha1=self.rom.sha1)
+                self.emulator.load_state(saved.emulator, trusted=True)
+            else:
                 self.emulator.load_state(start)
-            except EmulatorError as error:
-                named = self._start_file is not None and start is self._start_state
-                raise EmulatorError(f"{self._start_file}: {error}" if named else str(error)) from error
+        except EmulatorError as error:
+            named = self._start_file is not None and start is self._start_state
+            raise EmulatorError(f"{self._start_file}: {error}" if named else str(error)) from error
 
 
 def _read_start_state(path: Path | None) -> bytes | None:

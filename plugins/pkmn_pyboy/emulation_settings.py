@@ -13,6 +13,10 @@ from pkmncli.errors import ConfigurationError
 _Settings = TypeVar("_Settings", bound=BaseModel)
 
 
+MOST_NOOPS = 36_000
+"""Ten minutes of the game."""
+
+
 class EmulationSettings(BaseModel):
     """How an image is emulated, seen and begun."""
 
@@ -43,12 +47,12 @@ class EmulationSettings(BaseModel):
     @model_validator(mode="after")
     def _noops_in_order(self) -> Self:
         low, high = self.seed_noops
-        if not 0 <= low <= high:
-            raise ValueError("seed_noops must be two numbers of frames, the lower one first")
+        if not 0 <= low <= high <= MOST_NOOPS:
+            raise ValueError(f"seed_noops must be two numbers of frames, 0 to {MOST_NOOPS:,}, the lower one first")
         return self
 
 
-def settings_from(model: type[_Settings], values: dict[str, Any]) -> _Settings:
+def settings_from(model: type[_Settings], values: dict[str, Any], section: str = "") -> _Settings:
     """Settings given as keywords, as to ``gymnasium.make``.
 
     Raises:
@@ -58,5 +62,5 @@ def settings_from(model: type[_Settings], values: dict[str, Any]) -> _Settings:
         return model(**values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
+        key = ".".join(str(part) for part in (*section.split(), *first["loc"]))
         raise ConfigurationError(f"Setting {key or 'of the environment'}: {first['msg']}") from None

@@ -69,7 +69,7 @@ class Emulator:
                     io.BytesIO(rom.data),
                     window="null" if headless else "SDL2",
                     sound_emulated=False,
-                    log_level="CRITICAL",
+                    log_level=SILENCE,
                     # In a window, keys of whoever watches would be presses that no mask and no record knows of.
                     no_input=not keyboard,
                     ram_file=None if cartridge_ram is None else io.BytesIO(cartridge_ram),
@@ -204,6 +204,8 @@ class Emulator:
         current = current_state_version()
         if not state:
             raise EmulatorError("The save state is empty: save it again")
+        if version > current + FORMATS_TO_COME:
+            raise EmulatorError("That is no save state of PyBoy: name a file that PyBoy or pkmn play saved")
         if version != current:
             raise EmulatorError(
                 f"The save state is of PyBoy's format {version}, this is PyBoy {PYBOY_VERSION} with format {current}: "
@@ -255,6 +257,13 @@ def _window_closed() -> bool:
     closed = bool(sdl2.SDL_HasEvent(sdl2.SDL_QUIT))
     sdl2.SDL_FlushEvents(sdl2.SDL_FIRSTEVENT, sdl2.SDL_LASTEVENT)
     return closed
+
+
+SILENCE = 5
+"""A log level above all of PyBoy's, among which INFO is the highest: "CRITICAL" lets it through."""
+
+FORMATS_TO_COME = 20
+"""How far above its own a format's number is still taken for a newer PyBoy's."""
 
 
 def current_state_version() -> int:

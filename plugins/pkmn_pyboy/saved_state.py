@@ -78,7 +78,8 @@ def read_saved_state(data: bytes, *, game: str, rom_sha1: str) -> SavedState:
     emulator = data[start + length :]
     if len(emulator) != header.get("bytes"):
         raise EmulatorError(
-            f"The saved state is cut off ({len(emulator):,} of {header.get('bytes'):,} bytes): save it again"
+            f"The saved state is cut off or something was added: the emulator's part has {len(emulator):,} bytes "
+            f"instead of {header.get('bytes'):,}; save it again"
         )
     if hashlib.blake2b(emulator, digest_size=16).hexdigest() != header.get("digest"):
         raise EmulatorError("The saved state is damaged: save it again")

@@ -50,8 +50,8 @@ def _built_in(name: str) -> Path:
     if name in built_in_games():
         return GAMES_FOLDER / name
     near = difflib.get_close_matches(name, built_in_games(), 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(built_in_games())}"
-    raise EnvironmentSetupError(f"No game {name!r} is built in; {hint} For another one name its folder (game_folder)")
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(built_in_games())}."
+    raise EnvironmentSetupError(f"No game {name!r} is built in; {hint} For another one name the folder of its profile")
 
 
 def _profile_of(rom: RomImage, *, force: bool) -> GameProfile:

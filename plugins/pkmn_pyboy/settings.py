@@ -18,7 +18,7 @@ class RewardPart(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    weight: float = Field(default=1.0, description="Factor on the part's values.")
+    weight: float = Field(default=1.0, ge=-1e9, le=1e9, allow_inf_nan=False, description="Factor on the part's values.")
     target: str | Callable[..., Any] | None = Field(
         default=None, description='"package.module:Name" of the reward, or the class itself. Built-in names need none.'
     )

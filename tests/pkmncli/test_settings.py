@@ -223,6 +223,7 @@ def test_rewards_are_names_with_weights(resolve: Resolve) -> None:
         ({"cli": {"mode": "llm_only"}}, "or 'rl-only'; did you mean 'llm-only'?"),
         ({"cli": {"reward": ["plain=lots"]}}, "'plain=lots' is no reward: write a name, or name=weight"),
         ({"cli": {"reward": ["plain=nan"]}}, "'plain=nan' is no reward"),
+        ({"cli": {"reward": ["plain=-1e10"]}}, "'plain=-1e10': a weight is at most 1,000,000,000 either way"),
         (
             {"environ": {"PKMN_SEED": "many"}},
             "'seed' = 'many' (environment variable PKMN_SEED): must be a whole",

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pkmn_pyboy.emulation_settings import settings_from
 from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmn_pyboy.settings import RewardPart
 from pkmn_pyboy.state.game_state import GameState
@@ -103,11 +104,11 @@ def _build(parts: Mapping[str, RewardPart]) -> list[tuple[str, float, Reward]]:
         factory = _resolve(target, f"rewards.{name}.target")
         settings: Any = dict(part.settings)
         if config is not None:
-            try:
-                settings = _resolve(config, f"rewards.{name}.config")(**settings)
-            except ValueError as error:
-                raise ConfigurationError(f"rewards.{name}.settings: {error}") from None
-        rewards.append((name, part.weight, factory(settings)))
+            settings = settings_from(_resolve(config, f"rewards.{name}.config"), settings, f"rewards.{name}.settings")
+        try:
+            rewards.append((name, part.weight, factory(settings)))
+        except TypeError as error:
+            raise ConfigurationError(f"rewards.{name}.target: it is no reward ({error})") from error
     return rewards
 
 

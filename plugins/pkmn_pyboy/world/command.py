@@ -20,7 +20,7 @@ from pkmn_pyboy.world.descriptions import Describer
 from pkmn_pyboy.world.journey import find_journey
 from pkmn_pyboy.world.pages import list_page, map_page, way_page
 from pkmn_pyboy.world.picture import along, check_picture_name, one_map, save_picture
-from pkmn_pyboy.world.place_names import find_map
+from pkmn_pyboy.world.place_names import find_place
 from pkmncli.errors import ConfigurationError, EnvironmentSetupError
 
 _NONE = "none"
@@ -71,6 +71,8 @@ def world(
     profile, image = select_game(_settings(game, rom, force_rom))
     cartridge = Cartridge(image.data, profile)
     if not cartridge.world.map_ids():
+        if not profile.memory.rom_tables:
+            raise EnvironmentSetupError(f"The profile of {profile.title} names no [rom_tables] to read maps by")
         raise EnvironmentSetupError(f"{image.path}: no map of {profile.title} can be read from this image")
     if check:
         _show_roads(profile, cartridge, as_json=as_json)
@@ -87,7 +89,10 @@ def world(
         elif picture is not None:
             raise ConfigurationError(f"--picture {picture}: there is no way to draw")
     elif place is not None:
-        here = cartridge.world.map(find_map(cartridge.world, place))
+        map_id, tile = find_place(cartridge.world, place)
+        if tile is not None:
+            raise ConfigurationError(f"{place!r} names a tile: give the way's other end with --to, or leave it out")
+        here = cartridge.world.map(map_id)
         if here is None:
             raise EnvironmentSetupError(f"{image.path}: the map {place!r} can't be read from this image")
         result, lines = map_page(describer, here, console.width)

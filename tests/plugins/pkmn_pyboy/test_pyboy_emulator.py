@@ -54,11 +54,12 @@ def clock_seconds(emulator: Emulator) -> int:
     return int(memory[0xA000])
 
 
-def test_the_clock_of_a_cartridge_stands_still(start: Start, rom_path: Path) -> None:
+def test_the_clock_of_a_cartridge_stands_still(start: Start, rom_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     data = bytearray(rom_path.read_bytes())
     data[0x147] = 0x10
     emulator = start(fix_checksum(data))
     assert emulator.rom.header.has_clock
+    assert capfd.readouterr() == ("", ""), "PyBoy says that there is no file of the clock's"
     emulator.run(60 * 4)
     assert clock_seconds(emulator) == 0
     state = emulator.save_state()
@@ -125,6 +126,7 @@ def states(start: Start, rom_path: Path) -> dict[str, bytes]:
         "cut off": good[:90_000],
         "too long": good + bytes(8192),
         "newer": bytes((current_state_version() + 1,)) + good[1:],
+        "something else": b"PNG of a holiday",
         "older": bytes((current_state_version() - 1,)) + good[1:],
         "other colour mode": start(small_rom(colour=0), "other.gb").save_state(),
         "other game": start(small_rom(), "other.gbc").save_state(),
@@ -139,6 +141,7 @@ def states(start: Start, rom_path: Path) -> dict[str, bytes]:
         ("too long", "longer than one of this game"),
         ("newer", "of PyBoy's format"),
         ("older", "of PyBoy's format"),
+        ("something else", "no save state"),
         ("other colour mode", "other colour mode"),
         ("other game", "of another"),
     ],

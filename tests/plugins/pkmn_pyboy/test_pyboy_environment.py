@@ -177,6 +177,21 @@ def test_stepping_before_a_reset_is_told(make: Make) -> None:
         make(observation_type="state").step(0)
 
 
+def test_what_no_step_or_reset_can_mean_is_told(make: Make) -> None:
+    environment = make(observation_type="state")
+    environment.reset(seed=1)
+    for action in (-1, 9, 1.5):
+        with pytest.raises(EnvironmentSetupError, match="there are 0 to 8"):
+            environment.step(action)  # type: ignore[arg-type]
+    with pytest.raises(EnvironmentSetupError, match="'start' of reset"):
+        environment.reset(options={"start": b""})
+    with pytest.raises(EnvironmentSetupError, match="give it bytes"):
+        environment.reset(options={"start_state": 5})
+    environment.close()
+    with pytest.raises(EnvironmentSetupError, match=r"call reset\(\)"):
+        environment.step(0)
+
+
 def test_repeats_and_hold_frames(make: Make) -> None:
     environment = make(observation_type="state", action_repeat=3, action_frames=20, hold_frames=8)
     environment.reset(seed=1)
@@ -267,6 +282,12 @@ def test_wrong_settings_are_told_by_name() -> None:
         make_environment(screens="rgb")
     with pytest.raises(ConfigurationError, match="hold_frames must be less"):
         make_environment(hold_frames=30, action_frames=24)
+    with pytest.raises(ConfigurationError, match=r"rewards\.progress\.settings\.chocolate"):
+        make_environment(rewards={"progress": {"settings": {"chocolate": 1}}})
+    with pytest.raises(ConfigurationError, match=r"rewards\.progress\.weight"):
+        make_environment(rewards={"progress": float("nan")})
+    with pytest.raises(ConfigurationError, match="seed_noops must be two numbers of frames, 0 to 36,000"):
+        make_environment(seed_noops=(0, 99_999_999))
 
 
 def test_start_from_a_saved_state(make: Make, tmp_path: Path) -> None:
