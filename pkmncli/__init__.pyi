@@ -4,6 +4,7 @@ from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as DecisionHistoryAn
 from pkmn_pyboy.analysis import GameStateAnalysis as GameStateAnalysis
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
 from pkmn_pyboy.planner import GoalOrientedPlanner as GoalOrientedPlanner
+from pkmncli.hybrid.agent import HybridAgent as HybridAgent
 from pkmncli.hybrid.arbiter import AgentMode as AgentMode
 from pkmncli.llm.manager import BaseLLMManager as BaseLLMManager
 from pkmncli.llm.manager import LLMManager as LLMManager
@@ -17,6 +18,7 @@ __all__ = [
     "EnhancedPyBoyPokemonCrystalEnv",
     "GameStateAnalysis",
     "GoalOrientedPlanner",
+    "HybridAgent",
     "HybridLLMRLTrainer",
     "LLMManager",
     "create_trainer_from_config",
