@@ -5,6 +5,7 @@ from importlib import import_module
 _OWN = {
     "AgentMode": "pkmncli.hybrid.arbiter",
     "BaseLLMManager": "pkmncli.llm.manager",
+    "HybridAgent": "pkmncli.hybrid.agent",
     "HybridLLMRLTrainer": "pkmncli.training.hybrid_trainer",
     "LLMManager": "pkmncli.llm.manager",
     "StrategyType": "pkmncli.api",
@@ -32,6 +33,7 @@ __all__ = [
     "EnhancedPyBoyPokemonCrystalEnv",
     "GameStateAnalysis",
     "GoalOrientedPlanner",
+    "HybridAgent",
     "HybridLLMRLTrainer",
     "LLMManager",
     "StrategyType",

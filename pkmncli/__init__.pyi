@@ -6,6 +6,7 @@ from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as En
 from pkmn_pyboy.planner import GoalOrientedPlanner as GoalOrientedPlanner
 from pkmn_strategies.adaptive import AdaptiveStrategySystem as AdaptiveStrategySystem
 from pkmncli.api import StrategyType as StrategyType
+from pkmncli.hybrid.agent import HybridAgent as HybridAgent
 from pkmncli.hybrid.arbiter import AgentMode as AgentMode
 from pkmncli.llm.manager import BaseLLMManager as BaseLLMManager
 from pkmncli.llm.manager import LLMManager as LLMManager
@@ -20,6 +21,7 @@ __all__ = [
     "EnhancedPyBoyPokemonCrystalEnv",
     "GameStateAnalysis",
     "GoalOrientedPlanner",
+    "HybridAgent",
     "HybridLLMRLTrainer",
     "LLMManager",
     "StrategyType",

@@ -79,7 +79,8 @@ class Counsel:
     settled: bool = True
     report: Callable[[str], None] = lambda text: None
     stopping: Event = field(default_factory=Event)
-    _told_spent: bool = False
+    told_spent: bool = False
+    """Whether people know that a budget is spent."""
     _told_long: bool = False
 
     def ask(self, request: LLMRequest) -> Answer:
@@ -179,8 +180,8 @@ class Counsel:
         spent = self.usage.spent
         if not spent:
             return
-        if not self._told_spent:
-            self._told_spent = True
+        if not self.told_spent:
+            self.told_spent = True
             self.report(f"{spent[0].upper()}{spent[1:]} for the language model is spent: the rules go on without it.")
         raise _Unasked(f"{spent} is spent")
 

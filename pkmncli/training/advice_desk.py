@@ -49,6 +49,8 @@ class _Desk:
 
     watcher: EventWatcher
     next_ask: int = 0
+    asked_at: int = -1
+    """Step of the latest question, over all environments."""
     event: Event | None = Event.EPISODE
     live: bool = False
     """Whether its pilot has advice."""
@@ -115,8 +117,10 @@ class AdviceDesk:
     def before_step(self, step: int) -> None:
         """Hands over what has been answered, and asks what is due. ``step`` counts over all environments."""
         if self._to_repeat.covers(step):
+            for index in self._to_repeat.asked(step):
+                self._asked(self._desks[index], step)
             for row in self._to_repeat.take(step):
-                self._repeat(row)
+                self._repeat(row, step)
             return
         for index, desk in enumerate(self._desks):
             due = desk.event is not None or step >= desk.next_ask
@@ -196,6 +200,7 @@ class AdviceDesk:
 
     def _asked(self, desk: _Desk, step: int) -> None:
         desk.event = None
+        desk.asked_at = step
         desk.next_ask = step + self._options.interval * self._pool.num_envs
 
     # Answers -------------------------------------------------------------------------------------------------------
@@ -231,14 +236,16 @@ class AdviceDesk:
         desk.steps, desk.reward = 0, 0.0
         self._pool.advise(index, advice)
 
-    def _repeat(self, row: Mapping[str, Any]) -> None:
-        """Does what a row of the journal says was done."""
+    def _repeat(self, row: Mapping[str, Any], step: int) -> None:
+        """Does what a row of the journal says was done, in the order of :meth:`_deliver`."""
         index, advice = int(row["environment"]), advice_of(row)
-        self._asked(self._desks[index], int(row["asked_at"]))
+        if row["model"]:
+            self._timeliness.add((step - int(row["asked_at"])) / self._pool.num_envs)
+        self._timeliness.outdated += row["problem"] == OUTDATED
         if advice is not None:
             self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
-        self._timeliness.answers += bool(row["model"])
-        self._timeliness.outdated += row["problem"] == OUTDATED
+        if not self._advisor.wait:
+            self._timeliness.complaint()  # people were told before the run was broken off
         count_again(row, self._advisor.counsel.usage)
         self._record(row)
 
@@ -256,16 +263,21 @@ class AdviceDesk:
             "share_of_covered": self.sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
         }
 
+    def _is_open(self, index: int) -> bool:
+        """Whether a question is under way, or its answer still to be repeated."""
+        return self._advisor.is_open(index) or self._to_repeat.awaits(index, self._desks[index].asked_at)
+
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from. Questions that are open are asked anew."""
+        """Plain values to go on from. Questions that are open are asked anew, unless the journal has their answers."""
         desks = []
         for index, desk in enumerate(self._desks):
-            event = desk.event or (Event.INTERVAL if self._advisor.is_open(index) else None)
             desks.append(
                 {
                     "watcher": desk.watcher.state_dict(),
                     "next_ask": desk.next_ask,
-                    "event": None if event is None else str(event),
+                    "asked_at": desk.asked_at,
+                    "open": self._is_open(index),
+                    "event": None if desk.event is None else str(desk.event),
                     "live": desk.live,
                     "fresh": desk.fresh,
                     "set_aside": desk.set_aside,
@@ -279,6 +291,7 @@ class AdviceDesk:
             "desks": desks,
             "sides": self.sides.state_dict(),
             "usage": self._advisor.counsel.usage.state_dict(),
+            "told_spent": self._advisor.counsel.told_spent,
             "timeliness": asdict(self._timeliness),
             "covered_steps": self.covered_steps,
             "advised_side_steps": self.advised_side_steps,
@@ -289,10 +302,13 @@ class AdviceDesk:
 
         They take effect again at their steps, and nothing is asked until the last of them has.
         """
-        for desk, values in zip(self._desks, state["desks"], strict=True):
+        self._to_repeat = AdviceToRepeat(journal)
+        for index, (desk, values) in enumerate(zip(self._desks, state["desks"], strict=True)):
             desk.watcher.load_state_dict(values["watcher"])
-            desk.next_ask = int(values["next_ask"])
+            desk.next_ask, desk.asked_at = int(values["next_ask"]), int(values["asked_at"])
             desk.event = None if values["event"] is None else Event(values["event"])
+            if values["open"] and not self._to_repeat.awaits(index, desk.asked_at):
+                desk.event = desk.event or Event.INTERVAL
             desk.live, desk.fresh = bool(values["live"]), bool(values["fresh"])
             desk.set_aside = int(values["set_aside"])
             desk.goal, desk.skill, desk.model = values["texts"]
@@ -300,10 +316,11 @@ class AdviceDesk:
             desk.failures = deque(values["failures"], maxlen=KEPT_FAILURES)
         self.sides.load_state_dict(state["sides"])
         self._advisor.counsel.usage.load_state_dict(state["usage"])
+        # A budget may have been raised meanwhile.
+        self._advisor.counsel.told_spent = state["told_spent"] and bool(self._advisor.counsel.usage.spent)
         self._timeliness = Timeliness(**state["timeliness"])
         self.covered_steps = int(state["covered_steps"])
         self.advised_side_steps = int(state["advised_side_steps"])
-        self._to_repeat = AdviceToRepeat(journal)
 
     def close(self) -> None:
         """Ends the advisor."""

@@ -12,6 +12,7 @@ from pkmncli.api import Advice
 from pkmncli.llm.advisor import Delivery
 from pkmncli.llm.counsel import LONGEST_REPLY
 from pkmncli.llm.usage import Usage
+from pkmncli.training.press_log import advice_from
 
 _PARTED = "\n-----\n"
 
@@ -60,8 +61,7 @@ def advice_of(row: Mapping[str, Any]) -> Advice | None:
     """The advice of a row."""
     if not row["advice"]:
         return None
-    values = json.loads(row["advice"])
-    return Advice(**{**values, "presses": tuple(values["presses"])})
+    return advice_from(json.loads(row["advice"]))
 
 
 def count_again(row: Mapping[str, Any], usage: Usage) -> None:
@@ -81,13 +81,24 @@ class AdviceToRepeat:
 
     def __init__(self, rows: Sequence[Mapping[str, Any]] = ()) -> None:
         self._rows: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+        self._questions: dict[int, list[int]] = defaultdict(list)
         for row in rows:
             self._rows[int(row["global_step"]) - 1].append(row)
+            self._questions[int(row["asked_at"])].append(int(row["environment"]))
         self._last = max(self._rows, default=-1)
 
     def covers(self, step: int) -> bool:
         """Whether the journal says all that there is to know of a step, so that nothing is asked."""
         return step <= self._last
+
+    def asked(self, step: int) -> Sequence[int]:
+        """The environments whose questions were asked at a step, once."""
+        return self._questions.pop(step, ())
+
+    def awaits(self, environment: int, asked_at: int) -> bool:
+        """Whether the answer to a question lies ahead."""
+        rows = (row for some in self._rows.values() for row in some)
+        return any((row["environment"], row["asked_at"]) == (environment, asked_at) for row in rows)
 
     def take(self, step: int) -> Sequence[Mapping[str, Any]]:
         """The rows of a step, once."""

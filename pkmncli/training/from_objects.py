@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from pkmncli.api import StrategyType
 from pkmncli.config import NONE, TrainSettings
+from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.llm.manager import LLMManager
@@ -133,7 +133,8 @@ class Given:
 def _text(value: Any) -> str:
     if isinstance(value, str | Path):
         return str(value)
-    return json.dumps(list(value) if isinstance(value, tuple) else value)
+    found: str = toml_item(plain(value)).as_string()  # as --set reads it
+    return found
 
 
 def _importable(kind: type) -> str:

@@ -19,6 +19,7 @@ from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.intervals import Interval, crossings
 from pkmncli.training.learner_thread import LearnerThread
 from pkmncli.training.memory import peak_memory_bytes
+from pkmncli.training.press_log import PressLog
 from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -186,7 +187,7 @@ class Trainer:
                 name.removeprefix(prefix): array for name, array in checkpoint.arrays.items() if name.startswith(prefix)
             }
             self._episodes.append(RunningEpisode.from_state(values, arrays))
-        self._pool.load(checkpoint.workers, [bytes(episode.presses) for episode in self._episodes])
+        self._pool.load(checkpoint.workers, [PressLog.from_state_dict(log) for log in trainer["press_logs"]])
         if self._desk is not None and trainer["advice"] is not None:
             journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
             self._desk.load_state_dict(trainer["advice"], journal)
@@ -414,6 +415,7 @@ class Trainer:
                 "metric_sums": dict(self._metric_sums),
                 "metric_counts": dict(self._metric_counts),
                 "episodes": episodes,
+                "press_logs": [log.state_dict() for log in self._pool.logs()],
             },
             arrays=arrays,
             workers=tuple(self._pool.save()),

@@ -22,6 +22,7 @@ from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, 
 from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.training.channel import Channel
 from pkmncli.training.interrupts import ignore_signals
+from pkmncli.training.press_log import PressLog, advice_from
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.shared_block import TERMINAL_SLOT, FieldLayout, SharedBlock
 
@@ -152,26 +153,23 @@ class Worker:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])
             advice = state.pilot["advice"]
-            self.advice = None if advice is None else Advice(**{**advice, "presses": tuple(advice["presses"])})
+            self.advice = None if advice is None else advice_from(advice)
             self.advice_steps_left = state.pilot["advice_steps_left"]
         self._publish(slot)
 
-    def replay(self, episode: int, presses: bytes, slot: int, advice: Sequence[tuple[int, Advice | None]] = ()) -> None:
-        """Plays an episode again up to where it was, for a worker that takes a lost one's place.
-
-        ``advice`` is what was given in it, each with the number of steps before it.
-        """
+    def replay(self, episode: int, log: PressLog, slot: int) -> None:
+        """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
         self.reset(episode, slot)
-        given = dict(advice)
-        for step, action in enumerate(presses):
+        given = dict(log.advice)
+        for step, (action, source) in enumerate(zip(log.presses, log.sources, strict=True)):
             if step in given:
                 self.advise(given[step])
             self.environment.advance(action)
-            self._use_up_advice(by_pilot=action == self.proposal.action)
+            self._use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
             self._propose()  # at every step, since the pilot remembers what it sees
-        if len(presses) in given:
-            self.advise(given[len(presses)])
-        self.step_in_episode = len(presses)
+        self.step_in_episode = len(log.presses)
+        if self.step_in_episode in given:
+            self.advise(given[self.step_in_episode])
         self._publish(slot)
 
     def context(self) -> Any:

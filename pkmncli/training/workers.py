@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.errors import TrainingError
+from pkmncli.training.press_log import PressLog
 from pkmncli.training.shared_block import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
 from pkmncli.training.worker_link import WorkerLink, WorkerLostError
 from pkmncli.training.worker_process import (
@@ -83,8 +84,7 @@ class WorkerPool:
         self._ended = [EpisodeEnd([], {})] * spec.num_envs
         self.losses = 0
         """Workers that were lost and replaced."""
-        self._presses = [bytearray() for _ in range(spec.num_envs)]
-        self._advice: list[list[tuple[int, Advice | None]]] = [[] for _ in range(spec.num_envs)]
+        self._logs = [PressLog() for _ in range(spec.num_envs)]
         self._episodes = [0] * spec.num_envs
         try:
             for index in range(spec.num_envs):
@@ -133,8 +133,7 @@ class WorkerPool:
     def reset(self, episode: int = 0) -> None:
         """Begins the first episode of every environment, or another one by its number."""
         self._episodes = [episode] * self.num_envs
-        self._presses = [bytearray() for _ in range(self.num_envs)]
-        self._advice = [[] for _ in range(self.num_envs)]
+        self._logs = [PressLog() for _ in range(self.num_envs)]
         self._slots = [0] * self.num_envs
         self.call_all("reset", [(episode, 0)] * self.num_envs)
 
@@ -193,11 +192,10 @@ class WorkerPool:
         record: np.void = self._block.records[index].copy()
         if record["terminated"] or record["truncated"]:
             self._ended[index] = pickle.loads(answer[1:])
-            self._presses[index].clear()
-            self._advice[index].clear()
+            self._logs[index].clear()
             self._episodes[index] += 1
         else:
-            self._presses[index].append(record["action"])
+            self._logs[index].add(record)
         return record
 
     def ready(self, indices: Collection[int]) -> list[int]:
@@ -220,8 +218,7 @@ class WorkerPool:
         self._first_words(link)
         try:
             self._attach(link)
-            presses, advice = bytes(self._presses[index]), self._advice[index]
-            link.send(_call_message("replay", self._episodes[index], presses, self._slots[index], advice))
+            link.send(_call_message("replay", self._episodes[index], self._logs[index], self._slots[index]))
             link.receive(self._call_timeout_s)
             link.send(message)
             return link.receive(timeout_s)
@@ -271,7 +268,7 @@ class WorkerPool:
     def advise(self, index: int, advice: Advice | None) -> None:
         """Gives one environment's pilot new advice, or withdraws the old."""
         self.call(index, "advise", advice)
-        self._advice[index].append((len(self._presses[index]), advice))
+        self._logs[index].advise(advice)
 
     def picture(self, index: int) -> bytes:
         """What one environment's screen shows, as a PNG file."""
@@ -296,17 +293,16 @@ class WorkerPool:
         """The state of every worker."""
         return self.call_all("save")
 
-    def load(self, states: Sequence[WorkerState], presses: Sequence[bytes]) -> None:
-        """Goes on from saved states; ``presses`` are those of each running episode so far."""
+    def load(self, states: Sequence[WorkerState], logs: Sequence[PressLog]) -> None:
+        """Goes on from saved states; ``logs`` are those of the running episodes so far."""
         self._slots = [0] * self.num_envs
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
-        self._presses = [bytearray(own) for own in presses]
-        self._advice = [[] for _ in range(self.num_envs)]
+        self._logs = list(logs)
 
-    def presses(self) -> list[bytes]:
-        """What was pressed so far in each running episode, one byte a step."""
-        return [bytes(own) for own in self._presses]
+    def logs(self) -> Sequence[PressLog]:
+        """What each running episode consists of so far."""
+        return self._logs
 
     def close(self) -> None:
         """Ends all workers. May be called twice."""

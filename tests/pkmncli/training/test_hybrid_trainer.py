@@ -18,6 +18,7 @@ from pkmn_strategies.settings import AdaptiveSettings
 from pkmncli.api import StrategyType
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import ConfigurationError
+from pkmncli.hybrid.agent import HybridAgent
 from pkmncli.llm.manager import BaseLLMManager, LLMManager
 from pkmncli.plugins import get_registry
 from pkmncli.training.hybrid_trainer import HybridLLMRLTrainer, create_trainer_from_config
@@ -162,6 +163,21 @@ def test_a_strategy_of_an_installed_class_is_named_in_the_run(tmp_path: Path) ->
     settings = HybridLLMRLTrainer(strategy_system=strategy, save_dir=tmp_path).settings
     assert (settings.train.strategy, settings.train.initial_strategy) == ("adaptive", "balanced")
     assert settings.plugin("adaptive").evidence == 2.5  # type: ignore[attr-defined]
+
+
+def test_an_agent_brings_its_strategy_and_its_curriculum(tmp_path: Path) -> None:
+    stages = [{"reward_threshold": 5.0, "min_episodes": 3, "llm_confidence": 0.8, "strategy_preference": "BALANCED"}]
+    agent = HybridAgent(
+        None,
+        AdaptiveStrategySystem(initial=StrategyType.BALANCED),
+        curriculum_config={"stages": stages, "advancement_patience": 7, "confidence_decay_rate": 0.05},
+    )
+    settings = HybridLLMRLTrainer(agent=agent, save_dir=tmp_path).settings
+    assert (settings.train.strategy, settings.train.initial_strategy) == ("adaptive", "balanced")
+    (stage,) = settings.curriculum.stages
+    assert (stage.reward_threshold, stage.min_episodes, stage.llm_confidence) == (5.0, 3, 0.8)
+    assert stage.preferred is StrategyType.BALANCED
+    assert (settings.curriculum.advancement_patience, settings.curriculum.confidence_decay_rate) == (7, 0.05)
 
 
 def test_something_else_than_a_strategy_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,11 +20,12 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from pkmncli.api import PILOT_ACTS, Action, Facts, Source
+from pkmncli.api import PILOT_ACTS, Action, Advice, Facts, Source
 from pkmncli.config import resolve_settings
 from pkmncli.errors import RomError, TrainingError
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.training.assembly import worker_spec
+from pkmncli.training.press_log import PressLog
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.worker_link import WorkerLink, WorkerLostError
 from pkmncli.training.worker_process import PartSpec, WorkerSpec
@@ -253,6 +255,36 @@ def test_a_worker_lost_between_steps_is_replaced_when_it_is_called(hybrid: Worke
         states = pool.save()
         assert pool.losses == 3
         assert (context, [(state.episode, state.step, state.pilot) for state in states]) == expected
+
+
+@pytest.mark.parametrize("presser", [Source.RULE, Source.EXPLORE])
+def test_advice_that_was_live_is_as_live_in_a_replaced_worker(hybrid: WorkerSpec, presser: Source) -> None:
+    """Also where the learner itself has pressed what was advised: that doesn't use the advice up."""
+    advice = Advice("walk", presses=(Action.RIGHT, Action.RIGHT), expires_after=20)
+
+    def left_after(*, killed: bool) -> tuple[Any, list[Any]]:
+        with WorkerPool(hybrid) as pool:
+            pool.reset()
+            for step in range(5):
+                if step == 2:
+                    pool.advise(0, advice)
+                press = PILOT_ACTS if presser is Source.RULE or step < 3 else Action.RIGHT
+                take(pool, np.full(NUM_ENVS, press))
+            if killed:
+                os.kill(process_id(pool, 0), signal.SIGKILL)
+            pilot = pool.save()[0].pilot
+            assert pool.losses == killed
+            return pilot, [take(pool, np.full(NUM_ENVS, PILOT_ACTS))[1][0] for _step in range(8)]
+
+    expected = left_after(killed=False)
+    assert left_after(killed=True) == expected
+    if presser is Source.EXPLORE:
+        assert expected[0]["advice"] is not None, "nothing was live, so this shows little"
+
+
+def test_what_a_running_episode_consists_of_comes_back_from_its_plain_values() -> None:
+    log = PressLog(bytearray([0, 4]), bytearray([Source.LLM, Source.RL]), [(0, Advice("go", presses=(4,))), (1, None)])
+    assert PressLog.from_state_dict(json.loads(json.dumps(log.state_dict()))) == log
 
 
 def test_an_environment_that_always_fails_ends_the_training_in_one_line(

@@ -1,0 +1,78 @@
+"""What a hybrid agent in a loop of one's own is made of, built from the settings of a training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from pkmncli.api import Algorithm, Pilot
+from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
+from pkmncli.config.curriculum_settings import CurriculumSettings
+from pkmncli.errors import ConfigurationError
+from pkmncli.hybrid.curriculum import Curriculum
+from pkmncli.plugins import get_registry
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def batch_of_one(observation: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """The arrays of an observation, without its words, as a learner takes them."""
+    return {name: np.asarray(part)[None] for name, part in observation.items() if not isinstance(part, Mapping)}
+
+
+def build_learner(settings: ResolvedSettings, arrays: Mapping[str, NDArray[Any]], actions: int) -> Algorithm:
+    """The learner that the settings choose, for one environment.
+
+    Args:
+        settings: a training's.
+        arrays: the first observation, batch first: it says what there is to see.
+        actions: how many there are.
+    """
+    from gymnasium import spaces  # noqa: PLC0415 - a tenth of a second that an agent without a learner needs not
+
+    train = settings.train
+    registration = get_registry().get("algorithms", train.rl)
+    own = settings.plugin(train.rl) if registration.config is not None else None
+    learner: Algorithm = registration.load()(
+        spaces.Dict({name: _space_of(name, array[0]) for name, array in arrays.items()}),
+        spaces.Discrete(actions),
+        1,
+        train.seed,
+        own,
+        train.device,
+        DEFAULT_STEPS if train.steps is None else train.steps,
+    )
+    return learner
+
+
+def build_pilot(settings: ResolvedSettings, env: Any) -> Pilot:
+    """The pilot that the settings choose, beside an environment of this process."""
+    registration = get_registry().get("pilots", settings.train.pilot)
+    own = settings.plugin(settings.train.pilot) if registration.config is not None else None
+    pilot: Pilot = registration.load()(getattr(env, "unwrapped", env), own)
+    return pilot
+
+
+def build_curriculum(config: Mapping[str, Any]) -> Curriculum:
+    """A curriculum that measures the episodes of the loop, unless its settings say otherwise.
+
+    Raises:
+        ConfigurationError: a setting is wrong.
+    """
+    try:
+        return Curriculum(CurriculumSettings(**{"measure": "training", **config}))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in ("curriculum_config", *first["loc"]))
+        raise ConfigurationError(f"{where}: {first['msg']}") from error
+
+
+def _space_of(name: str, array: NDArray[Any]) -> Any:
+    from gymnasium import spaces  # noqa: PLC0415 - as above
+
+    low, high = (0, 255) if array.dtype == np.uint8 else (0, 1) if name == "action_mask" else (-np.inf, np.inf)
+    return spaces.Box(low, high, array.shape, array.dtype.type)

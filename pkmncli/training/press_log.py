@@ -1,0 +1,61 @@
+"""What an episode consists of so far: each press, who decided it, and the advice that was given between them.
+
+A worker that takes a lost one's place plays it again. Presses alone don't say how long advice held: a press of the
+learner's may be the very one that was advised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pkmncli.api import Advice
+
+
+@dataclass(slots=True)
+class PressLog:
+    """One environment's running episode."""
+
+    presses: bytearray = field(default_factory=bytearray)
+    """One action a step."""
+    sources: bytearray = field(default_factory=bytearray)
+    """A Source for each press."""
+    advice: list[tuple[int, Advice | None]] = field(default_factory=list)
+    """What was given, or withdrawn, each with the number of steps before it."""
+
+    def add(self, record: np.void) -> None:
+        """Takes in a step."""
+        self.presses.append(int(record["action"]))
+        self.sources.append(int(record["source"]))
+
+    def advise(self, advice: Advice | None) -> None:
+        """Takes in what was given after the latest step."""
+        self.advice.append((len(self.presses), advice))
+
+    def clear(self) -> None:
+        """Begins an episode."""
+        self.presses.clear()
+        self.sources.clear()
+        self.advice.clear()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from."""
+        return {
+            "presses": self.presses.hex(),
+            "sources": self.sources.hex(),
+            "advice": [[steps, None if given is None else asdict(given)] for steps, given in self.advice],
+        }
+
+    @classmethod
+    def from_state_dict(cls, state: Mapping[str, Any]) -> PressLog:
+        """The log that :meth:`state_dict` described."""
+        given = [(int(steps), None if values is None else advice_from(values)) for steps, values in state["advice"]]
+        return cls(bytearray.fromhex(state["presses"]), bytearray.fromhex(state["sources"]), given)
+
+
+def advice_from(values: Mapping[str, Any]) -> Advice:
+    """Advice from its plain values."""
+    return Advice(**{**values, "presses": tuple(values["presses"])})
