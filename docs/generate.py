@@ -27,6 +27,7 @@ from pydantic import BaseModel
 
 from pkmncli import cli, hookspecs
 from pkmncli.config import TrainSettings
+from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.description import describe_settings
 from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.plugins import SINGULAR, Registration, get_registry
@@ -68,7 +69,9 @@ def settings_table(model: type[BaseModel]) -> str:
 
 
 def settings_model(name: str) -> type[BaseModel]:
-    """The settings of a plugin that registered a name."""
+    """The settings of a section: one of the core's, or of a plugin that registered the name."""
+    if name in CORE_SECTIONS:
+        return CORE_SECTIONS[name]
     model = get_registry().settings_section(name).load_config()
     assert model is not None
     return model

@@ -8,6 +8,7 @@ _OWN = {
     "HybridAgent": "pkmncli.hybrid.agent",
     "HybridLLMRLTrainer": "pkmncli.training.hybrid_trainer",
     "LLMManager": "pkmncli.llm.manager",
+    "StrategyType": "pkmncli.api",
     "create_trainer_from_config": "pkmncli.training.hybrid_trainer",
 }
 """Names offered here, and the modules that have them: imported when one is asked for, so that nothing is at the start.
@@ -16,6 +17,7 @@ _OWN = {
 """
 
 _OF_PLUGINS = {
+    "AdaptiveStrategySystem": ("strategies", "adaptive"),
     "DecisionHistoryAnalyzer": ("analyzers", "decisions"),
     "EnhancedPyBoyPokemonCrystalEnv": ("environments", "pyboy"),
     "GameStateAnalysis": ("environments", "pyboy"),
@@ -24,6 +26,7 @@ _OF_PLUGINS = {
 """Names that the package of a registered plugin offers at its top, by the kind and name that it registers."""
 
 __all__ = [
+    "AdaptiveStrategySystem",
     "AgentMode",
     "BaseLLMManager",
     "DecisionHistoryAnalyzer",
@@ -33,6 +36,7 @@ __all__ = [
     "HybridAgent",
     "HybridLLMRLTrainer",
     "LLMManager",
+    "StrategyType",
     "create_trainer_from_config",
 ]
 

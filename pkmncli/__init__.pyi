@@ -4,6 +4,8 @@ from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as DecisionHistoryAn
 from pkmn_pyboy.analysis import GameStateAnalysis as GameStateAnalysis
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
 from pkmn_pyboy.planner import GoalOrientedPlanner as GoalOrientedPlanner
+from pkmn_strategies.adaptive import AdaptiveStrategySystem as AdaptiveStrategySystem
+from pkmncli.api import StrategyType as StrategyType
 from pkmncli.hybrid.agent import HybridAgent as HybridAgent
 from pkmncli.hybrid.arbiter import AgentMode as AgentMode
 from pkmncli.llm.manager import BaseLLMManager as BaseLLMManager
@@ -12,6 +14,7 @@ from pkmncli.training.hybrid_trainer import HybridLLMRLTrainer as HybridLLMRLTra
 from pkmncli.training.hybrid_trainer import create_trainer_from_config as create_trainer_from_config
 
 __all__ = [
+    "AdaptiveStrategySystem",
     "AgentMode",
     "BaseLLMManager",
     "DecisionHistoryAnalyzer",
@@ -21,5 +24,6 @@ __all__ = [
     "HybridAgent",
     "HybridLLMRLTrainer",
     "LLMManager",
+    "StrategyType",
     "create_trainer_from_config",
 ]

@@ -22,6 +22,7 @@ from pkmncli import cli, errors
 from pkmncli.api import Action
 from pkmncli.command_table import build_command
 from pkmncli.config import MAY_CHANGE, TrainSettings
+from pkmncli.config.curriculum_settings import CurriculumSettings, Stage
 from pkmncli.diagnostics import SECRET_VARIABLES
 from pkmncli.plugins import get_registry
 from pkmncli.training.statistics import TrainingStatistics
@@ -35,7 +36,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 PLACEHOLDER = re.compile(r"[A-Z]+(\.[A-Z]+)?|.*\.\.\.")
 PACKAGES = (
     *("pkmncli", "pkmn_pyboy", "pkmn_dqn", "pkmn_decisions"),
-    *("pkmn_ollama", "pkmn_openai", "pkmn_anthropic", "pkmn_local"),
+    *("pkmn_ollama", "pkmn_openai", "pkmn_anthropic", "pkmn_local", "pkmn_strategies"),
 )
 EPISODE_STEPS = 40
 
@@ -276,7 +277,8 @@ def test_metrics_are_described(workplace: Path) -> None:
     rewards = {name for name in names if name.startswith("reward/")}
     splits = {name for name in names if name.startswith("milestone/")}
     examples = {"reward/progress.level", "milestone/starter/step", "milestone/starter/frame"}
-    assert described - examples == names - rewards - splits
+    with_a_model = {"strategy/llm_share"}
+    assert described - examples - with_a_model == names - rewards - splits
     assert "reward/exploration.new_tile" in rewards
     for name in rewards:
         reward, part = name.removeprefix("reward/").split(".")
@@ -312,13 +314,14 @@ def test_options_that_work_are_options() -> None:
 def test_keys_that_work_are_settings() -> None:
     text = text_of(DOCS / "differences.md").split("## Options and keys")[1].split("Of the training summary")[0]
     keys = {name for name in named(text) if re.fullmatch(r"[a-z]+(_[a-z]+)+", name) and not name.endswith(".py")}
-    assert keys and keys <= TrainSettings.model_fields.keys()
+    models = (TrainSettings, CurriculumSettings, Stage)
+    assert keys and keys <= {key for model in models for key in model.model_fields}
 
 
 def test_keys_of_the_summary_are_there() -> None:
     text = text_of(DOCS / "differences.md").split("are in `summary.json`:")[1].split(". All keys")[0]
     keys = named(text)
-    assert len(keys) == 8
+    assert len(keys) == 11
     assert set(keys) <= TrainingStatistics().summary().keys()
 
 

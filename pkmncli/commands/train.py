@@ -21,10 +21,15 @@ from pkmncli.training.estimate import duration
 from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.session import Outcome, TrainingSession, quoted
 
-_READ_WITH_A_MODEL = ("max_context_length", "initial_strategy")
+_READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""
 
-OPTION_NAMES = {"rom_path": "--rom", "reward": "--reward", "llm_prices": "--llm-price"}
+OPTION_NAMES = {
+    "rom_path": "--rom",
+    "reward": "--reward",
+    "llm_prices": "--llm-price",
+    "curriculum.enabled": "--curriculum/--no-curriculum",
+}
 
 
 def train(
@@ -72,6 +77,18 @@ def train(
     ] = None,
     llm_budget_usd: Annotated[float | None, typer.Option(help="Dollars that the model may cost.")] = None,
     llm_budget_tokens: Annotated[int | None, typer.Option(help="Tokens that the model may use.")] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of advice against rules: adaptive, llm-heavy, balanced or rule-heavy. [default: adaptive]"
+        ),
+    ] = None,
+    curriculum: Annotated[
+        bool | None,
+        typer.Option(
+            "--curriculum/--no-curriculum", help="Trust the learner more, stage by stage.", show_default=False
+        ),
+    ] = None,
     mode: Annotated[
         str | None, typer.Option(help="Who decides: adaptive, rl-only or llm-only. [default: adaptive]")
     ] = None,
@@ -142,6 +159,8 @@ def train(
         "llm_prices": llm_price or None,
         "llm_budget_usd": llm_budget_usd,
         "llm_budget_tokens": llm_budget_tokens,
+        "strategy": strategy,
+        "curriculum.enabled": curriculum,
         "mode": mode,
         "pilot": pilot,
         "env": env,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from pkmncli.api.strategies import StrategyType
 
-ADAPTIVE = "adaptive"
+ADAPTIVE: Literal["adaptive"] = "adaptive"
 
 
 class Stage(BaseModel):
@@ -55,6 +55,9 @@ class CurriculumSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    enabled: bool = Field(
+        default=True, description="whether there is one; trust in the advised side stays at 0.9 without"
+    )
     stages: tuple[Stage, ...] = Field(
         default=DEFAULT_STAGES,
         min_length=1,

@@ -12,6 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM
+from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.config.model_choice import backend_serving
 from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
 from pkmncli.config.sources import CORE, Given, from_command_line, from_environment, from_file, from_set_options
@@ -33,6 +35,9 @@ class ResolvedSettings:
         self._registry = registry
         self._plugins: dict[str, BaseModel] = {}
         self.train = validate(TrainSettings, CORE, given.get(CORE, {}), self._sections_with)
+        self._core_sections: dict[str, BaseModel] = {
+            name: validate(model, name, given.get(name, {})) for name, model in CORE_SECTIONS.items()
+        }
 
     @classmethod
     def from_run(cls, folder: Path, registry: Registry) -> ResolvedSettings:
@@ -44,6 +49,13 @@ class ResolvedSettings:
         """
         return cls(_by_section(read_run_file(folder)), registry)
 
+    @property
+    def curriculum(self) -> CurriculumSettings:
+        """The settings of the curriculum."""
+        found = self._core_sections[CURRICULUM]
+        assert isinstance(found, CurriculumSettings)
+        return found
+
     def plugin(self, name: str) -> BaseModel:
         """The settings of a plugin, by the name that it registered: an instance of the plugin's own model.
 
@@ -54,7 +66,7 @@ class ResolvedSettings:
         if entry.name not in self._plugins:
             model = entry.load_config()
             assert model is not None  # settings_section() finds only what has a model
-            if entry.name in TrainSettings.model_fields:
+            if entry.name in TrainSettings.model_fields or entry.name in CORE_SECTIONS:
                 raise PluginError(f"{entry.title} of {entry.plugin.label} has the name of a setting of the core")
             self._plugins[entry.name] = validate(model, entry.name, self._given.get(entry.name, {}))
         return self._plugins[entry.name]
@@ -75,7 +87,7 @@ class ResolvedSettings:
     def values(self) -> dict[str, dict[str, Any]]:
         """Every value as plain data, by section and key: the core's section is ``""``, then plugins in use."""
         self._load_plugins_in_use()
-        models: dict[str, BaseModel] = {CORE: self.train, **dict(sorted(self._plugins.items()))}
+        models = {CORE: self.train, **self._core_sections, **dict(sorted(self._plugins.items()))}
         return {section: _settable(model) for section, model in models.items()}
 
     def to_toml(self) -> str:
@@ -130,7 +142,7 @@ class ResolvedSettings:
             PluginError: a plugin is unknown; with where it was chosen.
         """
         for section in self._given:
-            if section:
+            if section and section not in CORE_SECTIONS:
                 self.plugin(section)
         for key, kind, name in self.train.plugins_in_use():
             if key in self._given.get(CORE, {}):
@@ -147,7 +159,7 @@ class ResolvedSettings:
 
     def _sections_with(self, key: str) -> list[str]:
         """The sections whose plugin has a setting of this name."""
-        found = []
+        found = [section for section, model in CORE_SECTIONS.items() if key in model.model_fields]
         for section in self._registry.settings_sections():
             with contextlib.suppress(PluginError):
                 model = self._registry.settings_section(section).load_config()
@@ -213,9 +225,9 @@ def _by_section(found: Iterable[Given]) -> _GivenBySection:
 
 def _section_name(registry: Registry, entry: Given) -> str:
     """The name that a section's plugin registered, which may be written with underscores for hyphens."""
-    if entry.section == CORE:
-        return CORE
-    sections = registry.settings_sections()
+    if entry.section == CORE or entry.section in CORE_SECTIONS:
+        return entry.section
+    sections = sorted([*CORE_SECTIONS, *registry.settings_sections()])
     name = entry.section.replace("_", "-")
     if name in sections:
         return name

@@ -89,7 +89,12 @@ def toml_item(value: Any) -> Item:
         for key, inner in value.items():
             table.append(key, toml_item(inner))
         return table
-    item: Item = tomlkit.item([toml_item(inner) for inner in value] if isinstance(value, list) else value)
+    if isinstance(value, list):
+        array = tomlkit.array()
+        for inner in value:
+            array.append(toml_item(inner))
+        return array
+    item: Item = tomlkit.item(value)
     return item
 
 

@@ -47,6 +47,10 @@ def _check_no_part_twice(parts: list[str]) -> list[str]:
     return parts
 
 
+def _hyphenated(value: Any) -> Any:
+    return value.replace("_", "-").lower() if isinstance(value, str) else value
+
+
 def _check_price(text: str) -> str:
     price_of_text(text)
     return text
@@ -153,8 +157,12 @@ class TrainSettings(BaseModel):
         "they go before those that the backend knows",
     )
     max_context_length: int = Field(8000, ge=256, description="longest prompt, in tokens")
+    strategy: Annotated[str, BeforeValidator(_hyphenated)] = Field(
+        "adaptive", description="how advised steps are shared between language model and rules"
+    )
     initial_strategy: Literal["llm_heavy", "balanced", "rule_heavy"] = Field(
-        "llm_heavy", description="share of language model against rules at the start: 80/20, 50/50 or 20/80"
+        "llm_heavy",
+        description="share of language model against rules that adapting begins with: 80/20, 50/50 or 20/80",
     )
 
     envs: int = Field(1, ge=1, le=256, description="environments, each a process of its own")
@@ -215,6 +223,11 @@ class TrainSettings(BaseModel):
         """Whether a language model has a say."""
         return self.mode != "rl-only"
 
+    @property
+    def shares_advice(self) -> bool:
+        """Whether a strategy shares steps between a language model and the rules."""
+        return self.mode == "adaptive" and self.llm != NONE
+
     def plugins_in_use(self) -> list[tuple[str, str, str]]:
         """Each plugin that these settings choose, the game aside: the setting, the kind and the name."""
         chosen = [
@@ -224,4 +237,6 @@ class TrainSettings(BaseModel):
             ("llm", "llm_backends", self.llm),
             *(("reward", "rewards", name) for name in self.reward_weights),
         ]
+        if self.shares_advice:
+            chosen.append(("strategy", "strategies", self.strategy))
         return [choice for choice in chosen if choice[2] != NONE]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-SHARE_BY_STRATEGY: Mapping[str, float] = {"llm_heavy": 0.8, "balanced": 0.5, "rule_heavy": 0.2}
-"""The language model's share among the advised side's steps for which there is advice."""
-
 _FIRST_LENGTH = 8.0
 _MEMORY = 0.9
 

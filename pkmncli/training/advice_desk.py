@@ -98,7 +98,7 @@ class AdviceDesk:
         self._advisor = advisor
         self._template = template
         self._options = options
-        self._sides = sides
+        self.sides = sides
         self._record = record
         self._history = history
         self._report = report
@@ -141,7 +141,7 @@ class AdviceDesk:
                 # The press of the step at which advice comes was proposed before it.
                 if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
-                    self._sides.count(llm=source == Source.LLM)
+                    self.sides.count(llm=source == Source.LLM)
             desk.fresh = False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
@@ -167,7 +167,7 @@ class AdviceDesk:
 
     def _end_live(self, desk: _Desk) -> None:
         desk.live = False
-        self._sides.followed(desk.steps)
+        self.sides.followed(desk.steps)
         if desk.steps and desk.reward <= 0:
             desk.failures.append(f"{desk.goal}: brought nothing in {desk.steps} steps")
 
@@ -214,7 +214,7 @@ class AdviceDesk:
         if advice is not None and passed & (_OVERTAKES_PRESSES if _is_for_the_moment(advice) else _OVERTAKES_ALL):
             self._timeliness.outdated += 1
             advice, problem = None, OUTDATED
-        follows = advice is not None and self._sides.follows()
+        follows = advice is not None and self.sides.follows()
         entry = JournalEntry(delivery, step, advice, problem, follows)
         if advice is not None:
             self._hand_over(index, advice, entry.model, follows=follows)
@@ -229,7 +229,7 @@ class AdviceDesk:
             self._end_live(desk)
             self._pool.advise(index, None)
         if not follows:
-            desk.set_aside = self._sides.stretch
+            desk.set_aside = self.sides.stretch
             return
         desk.live, desk.fresh, desk.set_aside = True, True, 0
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
@@ -259,8 +259,8 @@ class AdviceDesk:
             "given_up": self._advisor.given_up,
             "steps_per_answer": self._timeliness.lag_steps,
             "coverage": self.covered_steps / self.advised_side_steps if self.advised_side_steps else 0.0,
-            "llm_steps": self._sides.llm_steps,
-            "share_of_covered": self._sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
+            "llm_steps": self.sides.llm_steps,
+            "share_of_covered": self.sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
         }
 
     def _is_open(self, index: int) -> bool:
@@ -289,7 +289,7 @@ class AdviceDesk:
             )
         return {
             "desks": desks,
-            "sides": self._sides.state_dict(),
+            "sides": self.sides.state_dict(),
             "usage": self._advisor.counsel.usage.state_dict(),
             "told_spent": self._advisor.counsel.told_spent,
             "timeliness": asdict(self._timeliness),
@@ -314,7 +314,7 @@ class AdviceDesk:
             desk.goal, desk.skill, desk.model = values["texts"]
             desk.steps, desk.reward = int(values["steps"]), float(values["reward"])
             desk.failures = deque(values["failures"], maxlen=KEPT_FAILURES)
-        self._sides.load_state_dict(state["sides"])
+        self.sides.load_state_dict(state["sides"])
         self._advisor.counsel.usage.load_state_dict(state["usage"])
         # A budget may have been raised meanwhile.
         self._advisor.counsel.told_spent = state["told_spent"] and bool(self._advisor.counsel.usage.spent)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from pkmncli.api import LLMBackend, Price
+from pkmncli.api import LLMBackend, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.config.train_settings import price_of_text
 from pkmncli.errors import ConfigurationError, LLMConnectionError
 from pkmncli.hybrid.arbiter import AgentMode
-from pkmncli.hybrid.sides import SHARE_BY_STRATEGY, SideShare
+from pkmncli.hybrid.sides import SideShare
 from pkmncli.llm.advisor import Advisor
 from pkmncli.llm.cache import CacheUse, ReplyCache
 from pkmncli.llm.counsel import Counsel
@@ -147,7 +147,8 @@ def build_desk(
         wait=wait,
         patience_s=2 * counsel.backoff.attempts * train.llm_timeout_s + 60,
     )
-    share = 1.0 if AgentMode(train.mode) is AgentMode.LLM_ONLY else SHARE_BY_STRATEGY[train.initial_strategy]
+    # Alone, the model is followed wherever it has something to say; otherwise the strategy shares.
+    share = 1.0 if AgentMode(train.mode) is AgentMode.LLM_ONLY else StrategyType(train.initial_strategy).llm_share
     options = AdviceOptions(
         interval=train.llm_interval,
         prompt_tokens=train.max_context_length,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import Algorithm, Store
+from pkmncli.api import Algorithm, Store, Strategy, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
+from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.seeds import Purpose, derive_seed
 from pkmncli.training.worker_process import PartSpec, WorkerSpec, import_target
@@ -169,6 +170,24 @@ def build_learner(
         total_steps,
     )
     return learner
+
+
+def build_strategy(settings: ResolvedSettings, registry: Registry) -> Strategy | None:
+    """The strategy that the settings choose; nothing where there is nothing to share."""
+    train = settings.train
+    if not train.shares_advice:
+        return None
+    registration = registry.get("strategies", train.strategy)
+    own = settings.plugin(train.strategy) if registration.config is not None else None
+    strategy: Strategy = registration.load()(settings=own, initial=StrategyType(train.initial_strategy))
+    return strategy
+
+
+def build_curriculum(settings: ResolvedSettings) -> Curriculum | None:
+    """The curriculum; nothing where no learner could take over from anyone."""
+    if settings.train.mode != "adaptive" or not settings.curriculum.enabled:
+        return None
+    return Curriculum(settings.curriculum)
 
 
 def _set_torch_threads(count: int) -> None:

@@ -33,6 +33,9 @@ class RunningEpisode:
     memory_hashes: list[tuple[int, int]] = field(default_factory=list)
     total_reward: float = 0.0
     steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
+    sources: bytearray = field(default_factory=bytearray)
+    """Who decided each step."""
+    rewards: list[float] = field(default_factory=list)
 
     def add(self, record: np.void) -> None:
         """Takes in one step."""
@@ -40,7 +43,10 @@ class RunningEpisode:
         self.fine_hashes.append(int(record["fine_hash"]))
         if record["memory_hash"]:
             self.memory_hashes.append((int(record["step"]), int(record["memory_hash"])))
-        self.total_reward += float(record["reward"])
+        reward = float(record["reward"])
+        self.total_reward += reward
+        self.rewards.append(reward)
+        self.sources.append(int(record["source"]))
         self.steps_by_source[int(record["source"])] += 1
 
     @property
@@ -51,6 +57,10 @@ class RunningEpisode:
     def share(self, source: Source) -> float:
         """Share of the steps that ``source`` decided, 0..1."""
         return self.steps_by_source[source] / max(self.steps, 1)
+
+    def decided(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """Who decided each step, and what it earned; both of shape (steps,)."""
+        return np.frombuffer(bytes(self.sources), np.uint8), np.asarray(self.rewards, np.float64)
 
     def summarize(
         self,
@@ -96,6 +106,8 @@ class RunningEpisode:
         arrays: dict[str, NDArray[Any]] = {
             "presses": np.frombuffer(bytes(self.presses), np.uint8),
             "fine_hashes": np.asarray(self.fine_hashes, np.uint64),
+            "sources": np.frombuffer(bytes(self.sources), np.uint8),
+            "rewards": np.asarray(self.rewards, np.float64),
         }
         return values, arrays
 
@@ -111,4 +123,6 @@ class RunningEpisode:
             memory_hashes=[(step, digest) for step, digest in values["memory_hashes"]],
             total_reward=values["total_reward"],
             steps_by_source=list(values["steps_by_source"]),
+            sources=bytearray(arrays["sources"].tobytes()),
+            rewards=arrays["rewards"].tolist(),
         )

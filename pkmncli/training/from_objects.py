@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pkmncli.api import StrategyType
 from pkmncli.config import NONE, TrainSettings
+from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.llm.manager import LLMManager
@@ -90,6 +91,28 @@ class Given:
             return
         self.core["llm"] = self._register("llm_backends", manager, lambda settings, model: manager)
 
+    def strategy(self, strategy: Any) -> None:
+        """A strategy: one of an installed class by its name and settings, any other object as it stands.
+
+        Raises:
+            ConfigurationError: it is no strategy.
+        """
+        for name in self._registry.names("strategies"):
+            registration = self._registry.get("strategies", name)
+            if type(strategy) is registration.load():
+                self.core["strategy"] = name
+                self.core["initial_strategy"] = str(getattr(strategy, "current_strategy", StrategyType.LLM_HEAVY))
+                own = getattr(strategy, "settings", None)
+                for key in getattr(own, "model_fields_set", ()):
+                    self.plugin(name, key, getattr(own, key))
+                return
+        if not callable(getattr(strategy, "select", None)):
+            raise ConfigurationError(
+                f"{type(strategy).__name__} is no strategy: derive it from AdaptiveStrategySystem, or give it the "
+                "methods of pkmncli.api.Strategy"
+            )
+        self.core["strategy"] = self._register("strategies", strategy, lambda settings, initial: strategy)
+
     def _register(self, kind: str, thing: Any, build: Callable[..., Any]) -> str:
         """Registers an object of a script under the name of its class."""
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(thing).__name__).lower().strip("_").replace("_", "-")
@@ -110,7 +133,8 @@ class Given:
 def _text(value: Any) -> str:
     if isinstance(value, str | Path):
         return str(value)
-    return json.dumps(list(value) if isinstance(value, tuple) else value)
+    found: str = toml_item(plain(value)).as_string()  # as --set reads it
+    return found
 
 
 def _importable(kind: type) -> str:

@@ -30,7 +30,7 @@ class HybridLLMRLTrainer:
     Args:
         env: an environment, such as ``EnhancedPyBoyPokemonCrystalEnv(...)``; without one the bundled game.
         agent: mode and learner; without one DQN beside the rules.
-        strategy_system: how much of the advice is followed.
+        strategy_system: how much of the advice is followed; without one, an ``AdaptiveStrategySystem``.
         decision_analyzer: where decisions are kept; without one, in the run.
         llm_manager: the language model; without one there is no advice.
         save_dir: folder in which run folders are made.
@@ -65,6 +65,8 @@ class HybridLLMRLTrainer:
             agent.describe(given)
         if llm_manager is not None:
             given.model(llm_manager)
+        if strategy_system is not None:
+            given.strategy(strategy_system)
         given.decisions(decision_analyzer)
         given.core["log_level"] = log_level
         if save_dir is not None:
@@ -125,7 +127,7 @@ class HybridLLMRLTrainer:
             max_steps_per_episode: steps after which an episode is cut off; None for the settings'.
             save_interval: episodes between two checkpoints.
             eval_interval: episodes between two evaluations of the learner alone.
-            curriculum_patience: episodes without advancing after which trust is lowered anyway.
+            curriculum_patience: episodes without advancing after which trust is lowered anyway; of a new run.
 
         Raises:
             PkmnError: what can go wrong in a training; the message says what to do.
@@ -143,6 +145,8 @@ class HybridLLMRLTrainer:
         else:
             if max_steps_per_episode is not None:
                 changes["max_steps_per_episode"] = max_steps_per_episode
+            if curriculum_patience is not None:
+                changes["curriculum.advancement_patience"] = curriculum_patience
             settings = self.settings.changed(changes, may_change=(*MAY_CHANGE, *changes), origin="train()")
             settings = fit_parts(settings, get_registry())
             check_parts(settings)

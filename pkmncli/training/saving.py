@@ -41,7 +41,8 @@ class CheckpointKeeper:
         with write_errors_explained(folder):
             write_checkpoint(folder, checkpoint, segments(), previous)
             statistics = TrainingStatistics.from_state_dict(dict(checkpoint.trainer["statistics"]))
-            new = set(statistics.milestone_episodes) - self._milestones
+            stages = {f"stage-{number}" for number in range(2, statistics.curriculum_stage + 1)}
+            new = {*statistics.milestone_episodes, *stages} - self._milestones
             score = self._score_if_best(statistics)
             if checkpoint.best:
                 score = score if score is not None else statistics.average_reward or 0.0

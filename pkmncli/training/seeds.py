@@ -16,6 +16,7 @@ class Purpose(IntEnum):
     ARBITER = 3
     RANDOM_PLAY = 4
     ADVICE = 5
+    MEASUREMENT = 6
 
 
 def derive_seed(run_seed: int, purpose: Purpose, number: int = 0) -> int:

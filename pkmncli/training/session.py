@@ -24,7 +24,7 @@ from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
-from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.assembly import build_curriculum, build_learner, build_strategy, open_store, worker_spec
 from pkmncli.training.callbacks import Event
 from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
@@ -32,6 +32,8 @@ from pkmncli.training.estimate import duration, estimate, observation_bytes, siz
 from pkmncli.training.examination import Examination
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
+from pkmncli.training.measurement import Measurement
+from pkmncli.training.progression import Progression
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.trainer import Trainer, TrainerOptions
@@ -147,6 +149,9 @@ class TrainingSession:
             run.write_command(self._arguments)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
+        measurement = Measurement.of(settings, self._registry)
+        strategy, curriculum = build_strategy(settings, self._registry), build_curriculum(settings)
+        progression = Progression(strategy, curriculum, play=measurement.play, tell=self._tell)
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -159,6 +164,7 @@ class TrainingSession:
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
             advice=desk,
+            progression=progression,
             examine=examination.hold,
             fire=self._fire,
         )
@@ -176,7 +182,7 @@ class TrainingSession:
             else:
                 self._announce(run, pool, learner, trainer, options)
             self._on_trainer(trainer)
-            with self._progress, examination:
+            with self._progress, examination, measurement:
                 summary = trainer.train(lambda: bool(interrupted))
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own

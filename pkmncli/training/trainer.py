@@ -13,12 +13,14 @@ import numpy as np
 
 from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
+from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.checkpoints import Checkpoint
 from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.intervals import Interval, crossings
 from pkmncli.training.learner_thread import LearnerThread
 from pkmncli.training.memory import peak_memory_bytes
 from pkmncli.training.press_log import PressLog
+from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.statistics import TrainingStatistics
@@ -108,6 +110,7 @@ class Trainer:
         observer: what shows the training.
         start: hash of the saved state in which every episode begins, empty for the game's own start.
         advice: builds the desk that asks the language model, given what keeps its rows; nothing without a model.
+        progression: changes how much say each side has; nothing changes without.
         examine: evaluates the learner; called at every ``eval_interval`` and at the end.
         fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
     """
@@ -125,6 +128,7 @@ class Trainer:
         observer: Observer,
         start: str = "",
         advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk] | None = None,
+        progression: Progression | None = None,
         examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
         fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
     ) -> None:
@@ -136,6 +140,7 @@ class Trainer:
         self._save = save
         self._call_hook = call_hook
         self._observer = observer
+        self._progression = progression or Progression()
         self._examine = examine
         self._fire = fire
         self._thread = LearnerThread(learner)
@@ -158,6 +163,8 @@ class Trainer:
     def begin(self) -> None:
         """Starts from the beginning."""
         self._pool.reset()
+        self._progression.begin()
+        self._give_say()
         self._episodes = [self._new_episode(index, 0) for index in range(self._pool.num_envs)]
 
     def resume(self, checkpoint: Checkpoint, segments: Any) -> None:
@@ -170,6 +177,7 @@ class Trainer:
         self._arbiter.load_state_dict(trainer["arbiter"])
         self._recorder.load_state_dict(trainer["recorder"])
         self._thread.load_state_dict(trainer["learner_thread"])
+        self._progression.load_state_dict(trainer["progression"])
         self._metric_sums.update(trainer["metric_sums"])
         self._metric_counts.update(trainer["metric_counts"])
         self._episodes = []
@@ -183,6 +191,7 @@ class Trainer:
         if self._desk is not None and trainer["advice"] is not None:
             journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
             self._desk.load_state_dict(trainer["advice"], journal)
+        self._give_say()
         self._saved_at = checkpoint.step
         self._lost_before = self.statistics.workers_lost
         self._last_status = (self.statistics.steps, time.perf_counter())
@@ -196,7 +205,9 @@ class Trainer:
             if self._saved_at < 0:
                 self.save_checkpoint()
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
-                self._one_step()
+                self._measure(interrupted)
+                if not interrupted():
+                    self._one_step()
             if self._options.eval_interval.ever and not interrupted():
                 self._evaluate()
             if self._saved_at != self.statistics.steps:
@@ -209,6 +220,7 @@ class Trainer:
         summary = self.statistics.summary()
         if self._desk is not None:
             summary["llm"] = self._desk.summary()
+        summary |= self._progression.summary()
         self._call_hook("pkmn_run_finished", run=self._run, summary=summary)
         return summary
 
@@ -262,6 +274,22 @@ class Trainer:
         values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
         self._recorder.add_metrics(self.statistics.steps, {f"evaluation/{name}": one for name, one in values.items()})
         self._observer.on_evaluation(self.statistics.steps, found)
+
+    def _measure(self, interrupted: Callable[[], bool]) -> None:
+        """Plays the episode that the curriculum wants to be measured, if one is due."""
+        began = time.perf_counter()
+        if self._progression.measure(self._learner, interrupted) is not None:
+            self._recorder.add_metrics(self.statistics.steps, self._progression.metrics())
+            spent = time.perf_counter() - began
+            self._seconds["measuring"] += spent
+            self.statistics.elapsed_s += spent
+
+    def _give_say(self) -> None:
+        """Arbiter and desk do what strategy and curriculum say."""
+        if self._progression.trust is not None:
+            self._arbiter.trust = self._progression.trust
+        if self._progression.share is not None and self._desk is not None:
+            self._desk.sides.share = self._progression.share
 
     def ask_to_save(self, *, best: bool = False) -> None:
         """Has a checkpoint written when the step that is under way has ended, as the best where that is said."""
@@ -347,7 +375,16 @@ class Trainer:
         self._call_hook("pkmn_episode_finished", run=self._run, episode=summary)
         performance = self.statistics.performance(summary)
         self._fire("episode_end", self.statistics.episodes, {"reward": summary.total_reward, **performance})
+        self._change_say(performance | {"success": summary.terminated} | side_outcomes(*episode.decided()))
         self._observer.on_episode(Status(self.statistics, self._options, 0.0, {}, self._metrics))
+
+    def _change_say(self, performance: Mapping[str, Any]) -> None:
+        """Strategy and curriculum draw their conclusions from an episode; a new stage is worth a checkpoint."""
+        for event, metrics in self._progression.end_episode(performance, self.statistics):
+            self._save_wanted = self._save_wanted or event == "stage_advanced"
+            self._fire(event, self.statistics.episodes, metrics)
+        self._give_say()
+        self._recorder.add_metrics(self.statistics.steps, self._progression.metrics())
 
     def _on_batch(self, batch: Mapping[str, Any]) -> None:
         self._call_hook("pkmn_steps_logged", run=self._run, batch=batch)
@@ -373,6 +410,7 @@ class Trainer:
                 "arbiter": self._arbiter.state_dict(),
                 "recorder": self._recorder.state_dict(),
                 "learner_thread": self._thread.state_dict(),
+                "progression": self._progression.state_dict(),
                 "advice": None if self._desk is None else self._desk.state_dict(),
                 "metric_sums": dict(self._metric_sums),
                 "metric_counts": dict(self._metric_counts),

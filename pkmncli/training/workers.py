@@ -130,12 +130,12 @@ class WorkerPool:
         confidences: NDArray[np.float32] = self._block.records["pilot_confidence"].copy()
         return confidences
 
-    def reset(self) -> None:
-        """Begins the first episode of every environment."""
-        self._episodes = [0] * self.num_envs
+    def reset(self, episode: int = 0) -> None:
+        """Begins the first episode of every environment, or another one by its number."""
+        self._episodes = [episode] * self.num_envs
         self._logs = [PressLog() for _ in range(self.num_envs)]
         self._slots = [0] * self.num_envs
-        self.call_all("reset", [(0, 0)] * self.num_envs)
+        self.call_all("reset", [(episode, 0)] * self.num_envs)
 
     def step(
         self, actions: NDArray[np.int64], sources: NDArray[np.uint8], confidences: NDArray[np.float32]

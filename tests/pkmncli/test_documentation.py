@@ -12,6 +12,7 @@ import pytest
 
 from pkmncli import api, cli, hookspecs
 from pkmncli.config import TrainSettings
+from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.validation import settable_fields
 from pkmncli.plugins import get_registry
 
@@ -52,7 +53,11 @@ def test_every_argument_of_register_is_described() -> None:
 def test_every_setting_is_described() -> None:
     page = (DOCS / "settings.md").read_text(encoding="utf-8")
     registry = get_registry()
-    models = [TrainSettings, *(registry.settings_section(name).load_config() for name in registry.settings_sections())]
+    models = [
+        TrainSettings,
+        *CORE_SECTIONS.values(),
+        *(registry.settings_section(name).load_config() for name in registry.settings_sections()),
+    ]
     for model in filter(None, models):
         for name in settable_fields(model):
             field = model.model_fields[name]

@@ -25,6 +25,7 @@ SUMMARY = {
     "final_avg_reward",
     "avg_episode_length",
     "avg_llm_usage",
+    "curriculum",
     "curriculum_stage_reached",
     "curriculum_advancements",
     "strategy_switches",

@@ -177,7 +177,7 @@ def test_the_model_has_the_share_that_the_strategy_gives_it(
     path.write_text(f"[[reply]]\ntext = '{PACE}'\n")
     options = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=4", "--steps=900"]
     config = tmp_path / "c.toml"
-    config.write_text(f'initial_strategy = "{strategy}"\n')
+    config.write_text(f'strategy = "{strategy}"\n')
     result = pkmn(
         "train", *small_training, *options, f"--config={config}", "--run-name=it", "--max-steps-per-episode=60"
     )

@@ -13,8 +13,12 @@ import pytest
 from odd_environments import Thrifty
 
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
+from pkmn_strategies import AdaptiveStrategySystem
+from pkmn_strategies.settings import AdaptiveSettings
+from pkmncli.api import StrategyType
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import ConfigurationError
+from pkmncli.hybrid.agent import HybridAgent
 from pkmncli.llm.manager import BaseLLMManager, LLMManager
 from pkmncli.plugins import get_registry
 from pkmncli.training.hybrid_trainer import HybridLLMRLTrainer, create_trainer_from_config
@@ -125,6 +129,60 @@ def test_a_model_of_a_script_advises(tmp_path: Path) -> None:
     )
     summary = trainer.train(total_episodes=1, max_steps_per_episode=40, eval_interval=LONG)
     assert summary["source_shares"]["llm"] > 0
+
+
+class Opinionated(AdaptiveStrategySystem):
+    """Switches after every episode."""
+
+    def _should_switch_strategy(self, performance_metrics: Mapping[str, Any]) -> StrategyType:
+        assert performance_metrics["episode_reward"] is not None
+        rule_heavy = self.current_strategy is StrategyType.RULE_HEAVY
+        return StrategyType.BALANCED if rule_heavy else StrategyType.RULE_HEAVY
+
+
+def test_a_strategy_of_a_script_is_asked_and_its_switches_are_told(tmp_path: Path) -> None:
+    strategy = Opinionated()
+    trainer = HybridLLMRLTrainer(
+        strategy_system=strategy, llm_manager=Upward(), save_dir=tmp_path, settings={"llm_wait": True}
+    )
+    told: list[Any] = []
+    trainer.register_callback("strategy_switched", lambda _trainer, episode, metrics: told.append((episode, metrics)))
+    summary = trainer.train(total_episodes=3, max_steps_per_episode=20, eval_interval=LONG, curriculum_patience=2)
+    assert [(episode, metrics["strategy"]) for episode, metrics in told] == [
+        (1, "rule_heavy"),
+        (2, "balanced"),
+        (3, "rule_heavy"),
+    ]
+    assert summary["strategy_switches"] == strategy.get_strategy_stats()["total_switches"] == 3
+    assert summary["curriculum"]["trust"] == 0.7, "patience ran out once"
+    assert settings_of(trainer).curriculum.advancement_patience == 2
+
+
+def test_a_strategy_of_an_installed_class_is_named_in_the_run(tmp_path: Path) -> None:
+    strategy = AdaptiveStrategySystem(settings=AdaptiveSettings(evidence=2.5), initial=StrategyType.BALANCED)
+    settings = HybridLLMRLTrainer(strategy_system=strategy, save_dir=tmp_path).settings
+    assert (settings.train.strategy, settings.train.initial_strategy) == ("adaptive", "balanced")
+    assert settings.plugin("adaptive").evidence == 2.5  # type: ignore[attr-defined]
+
+
+def test_an_agent_brings_its_strategy_and_its_curriculum(tmp_path: Path) -> None:
+    stages = [{"reward_threshold": 5.0, "min_episodes": 3, "llm_confidence": 0.8, "strategy_preference": "BALANCED"}]
+    agent = HybridAgent(
+        None,
+        AdaptiveStrategySystem(initial=StrategyType.BALANCED),
+        curriculum_config={"stages": stages, "advancement_patience": 7, "confidence_decay_rate": 0.05},
+    )
+    settings = HybridLLMRLTrainer(agent=agent, save_dir=tmp_path).settings
+    assert (settings.train.strategy, settings.train.initial_strategy) == ("adaptive", "balanced")
+    (stage,) = settings.curriculum.stages
+    assert (stage.reward_threshold, stage.min_episodes, stage.llm_confidence) == (5.0, 3, 0.8)
+    assert stage.preferred is StrategyType.BALANCED
+    assert (settings.curriculum.advancement_patience, settings.curriculum.confidence_decay_rate) == (7, 0.05)
+
+
+def test_something_else_than_a_strategy_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"derive it from AdaptiveStrategySystem"):
+        HybridLLMRLTrainer(strategy_system=object())
 
 
 def test_a_named_model_is_named_in_the_run(tmp_path: Path) -> None:
