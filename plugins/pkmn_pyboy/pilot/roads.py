@@ -42,8 +42,12 @@ def abilities(environment: PokemonEnvironment) -> Abilities:
     if place is not None:
         data = environment.emulator.read(place.bank, place.address, place.size)
         flags = {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
-    hour = environment.details().clock.hour if "hHours" in environment.profile.memory else None
-    return Abilities.of(usable_moves(environment), flags, hour)
+    return Abilities.of(usable_moves(environment), flags, hour_of(environment))
+
+
+def hour_of(environment: PokemonEnvironment) -> int | None:
+    """The hour of the game's clock; None where it has none."""
+    return environment.details().clock.hour if "hHours" in environment.profile.memory else None
 
 
 class Roads:

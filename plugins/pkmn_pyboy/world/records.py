@@ -97,9 +97,12 @@ MORNING_FROM, DAY_FROM, NIGHT_FROM = 4, 10, 18
 """Hours at which the times of day begin."""
 
 
+DAY = 1
+
+
 def time_of_day(hour: int) -> int:
     """0 morning, 1 day, 2 night."""
-    return 0 if MORNING_FROM <= hour < DAY_FROM else 1 if DAY_FROM <= hour < NIGHT_FROM else 2
+    return 0 if MORNING_FROM <= hour < DAY_FROM else DAY if DAY_FROM <= hour < NIGHT_FROM else 2
 
 
 @dataclass(frozen=True, slots=True)
