@@ -83,7 +83,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         """Emulated frames of this episode, counted from its first step."""
         self.pressed = int(Action.NONE)
         """The action that the latest step carried out."""
-        self._running = False
+        self._running = self.closed = False
 
     # Gymnasium ----------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
 
     def close(self) -> None:
         """Ends the emulator. Nothing is written."""
-        self._running = False
+        self._running, self.closed = False, True
         self.emulator.close()
 
     # A step without new arrays ------------------------------------------------------------------------------
@@ -164,14 +164,15 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         saved = read_saved_state(state, game=self._name, rom_sha1=self.rom.sha1)
         session = saved.session
         self._check_session(session)
+        self._running = False  # a state that turns out to be damaged leaves no episode behind
         self.emulator.load_state(saved.emulator, trusted=True)
         try:
             self.steps = int(session["steps"])
             self.frames = int(session["frames"])
             self.pressed = int(session["pressed"])
-            self._running = bool(session["running"])
             self.np_random.bit_generator.state = session["random"]
             self._load_session(session)
+            self._running = bool(session["running"])
         except (KeyError, TypeError, ValueError) as error:
             raise EmulatorError(f"The saved state's header is damaged ({error}): save it again") from error
         return self.observation(), self._info()
@@ -203,6 +204,9 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Begins an episode where the options or the settings say, with its counters at nothing."""
+        if self.closed:
+            raise EnvironmentSetupError("The environment is closed: build another one")
+        self._running = False  # until the episode has begun
         super().reset(seed=seed)
         options = options or {}
         unknown = sorted(set(options) - {"start_state"})

@@ -49,7 +49,7 @@ def build_milestones(
                 _fail(path, f"{where}.needs", f"{key} is no milestone")
         needs = tuple(errand.needs or ())
         errands[errand.key] = _build(path, where, errand, needs, True, memory, names, field_moves)
-    _check_errands(path, milestones, errands)
+    _check_errands(path, milestones, errands, field_moves)
     return tuple(milestones), errands
 
 
@@ -127,8 +127,10 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
             _fail(path, f"{where}.needs_field_moves", f"{entry.key}: game.toml has no field_moves.{move}")
 
 
-def _check_errands(path: Path, milestones: list[Milestone], errands: Mapping[str, Milestone]) -> None:
-    """Errands exist, none needs itself, and what has to be carried can be got somewhere."""
+def _check_errands(
+    path: Path, milestones: list[Milestone], errands: Mapping[str, Milestone], field_moves: Mapping[str, FieldMove]
+) -> None:
+    """Errands exist, and no goal needs itself: not by what it needs, nor by who gives what it needs."""
     by_key = {milestone.key: milestone for milestone in milestones} | dict(errands)
     sources: dict[int, list[str]] = {}
     for goal in by_key.values():
@@ -145,7 +147,8 @@ def _check_errands(path: Path, milestones: list[Milestone], errands: Mapping[str
         if key in done:
             return
         goal = by_key[key]
-        given = [source for item in goal.requires.items for source in sources.get(item, ())[:1]]
+        items = [*goal.requires.items, *(field_moves[move].item for move in goal.requires.field_moves)]
+        given = [source for item in items for source in sources.get(item, ())[:1]]
         for other in (*goal.needs, *goal.errands, *given):
             visit(other, (*above, key))
         done.add(key)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
+from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
@@ -22,6 +23,16 @@ class RoadProblem:
 
     def __str__(self) -> str:
         return f"{self.key}: {self.message}"
+
+
+def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
+    """Trainers that a game's goals name and its image has not."""
+    return [
+        RoadProblem(goal.key, f"the image has no trainer {foe.number} of class {foe.trainer_class}")
+        for goal in (*profile.milestones, *profile.errands.values())
+        for foe in goal.requires.foes
+        if (foe.trainer_class, foe.number) not in cartridge.trainers
+    ]
 
 
 def check_roads(profile: GameProfile, world: World) -> list[RoadProblem]:

@@ -186,7 +186,7 @@ class Fighter:
             self._place(state),
             Bag.read(emulator, places),
             memory.switches,
-            {int(number): count for number, count in memory.moves_used.items()},
+            self._used_on(battle, memory),
             memory.battle_failed,
             self._opponent_conditions(),
             wanted=self.wants(battle, state, memory),
@@ -253,10 +253,23 @@ class Fighter:
     def _count_use(battle: Battle | None, place: int, memory: PilotMemory) -> None:
         own = battle.own if battle is not None else None
         if own is not None and place < MOVE_PLACES:
-            memory.count(memory.moves_used, str(own.moves[place]))
+            memory.count(memory.moves_used, f"{_opponent_of(battle)}/{own.moves[place]}")
+
+    @staticmethod
+    def _used_on(battle: Battle, memory: PilotMemory) -> dict[int, int]:
+        """How often each move was used on the opponent who is out."""
+        wanted = f"{_opponent_of(battle)}/"
+        return {
+            int(key.removeprefix(wanted)): count for key, count in memory.moves_used.items() if key.startswith(wanted)
+        }
 
     @staticmethod
     def _mark(battle: Battle | None) -> list[int]:
         if battle is None or battle.own is None:
             return []
         return [*battle.own.pp, battle.own.hp, battle.opponent.hp if battle.opponent is not None else 0]
+
+
+def _opponent_of(battle: Battle | None) -> int:
+    """The species that is fought, 0 where nobody is out."""
+    return battle.opponent.species if battle is not None and battle.opponent is not None else 0

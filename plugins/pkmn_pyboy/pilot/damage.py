@@ -3,8 +3,9 @@
 ``(level * 2 / 5 + 2) * power * attack / defence / 50``, at most 997, plus 2; a critical hit, 17 of 256, doubles what
 stands before the 2. Then weather, the attacker's own type (half more), the types one after the other, and a random
 share of 217/255 to 1, each cut to whole numbers. Types from 20 on are special: they use the special stats. Screens
-double the defence. Left out, as memory says too little of them or they are small: things held, the eighth that a badge
-adds to its type, and moves that are critical more often.
+double the defence; a critical hit passes them, and is counted with the stages as they are. Left out, as memory says
+too little of them or they are small: things held, the eighth that a badge adds to its type, and moves that are critical
+more often.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ class BattleTables:
         return float(min(value, defender.hp - 1) if move.effect == Effect.FALSE_SWIPE else value)
 
     def most(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
-        """The most that a blow does."""
+        """The most that a blow does: the first one, of a move with several."""
         return self.hit(attacker, number, defender, _SHARES[-1], critical=critical)
 
     def least(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:

@@ -119,7 +119,7 @@ class PilotMemory:
     switches: int = 0
     """Switches made by choice in this battle."""
     moves_used: dict[str, int] = field(default_factory=dict)
-    """How often each move was used in this battle, by number."""
+    """How often each move was used in this battle, as species/move."""
     catch_wish: list[int] = field(default_factory=list)
     """The species that would do for a catch, 0 for any; empty for none."""
     forget: list[int] = field(default_factory=list)

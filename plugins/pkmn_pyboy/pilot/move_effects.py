@@ -86,6 +86,12 @@ _HITS: Mapping[int, float] = {
     Effect.TWINEEDLE: 2.0,
     Effect.TRIPLE_KICK: 10 / 3,  # one to three, of once, twice and three times the power
 }
+_MOST_HITS: Mapping[int, int] = {
+    Effect.MULTI_HIT: 5,
+    Effect.DOUBLE_HIT: 2,
+    Effect.TWINEEDLE: 2,
+    Effect.TRIPLE_KICK: 6,
+}
 _TURN_SHARE: Mapping[int, float] = {
     Effect.SELF_DESTRUCT: 0.35,  # the attacker faints
     Effect.BIDE: 0.3,
@@ -131,6 +137,11 @@ _FULL = 255
 def hits(effect: int) -> float:
     """Blows of one use, on average."""
     return _HITS.get(effect, 1.0)
+
+
+def most_hits(effect: int) -> int:
+    """Blows of one use at most, each as strong as the first."""
+    return _MOST_HITS.get(effect, 1)
 
 
 def turn_share(effect: int, weather: int = 0) -> float:

@@ -42,8 +42,12 @@ def abilities(environment: PokemonEnvironment) -> Abilities:
     if place is not None:
         data = environment.emulator.read(place.bank, place.address, place.size)
         flags = {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
-    hour = environment.details().clock.hour if "hHours" in environment.profile.memory else None
-    return Abilities.of(usable_moves(environment), flags, hour)
+    return Abilities.of(usable_moves(environment), flags, hour_of(environment))
+
+
+def hour_of(environment: PokemonEnvironment) -> int | None:
+    """The hour of the game's clock; None where it has none."""
+    return environment.details().clock.hour if "hHours" in environment.profile.memory else None
 
 
 class Roads:
@@ -113,12 +117,12 @@ class Roads:
             state: the game now.
             memory: keeps the way.
         """
-        leg = self._known_leg(self._full(key), state.map_id, memory)
+        leg = self._known_leg(self._full(key), state, memory)
         if leg is None:
             if self.plan(key, goal, state, memory) is None:
                 start, able = Place(state.map_id, state.x, state.y), abilities(self._environment)
                 self._keep(key, self._planner.route(start, goal, able, through_obstacles=True), memory)
-            leg = self._known_leg(self._full(key), state.map_id, memory)
+            leg = self._known_leg(self._full(key), state, memory)
         return leg
 
     def plan(self, key: Key, goal: Goal, state: GameState, memory: PilotMemory) -> Route | None:
@@ -129,10 +133,10 @@ class Roads:
 
     def _keep(self, key: Key, route: Route | None, memory: PilotMemory) -> None:
         memory.route_key = self._full(key)
-        memory.route = [
-            [leg.map_id, *leg.tiles[-1], leg.press, leg.leads_to.map_id if leg.leads_to is not None else -1]
-            for leg in (route.legs if route is not None else ())
-        ]
+        memory.route = []
+        for leg in route.legs if route is not None else ():
+            onward = leg.leads_to.map_id if leg.leads_to is not None else -1
+            memory.route.append([leg.map_id, *leg.tiles[0], *leg.tiles[-1], leg.press, onward])
 
     def _full(self, key: Key) -> list[int | str]:
         """The key, with how many field moves there are: another one may open a shorter way."""
@@ -143,12 +147,15 @@ class Roads:
         memory.route, memory.route_key = [], []
 
     @staticmethod
-    def _known_leg(key: list[int | str], map_id: int, memory: PilotMemory) -> tuple[int, int, int, int] | None:
+    def _known_leg(key: list[int | str], state: GameState, memory: PilotMemory) -> tuple[int, int, int, int] | None:
         if memory.route_key != key:
             return None
-        for index, leg in enumerate(memory.route):
-            if leg[0] == map_id:
-                del memory.route[:index]
-                _, x, y, press, onward = leg
-                return x, y, press, onward
-        return None
+        here = [index for index, leg in enumerate(memory.route) if leg[0] == state.map_id]
+        if not here:
+            return None
+        # A way may come to one map several times: a later leg has begun where the player stands on its first tile.
+        begun = [index for index in here if memory.route[index][1:3] == [state.x, state.y]]
+        index = begun[-1] if begun else here[0]
+        del memory.route[:index]
+        x, y, press, onward = memory.route[0][3:]
+        return x, y, press, onward

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.damage import SPECIAL_TYPES_FROM, BattleTables, Combatant
-from pkmn_pyboy.pilot.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect
+from pkmn_pyboy.pilot.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect, most_hits, turn_share
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import ItemUses
 from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Party
@@ -20,6 +20,10 @@ MOVE, SWITCH, ITEM, BALL, RUN = "move", "switch", "item", "ball", "run"
 """Kinds of plans."""
 
 _NEVER = 99.0
+_UNSURE_TURNS = 1.25
+"""Turns that a move needs whose expected blow would end it and whose least would not."""
+_FIRST = 0.5
+"""What striking first is worth, in turns."""
 _SWITCHES_A_BATTLE = 2
 _BETTER = 2.0
 _HOPELESS_TURNS = 3.0
@@ -57,7 +61,7 @@ class Situation:
     switches: int = 0
     """Switches made by choice in this battle."""
     used: Mapping[int, int] | None = None
-    """How often moves without damage were used in this battle, by number."""
+    """How often moves were used on this opponent in this battle, by number."""
     failed: Sequence[str] = ()
     """Kinds of plans that could not be carried out in this battle."""
     foe_conditions: Sequence[str] = ()
@@ -107,7 +111,10 @@ class Tactician:
         )
 
     def ranked(self, own: Combatant, foe: Combatant) -> list[int]:
-        """Places of the own moves with points left: the likeliest to end it first, then by expected damage."""
+        """Places of the own moves with points left, by the turns that each is expected to need.
+
+        A move after which its own user faints comes after all others that do something.
+        """
         usable = [place for place, number in enumerate(own.moves) if number and own.pp[place]]
 
         def worth(place: int) -> tuple[float, float, int, int]:
@@ -115,11 +122,16 @@ class Tactician:
             move = self._tables.moves.get(number)
             hit = self._tables.damage(own, number, foe)
             if move is None or hit <= 0:
-                return (0.0, 0.0, 0, place)
+                return (_NEVER, 0.0, 0, place)
+            if move.effect == Effect.SELF_DESTRUCT:
+                return (_NEVER - 1, -hit, 0, place)
             ends = self._tables.least(own, number, foe) >= foe.hp
-            sure = self._tables.accuracy(move, own, foe) if ends else 0.0
-            first = 0.5 if sure and move.effect == Effect.PRIORITY else 0.0
-            return (-sure - first, -min(hit, 2.0 * foe.hp), -own.pp[place] if sure else 0, place)
+            if ends:
+                turns = 1 / (self._tables.accuracy(move, own, foe) * turn_share(move.effect, own.weather))
+                turns -= _FIRST if move.effect == Effect.PRIORITY else 0.0
+            else:
+                turns = max(foe.hp / hit, _UNSURE_TURNS)
+            return (turns, -min(hit, 2.0 * foe.hp), -own.pp[place] if ends else 0, place)
 
         return sorted(usable, key=worth)
 
@@ -291,15 +303,18 @@ class Tactician:
                     continue
                 if move.effect == Effect.SLEEP and (situation.used or {}).get(number, 0) < _LASTING_TURNS:
                     return Plan(MOVE, place, why="weaken: to sleep")
-        gentle = [
-            (-self._tables.damage(own, number, foe), place)
-            for place, number in enumerate(own.moves)
-            if number and own.pp[place] and 0 < 2 * self._tables.most(own, number, foe) < foe.hp
-        ] or [
-            (-self._tables.damage(own, number, foe), place)
-            for place, number in enumerate(own.moves)
-            if number and own.pp[place] and 0 < self._tables.most(own, number, foe) < foe.hp
-        ]
-        if gentle:
-            return Plan(MOVE, min(gentle)[1], why="weaken")
-        return Plan(BALL, ball, why="throw a ball")
+        gentle = self.gentle(own, foe)
+        return Plan(MOVE, gentle, why="weaken") if gentle is not None else Plan(BALL, ball, why="throw a ball")
+
+    def gentle(self, own: Combatant, foe: Combatant) -> int | None:
+        """Place of the strongest move that leaves the opponent standing, twice if one does; None without any."""
+        most = {}
+        for place, number in enumerate(own.moves):
+            move = self._tables.moves.get(number)
+            if move is not None and own.pp[place] and move.effect != Effect.SELF_DESTRUCT:
+                most[place] = most_hits(move.effect) * self._tables.most(own, number, foe)
+        for times in (2, 1):
+            fits = [place for place, damage in most.items() if 0 < times * damage < foe.hp]
+            if fits:
+                return max(fits, key=lambda place: self._tables.damage(own, own.moves[place], foe))
+        return None

@@ -11,13 +11,14 @@ from pkmn_pyboy.pilot.catching import hunting_ground
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import PACE, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
-from pkmn_pyboy.pilot.roads import Roads
+from pkmn_pyboy.pilot.roads import Roads, hour_of
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.planner import TRAIN, GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.goals import on_map
+from pkmn_pyboy.world.records import DAY, time_of_day
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -101,7 +102,7 @@ class Training:
             for map_id in seen
             for table in self._cartridge.wild_on(map_id)
             if not table.water and self._grass_on(map_id)
-            for slot in table.at(1)
+            for slot in table.at(self._time_of_day())
             if slot.chance >= _LEAST_CHANCE
         }
         wanted = self._planner.recruits_for(goal.foes, living - {one.species for one in state.party.members})
@@ -164,7 +165,10 @@ class Training:
             if not self._grass_on(map_id) or memory.tries.get(f"{key}/{map_id}", 0) >= self._settings.goal_tries:
                 continue
             levels = [
-                slot.level for table in self._cartridge.wild_on(map_id) if not table.water for slot in table.at(1)
+                slot.level
+                for table in self._cartridge.wild_on(map_id)
+                if not table.water
+                for slot in table.at(self._time_of_day())
             ]
             if levels:
                 too_strong = max(max(levels) - lead.level + _SAFE_BELOW, 0)
@@ -182,6 +186,11 @@ class Training:
         if best is not None and (own is None or best[0] >= own + _BETTER_BY):
             return best[1]
         return here if own is not None else None
+
+    def _time_of_day(self) -> int:
+        """By the game's clock; by day where it has none."""
+        hour = hour_of(self._environment)
+        return DAY if hour is None else time_of_day(hour)
 
     def _grass_on(self, map_id: int) -> bool:
         found = self._has_grass.get(map_id)

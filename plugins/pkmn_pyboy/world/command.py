@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.road_checks import check_roads
+from pkmn_pyboy.road_checks import check_foes, check_roads
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.world.abilities import FIELD_MOVES, Abilities
@@ -109,7 +109,7 @@ def world(
 
 def _show_roads(profile: GameProfile, cartridge: Cartridge, *, as_json: bool) -> None:
     """The milestones that can't be walked to, one a line."""
-    problems = check_roads(profile, cartridge.world)
+    problems = [*check_roads(profile, cartridge.world), *check_foes(profile, cartridge)]
     goals = len(profile.milestones) + len(profile.errands)
     if as_json:
         found = [{"key": problem.key, "problem": problem.message} for problem in problems]

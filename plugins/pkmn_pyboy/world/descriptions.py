@@ -91,7 +91,7 @@ class Describer:
             row["walks"] = True
         if person.sight:
             row["sight"] = person.sight
-        if person.hours != (-1, -1):
+        if person.keeps_hours:
             row["hours"] = list(person.hours)
         if person.flag != NO_FLAG:
             row["hidden_by"] = self.flag(person.flag)

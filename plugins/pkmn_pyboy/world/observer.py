@@ -19,6 +19,8 @@ _LOOKS = frozenset({Phase.FREE, Phase.DIALOGUE, Phase.CHOICE})
 _WALKS = frozenset({Phase.FREE, Phase.MOVING})
 _TAKEN_AWAY = BATTLE_PHASES | {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU}
 """After these a player who is on another map did not get there by an exit."""
+LONGEST_JUMP = 2
+"""Tiles between two steps of someone who walks: over a ledge."""
 _ROLES = {1: Role.ITEM, 2: Role.TRAINER}
 
 
@@ -58,7 +60,7 @@ class WorldObserver:
             if not grid.inside(state.x, state.y):
                 return False
             learnt = self._look(grid, state.x, state.y)
-        if last is not None and last.map_id != place.map_id and phase in _LOOKS | _WALKS:
+        if last is not None and phase in _LOOKS | _WALKS and (last.map_id != place.map_id or self._leapt(last, place)):
             origin = self._left_by(last, int(state.facing))
             learnt = (origin is not None and self.world.learn_way(origin, place)) or learnt
         # a change on the screen while the player stands still shows when control comes back
@@ -124,6 +126,12 @@ class WorldObserver:
         return MapPerson(person.number, person.x, person.y, role, walks=person.movement in self._rules.walks)
 
     # Where exits lead ---------------------------------------------------------------------------------------
+
+    def _leapt(self, last: Place, place: Place) -> bool:
+        """Whether someone went from tile to tile of a map by an exit: from one to another, farther than a jump."""
+        if abs(last.x - place.x) + abs(last.y - place.y) <= LONGEST_JUMP:
+            return False
+        return any((way.x, way.y) == (place.x, place.y) for way in self.world.ways(place.map_id))
 
     def _left_by(self, place: Place, facing: int) -> Place | None:
         """The exit that someone took who walked here last, and now looks that way; None where it was none."""

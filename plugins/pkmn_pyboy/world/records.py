@@ -97,9 +97,12 @@ MORNING_FROM, DAY_FROM, NIGHT_FROM = 4, 10, 18
 """Hours at which the times of day begin."""
 
 
+DAY = 1
+
+
 def time_of_day(hour: int) -> int:
     """0 morning, 1 day, 2 night."""
-    return 0 if MORNING_FROM <= hour < DAY_FROM else 1 if DAY_FROM <= hour < NIGHT_FROM else 2
+    return 0 if MORNING_FROM <= hour < DAY_FROM else DAY if DAY_FROM <= hour < NIGHT_FROM else 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +142,19 @@ class MapPerson:
     shop: int = -1
     """Number of the shop that a clerk keeps, from 0; -1 for none."""
 
+    @property
+    def keeps_hours(self) -> bool:
+        """Whether they are gone at some hours. The game takes equal hours for the whole day."""
+        return self.hours[0] != self.hours[1]
+
     def stands_at(self, hour: int) -> bool:
         """Whether hours and times of day let them be there."""
         first, last = self.hours
+        if not self.keeps_hours:
+            return True
         if first < 0:
-            return last < 0 or bool(last >> time_of_day(hour) & 1)
-        return first <= hour <= last if first <= last else hour >= first or hour <= last
+            return bool(last >> time_of_day(hour) & 1)
+        return first <= hour <= last if first < last else hour >= first or hour <= last
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,8 @@ class SeenWorld:
         return True
 
     def learn_way(self, origin: Place, arrival: Place) -> bool:
-        """Takes in that leaving a map from a tile led to a place. Returns whether that is new."""
-        if self._taken.get(origin) == arrival or origin.map_id == arrival.map_id:
+        """Takes in that an exit led to a place, on another map or its own. Returns whether that is new."""
+        if self._taken.get(origin) == arrival or origin == arrival:
             return False
         before = self._taken.get(origin)
         self._taken[origin] = arrival

@@ -17,7 +17,6 @@ FIXED = 20_000
 
 PERSON, ITEM, WALKER, SIGHT = "person", "item", "walker", "sight"
 _UP = 1
-_ALWAYS = (-1, -1)
 _PUSHED = {Role.BOULDER: "strength", Role.ROCK: "rock_smash"}
 
 
@@ -118,7 +117,7 @@ class MapSteps:
         self._moves: list[tuple[Move, ...] | None] = [None] * len(grid.tiles)
         self._same: dict[tuple[Move, ...], tuple[Move, ...]] = {}
         self._people = self._stand(here.people)
-        self._keep_hours = [person for person in here.people if person.hours != _ALWAYS]
+        self._keep_hours = [person for person in here.people if person.keeps_hours]
         if costs.sight:
             self._watch(here.people)
         self._asks = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
@@ -164,6 +163,8 @@ class MapSteps:
     def free_between(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """Whether neighbouring tiles can be walked between in both directions, whatever the player can do."""
         first, second = self.grid.cell(*one), self.grid.cell(*other)
+        if first in self.enter or second in self.enter:
+            return False  # one is taken elsewhere from there
         return all(
             any(away == to - at and need == 0 for away, _, _, need in self.moves(at))
             for at, to in ((first, second), (second, first))
@@ -249,7 +250,7 @@ class MapSteps:
         found: dict[int, tuple[Need, ...]] = {}
         for person in people:
             cell = self.grid.cell(person.x, person.y)
-            who = person if person.hours != _ALWAYS else None
+            who = person if person.keeps_hours else None
             fixed = False
             if person.role in _PUSHED:
                 kind = _PUSHED[person.role]

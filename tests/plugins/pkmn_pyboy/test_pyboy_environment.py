@@ -190,6 +190,8 @@ def test_what_no_step_or_reset_can_mean_is_told(make: Make) -> None:
     environment.close()
     with pytest.raises(EnvironmentSetupError, match=r"call reset\(\)"):
         environment.step(0)
+    with pytest.raises(EnvironmentSetupError, match="is closed"):
+        environment.reset()
 
 
 def test_repeats_and_hold_frames(make: Make) -> None:

@@ -232,3 +232,31 @@ def test_a_long_fight_does_not_waste_turns_on_one_who_is_proof() -> None:
     assert plan((WATER, WATER)) == 1
     assert plan((POISON, WATER)) == 0
     assert plan((WATER, WATER), ("behind a substitute",)) == 0
+
+
+@pytest.mark.parametrize("left", [25, 38, 60])
+def test_a_move_that_costs_the_own_life_is_the_last_resort(left: int) -> None:
+    known = tables(move(power=60), move(Effect.SELF_DESTRUCT, 200))
+    tactician = Tactician(known, PilotSettings(), ItemUses())
+    own, foe = one(moves=(1, 2), pp=(10, 5)), one(hp=left)
+    assert tactician.ranked(own, foe) == [0, 1]
+    assert tactician.ranked(replace(own, pp=(0, 5)), foe) == [1]
+
+
+def test_the_gentle_blow_counts_all_of_a_move_and_never_costs_the_own_life() -> None:
+    known = tables(move(power=15), move(Effect.MULTI_HIT, 15), move(Effect.SELF_DESTRUCT, 40))
+    tactician = Tactician(known, PilotSettings(), ItemUses())
+    own = one(moves=(1, 2, 3), pp=(10, 10, 10))
+    left = round(3 * known.most(own, 1, one()))
+    assert tactician.gentle(own, one(hp=left)) == 0, "five blows of the second could be too many"
+    assert tactician.gentle(own, one(hp=100)) == 1
+    assert tactician.gentle(own, one(hp=2)) is None
+
+
+def test_a_sure_end_that_seldom_hits_or_takes_two_turns_waits_for_a_plain_blow() -> None:
+    known = tables(move(power=60), move(Effect.ONE_HIT_KO, 1, accuracy=76), move(Effect.SOLAR_BEAM, 200))
+    tactician = Tactician(known, PilotSettings(), ItemUses())
+    own = one(moves=(1, 2, 3), pp=(10, 5, 10))
+    plain = known.least(own, 1, one())
+    assert tactician.ranked(own, one(hp=plain))[0] == 0, "it ends it at once"
+    assert tactician.ranked(own, one(hp=100))[0] != 0, "it would take five of them"

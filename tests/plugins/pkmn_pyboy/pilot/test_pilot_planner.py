@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -16,15 +17,21 @@ from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Target
 from pkmn_pyboy.pilot import dialogue
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
-from pkmn_pyboy.road_checks import check_roads, story
+from pkmn_pyboy.road_checks import check_foes, check_roads, story
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Phase
+from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.command import world as world_command
+from pkmn_pyboy.world.goals import on_map
+from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.records import ENTER, Place
+from pkmn_pyboy.world.route import Leg
 from pkmncli.api import Action
 from pkmncli.errors import EnvironmentSetupError
 
@@ -148,6 +155,10 @@ EVIDENCE = 'evidence_all = [{ kind = "event", index = 8 }]'
             f'[[errand]]\nkey = "c"\nname = "C"\n{EVIDENCE}\nerrands = ["b"]\n',
             "it needs itself: b -> c -> b",
         ),
+        (
+            f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nneeds_field_moves = ["cut"]\ngives_items = [12]\n',
+            "it needs itself: a -> a",
+        ),
         ('[[milestone]]\nkey = "a"\nname = "A"\nevidence_all = [{ kind = "event", index = 9999 }]\n', "event 9999"),
     ],
 )
@@ -175,6 +186,32 @@ def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
     )
     barred = [problem.key for problem in check_roads(unequipped, world)]
     assert "tarn_crossed" in barred
+
+
+def test_a_trainer_that_the_image_has_not_is_a_problem(quillwood: GameProfile) -> None:
+    assert quillwood.bundled_rom is not None
+    cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
+    assert check_foes(quillwood, cartridge) == []
+    goal = next(one for one in quillwood.milestones if one.requires.foes)
+    requires = dataclasses.replace(goal.requires, foes=(Foe(1, 99),))
+    wrong = dataclasses.replace(quillwood, milestones=(dataclasses.replace(goal, requires=requires),), errands={})
+    assert [str(one) for one in check_foes(wrong, cartridge)] == [f"{goal.key}: the image has no trainer 99 of class 1"]
+
+
+def test_a_way_that_comes_to_a_map_twice_goes_on_where_its_next_leg_begins(
+    make: Callable[..., PokemonEnvironment],
+) -> None:
+    environment = make()
+    here = environment.state.map_id
+    legs = (Leg(here, ((0, 0), (1, 0)), leads_to=Place(here, 5, 5)), Leg(here, ((5, 5), (5, 6))))
+    roads = Roads(environment, cast("RoutePlanner", SimpleNamespace(route=lambda *_, **__: SimpleNamespace(legs=legs))))
+    memory = PilotMemory()
+
+    def leg_at(x: int, y: int) -> tuple[int, int, int, int] | None:
+        return roads.next_leg(("there",), on_map(here), environment.state._replace(x=x, y=y), memory)
+
+    assert [leg_at(x, y) for x, y in ((0, 0), (1, 0))] == [(1, 0, ENTER, here)] * 2
+    assert [leg_at(x, y) for x, y in ((5, 5), (5, 6))] == [(5, 6, ENTER, -1)] * 2
 
 
 def test_the_roads_are_checked_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

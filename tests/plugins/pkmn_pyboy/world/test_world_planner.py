@@ -229,6 +229,7 @@ def test_grass_and_the_sight_of_trainers_may_cost(crystal: GameProfile) -> None:
         ((-1, -1), range(24)),
         ((9, 17), range(9, 18)),
         ((22, 3), (22, 23, 0, 1, 2, 3)),
+        ((6, 6), range(24)),
         ((-1, 0b001), range(4, 10)),
         ((-1, 0b110), (*range(10, 24), *range(4))),
     ],
@@ -247,9 +248,9 @@ def test_people_keep_their_hours(crystal: GameProfile, hours: tuple[int, int], t
         assert (steps.cost_of(number, Abilities.of(hour=hour), relaxed=False) == BLOCKED) is (hour in there)
     # Without a clock, whoever keeps hours may be there; whoever does not is.
     unknown = steps.cost_of(number, Abilities(), relaxed=False)
-    assert unknown == (BLOCKED if hours == (-1, -1) else Costs().someone)
+    assert unknown == (BLOCKED if len(there) == 24 else Costs().someone)
     situations = {steps.situation(Abilities.of(hour=hour), relaxed=False) for hour in range(24)}
-    assert len(situations) == (1 if hours == (-1, -1) else 2)
+    assert len(situations) == (1 if len(there) == 24 else 2)
 
 
 def test_what_failed_lately_is_avoided(crystal: GameProfile) -> None:
@@ -423,6 +424,22 @@ def test_an_edge_of_land_beside_water_can_be_crossed_where_it_leads_on(crystal: 
     assert planner.blocked_by(start, goal, Abilities()) == ()
     assert planner.route(start, Place(0x102, 1, 0), Abilities()) is not None
     assert planner.route(Place(HERE, 0, 3), Place(0x102, 1, 0), Abilities()) is not None
+
+
+@pytest.mark.parametrize("start_x", [0, 5])
+def test_an_edge_with_an_exit_in_it_can_be_crossed_on_both_sides_of_it(crystal: GameProfile, start_x: int) -> None:
+    """Whoever steps on the exit is taken elsewhere, so one can't go along the edge past it."""
+    world = world_of(
+        crystal,
+        TestMap(1, 1, ["......"] * 4, joins={SOUTH: (1, 2, 0, 0)}),
+        TestMap(1, 2, ["..S...", "..#...", "..#...", "..#..."], joins={NORTH: (1, 1, 0, 3)}, warps=[(2, 0, 1, 1, 3)]),
+        TestMap(1, 3, ["S.", ".."], warps=[(0, 0, 1, 1, 2)]),
+    )
+    start = Place(HERE, start_x, 0)
+    for goal_x in (0, 5):
+        route = RoutePlanner(world).route(start, Place(0x102, goal_x, 3), Abilities())
+        assert route is not None
+        check(world, route, start)
 
 
 def kind_at(world: CartridgeWorld, place: Place) -> int:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
 
-from pkmn_pyboy.navigation.grid import LAND, MapGrid
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.navigation.grid import LAND, WALL, MapGrid
 from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.observer import WorldObserver
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import MapPerson, Place
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 
 TOWN, HOUSE, UPSTAIRS, TRAIL = 0x101, 0x102, 0x103, 0x201
+CAVE = 0x0904
 BED = Place(UPSTAIRS, 3, 3)
 
 
@@ -73,6 +77,48 @@ def test_exits_lead_somewhere_once_they_were_taken(quillwood: GameProfile, real:
     farther = planner.nearest(BED, "unseen", Abilities(), visited=[HOUSE])
     assert farther is not None
     assert farther.goal.map_id == HOUSE
+
+
+def with_two_pads(quillwood: GameProfile) -> tuple[SeenWorld, Place, Place]:
+    """A cave whose two halves are joined by a pair of pads alone, seen as far as it goes."""
+    world = SeenWorld(quillwood)
+    pad, wall = min(world.rules.warps), next(value for value in range(256) if world.rules.kind[value] == WALL)
+    rows = [[pad, 0, wall, 0, 0], [0, 0, wall, 0, pad]]
+    tiles = bytearray([wall] * 7 * 4)
+    for y, row in enumerate(rows, 1):
+        tiles[y * 7 + 1 : y * 7 + 6] = bytes(row)
+    world.learn(MapGrid(CAVE, 5, 2, bytes(tiles)), [(0, 0, 2), (4, 1, 1)])
+    return world, Place(CAVE, 0, 0), Place(CAVE, 4, 1)
+
+
+def test_an_exit_may_lead_elsewhere_on_its_own_map(quillwood: GameProfile) -> None:
+    world, one, other = with_two_pads(quillwood)
+    planner = RoutePlanner(world)
+    assert planner.route(Place(CAVE, 1, 1), Place(CAVE, 3, 0), Abilities()) is None
+    assert world.learn_way(one, other)
+    assert not world.learn_way(one, other)
+    route = planner.route(Place(CAVE, 1, 1), Place(CAVE, 3, 0), Abilities())
+    assert route is not None
+    assert [leg.leads_to for leg in route.legs] == [other, None]
+    assert planner.nearest(Place(CAVE, 1, 1), "unseen", Abilities(), visited=[CAVE]) is None, "both ends are known"
+
+
+def test_whoever_leaps_from_pad_to_pad_is_seen_to(
+    quillwood: GameProfile, make: Callable[..., PokemonEnvironment]
+) -> None:
+    world, one, other = with_two_pads(quillwood)
+    environment = make()
+    observer = WorldObserver(environment.emulator, quillwood, world)
+
+    def walks_on(x: int, y: int) -> bool:
+        return observer.note(
+            environment.state._replace(map_group=CAVE >> 8, map_number=CAVE & 0xFF, x=x, y=y, phase=Phase.MOVING)
+        )
+
+    assert [walks_on(x, y) for x, y in ((1, 1), (0, 1), (0, 0))] == [False] * 3
+    assert walks_on(other.x, other.y)
+    assert {way.arrival for way in world.ways(CAVE)} == {one, other}
+    assert not walks_on(3, 1)
 
 
 def test_an_edge_is_known_along_all_its_length(quillwood: GameProfile, real: CartridgeWorld) -> None:

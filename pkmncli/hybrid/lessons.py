@@ -1,0 +1,104 @@
+"""Lessons: what came of the same advice in the same situation before, for the prompt and for what is followed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pkmncli.api import Action, Advice
+
+LEAST_TRIES = 3
+"""Tries after which a lesson is told."""
+
+RETRY_EVERY = 8
+"""Each so many-eth time, what has always failed is tried all the same: the game may have changed."""
+
+_TOLD = 3
+"""Most lessons of a kind that a prompt has room for."""
+
+
+class Situation(NamedTuple):
+    """Where something is done: map, phase, and the opponent in a battle, as in a step's record."""
+
+    map_id: int
+    phase: int
+    opponent: int
+
+    @classmethod
+    def of(cls, record: Any) -> Situation:
+        """The situation after a step."""
+        return cls(int(record["map_id"]), int(record["phase"]), int(record["opponent"]) if record["battle"] else 0)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How often something was done in a situation, and what followed."""
+
+    tries: int = 0
+    wins: int = 0
+    reward: float = 0.0
+    held_back: int = 0
+    """Times that it was not done since it had always failed."""
+
+    @property
+    def loses(self) -> bool:
+        return self.tries >= LEAST_TRIES and not self.wins
+
+
+class Lessons:
+    """Counts, for each situation and each thing that was advised in it, whether a reward followed while it was done.
+
+    Everything here is counted in the order of the training's steps, so that a run that goes on has the same lessons.
+    """
+
+    def __init__(self) -> None:
+        self._tallies: dict[Situation, dict[str, _Tally]] = {}
+
+    def add(self, situation: Situation, deed: str, reward: float) -> None:
+        """Takes in what followed on advice: ``reward`` is the sum over the steps on which it was carried out."""
+        tally = self._tallies.setdefault(situation, {}).setdefault(deed, _Tally())
+        tally.tries += 1
+        tally.wins += reward > 0
+        tally.reward += reward
+
+    def holds_back(self, situation: Situation, deed: str) -> bool:
+        """Whether this is better not done: it has always failed here. Every :data:`RETRY_EVERY`-th time it may be."""
+        tally = self._tallies.get(situation, {}).get(deed)
+        if tally is None or not tally.loses:
+            return False
+        tally.held_back += 1
+        return tally.held_back % RETRY_EVERY != 0
+
+    def lines(self, situation: Situation) -> list[str]:
+        """What has been learned about a situation, in words: what never brought anything, then what brought most."""
+        known = [
+            (deed, tally) for deed, tally in self._tallies.get(situation, {}).items() if tally.tries >= LEAST_TRIES
+        ]
+        failed = sorted((one for one in known if not one[1].wins), key=lambda one: (-one[1].tries, one[0]))
+        worked = sorted((one for one in known if one[1].wins), key=lambda one: (-one[1].reward / one[1].tries, one[0]))
+        return [f"{deed}: brought nothing here in {tally.tries} tries" for deed, tally in failed[:_TOLD]] + [
+            f"{deed}: brought something here in {tally.wins} of {tally.tries} tries" for deed, tally in worked[:_TOLD]
+        ]
+
+    def state_dict(self) -> list[list[Any]]:
+        """Plain values to go on from."""
+        return [
+            [*situation, deed, tally.tries, tally.wins, tally.reward, tally.held_back]
+            for situation, deeds in self._tallies.items()
+            for deed, tally in deeds.items()
+        ]
+
+    def load_state_dict(self, state: list[list[Any]]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        self._tallies = {}
+        for map_id, phase, opponent, deed, *numbers in state:
+            self._tallies.setdefault(Situation(map_id, phase, opponent), {})[deed] = _Tally(*numbers)
+
+
+def deed_of(advice: Advice) -> str:
+    """What advice would have done, in words, the same for the same advice."""
+    if not advice.skill:
+        return "press " + ", ".join(Action(press).name.lower() for press in advice.presses)
+    arguments = advice.arguments
+    tile = f"({arguments['x']}, {arguments['y']})" if "x" in arguments and "y" in arguments else ""
+    return " ".join(part for part in (advice.skill.replace("_", " "), str(arguments.get("map", "")), tile) if part)
