@@ -34,6 +34,10 @@ class RecordedEpisode:
     memory_hashes: Mapping[int, int]
     total_reward: float
     outcome: str
+    start: str = ""
+    """Hash of the saved state that it began in; empty for the game's own start."""
+    start_state: bytes | None = None
+    """That state, where the environment does not begin there by itself."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> RecordedEpisode:
@@ -48,6 +52,7 @@ class RecordedEpisode:
             memory_hashes=dict(zip(hashes["step"].tolist(), hashes["hash"].tolist(), strict=True)),
             total_reward=row["total_reward"],
             outcome=row["outcome"],
+            start=row["start"],
         )
 
     @property
@@ -107,7 +112,8 @@ def replay(
         episode: what was recorded.
         on_step: told of each step with its number from 1, after it.
     """
-    environment.reset(seed=episode.seed)
+    options = None if episode.start_state is None else {"start_state": episode.start_state}
+    environment.reset(seed=episode.seed, options=options)
     checks = 0
     for step, (action, expected) in enumerate(zip(episode.presses, episode.fine_hashes.tolist(), strict=True), start=1):
         _observation, reward, *_ = environment.step(action)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from pkmncli.replay import replay as play_again
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store
 from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.episode_starts import state_file
 from pkmncli.training.evaluation import EVALUATIONS
 from pkmncli.training.session import tables_folder
 from pkmncli.video import TerminalScreen, check_video_name, open_video
@@ -48,7 +50,7 @@ def replay(
     registry = get_registry()
     found = open_run(run, save_dir)
     settings = ResolvedSettings.from_run(found.folder, registry)
-    recorded = choose_episode(_episodes(found, settings, registry, evaluation), episode)
+    recorded = _with_start(choose_episode(_episodes(found, settings, registry, evaluation), episode), found, settings)
     typer.echo(
         f"{found.name}, {recorded.title}: {len(recorded.presses):,} steps, reward {recorded.total_reward:.2f}, "
         f"{recorded.outcome}."
@@ -80,6 +82,18 @@ def _episodes(run: Run, settings: ResolvedSettings, registry: Registry, evaluati
         return store.read("episodes")
     finally:
         store.close()
+
+
+def _with_start(recorded: RecordedEpisode, run: Run, settings: ResolvedSettings) -> RecordedEpisode:
+    """The episode with the state that it began in, where another episode had got there."""
+    own = settings.train.init_state
+    if not recorded.start or (own is not None and own.stem == recorded.start):
+        return recorded
+    path = state_file(run.starts_folder, recorded.start)
+    try:
+        return replace(recorded, start_state=path.read_bytes())
+    except OSError as error:
+        raise RunError(f"the start of {recorded.title}, {path}, cannot be read: {error.strerror}") from error
 
 
 def _film(environment: Environment, recorded: RecordedEpisode, path: Path, speed: float) -> Agreement:

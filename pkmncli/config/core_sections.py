@@ -5,8 +5,10 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from pkmncli.config.curriculum_settings import CurriculumSettings
+from pkmncli.config.starts_settings import StartsSettings
 
 CURRICULUM = "curriculum"
+STARTS = "starts"
 
-CORE_SECTIONS: dict[str, type[BaseModel]] = {CURRICULUM: CurriculumSettings}
+CORE_SECTIONS: dict[str, type[BaseModel]] = {CURRICULUM: CurriculumSettings, STARTS: StartsSettings}
 """Each section with its model."""

@@ -12,11 +12,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM
+from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM, STARTS
 from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.config.model_choice import backend_serving
 from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
 from pkmncli.config.sources import CORE, Given, from_command_line, from_environment, from_file, from_set_options
+from pkmncli.config.starts_settings import StartsSettings
 from pkmncli.config.train_settings import TrainSettings
 from pkmncli.config.validation import settable_fields, validate
 from pkmncli.errors import ConfigurationError, PluginError
@@ -54,6 +55,13 @@ class ResolvedSettings:
         """The settings of the curriculum."""
         found = self._core_sections[CURRICULUM]
         assert isinstance(found, CurriculumSettings)
+        return found
+
+    @property
+    def starts(self) -> StartsSettings:
+        """The settings of where episodes begin."""
+        found = self._core_sections[STARTS]
+        assert isinstance(found, StartsSettings)
         return found
 
     def plugin(self, name: str) -> BaseModel:

@@ -36,6 +36,8 @@ class RunningEpisode:
     sources: bytearray = field(default_factory=bytearray)
     """Who decided each step."""
     rewards: list[float] = field(default_factory=list)
+    start: str = ""
+    """Hash of the saved state that it began in; empty for the training's own start."""
 
     def add(self, record: np.void) -> None:
         """Takes in one step."""
@@ -99,6 +101,7 @@ class RunningEpisode:
             "number": self.number,
             "seed": self.seed,
             "first_step": self.first_step,
+            "start": self.start,
             "total_reward": self.total_reward,
             "steps_by_source": self.steps_by_source,
             "memory_hashes": [list(pair) for pair in self.memory_hashes],
@@ -123,6 +126,7 @@ class RunningEpisode:
             memory_hashes=[(step, digest) for step, digest in values["memory_hashes"]],
             total_reward=values["total_reward"],
             steps_by_source=list(values["steps_by_source"]),
+            start=values["start"],
             sources=bytearray(arrays["sources"].tobytes()),
             rewards=arrays["rewards"].tolist(),
         )

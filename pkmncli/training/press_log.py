@@ -25,6 +25,8 @@ class PressLog:
     """A Source for each press."""
     advice: list[tuple[int, Advice | None]] = field(default_factory=list)
     """What was given, or withdrawn, each with the number of steps before it."""
+    start: str = ""
+    """Path of the saved state that it began in; empty for the environment's own start."""
 
     def add(self, record: np.void) -> None:
         """Takes in a step."""
@@ -35,8 +37,9 @@ class PressLog:
         """Takes in what was given after the latest step."""
         self.advice.append((len(self.presses), advice))
 
-    def clear(self) -> None:
+    def begin(self, start: str) -> None:
         """Begins an episode."""
+        self.start = start
         self.presses.clear()
         self.sources.clear()
         self.advice.clear()

@@ -54,7 +54,7 @@ class Progression:
         self._due: int | None = None
         """Number of the measured episode that is to be played next."""
         self._latest: float | None = None
-        """Reward of the latest measured episode."""
+        """Reward of a measured episode that is not told yet."""
 
     @property
     def share(self) -> float | None:
@@ -112,13 +112,13 @@ class Progression:
             happened.append(Happening("strategy_switched", metrics))
         return happened
 
-    def metrics(self) -> dict[str, float]:
-        """What stands now, for the table of metrics."""
+    def take_metrics(self) -> dict[str, float]:
+        """What stands after an episode, for the table of metrics; a measured reward is told once."""
         found: dict[str, float] = {}
         if self.curriculum is not None:
             found["curriculum/stage"], found["curriculum/trust"] = self.curriculum.stage, self.curriculum.trust
         if self._latest is not None:
-            found["curriculum/measured_reward"] = self._latest
+            found["curriculum/measured_reward"], self._latest = self._latest, None
         if self.strategy is not None:
             found["strategy/llm_share"] = self.strategy.share
         return found

@@ -113,7 +113,7 @@ class Recorder:
             "first_step": summary.first_step,
             "last_step": last_step,
             "seed": summary.seed,
-            "start": self._start,
+            "start": episode.start or self._start,
             "steps": summary.steps,
             "total_reward": summary.total_reward,
             "terminated": summary.terminated,

@@ -17,6 +17,7 @@ class Purpose(IntEnum):
     RANDOM_PLAY = 4
     ADVICE = 5
     MEASUREMENT = 6
+    STARTS = 7
 
 
 def derive_seed(run_seed: int, purpose: Purpose, number: int = 0) -> int:

@@ -21,6 +21,7 @@ from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import redact, say
 from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
@@ -28,6 +29,7 @@ from pkmncli.training.assembly import build_curriculum, build_learner, build_str
 from pkmncli.training.callbacks import Event
 from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
 from pkmncli.training.interrupts import InterruptFlag
@@ -35,7 +37,7 @@ from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
 from pkmncli.training.progression import Progression
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
-from pkmncli.training.seeds import Purpose
+from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.trainer import Trainer, TrainerOptions
 from pkmncli.training.worker_link import WorkerLostError
 from pkmncli.training.worker_process import WorkerSpec
@@ -163,6 +165,7 @@ class TrainingSession:
             call_hook=self._registry.call_runtime_hook,
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
+            starts=self._starts(run, pool),
             advice=desk,
             progression=progression,
             examine=examination.hold,
@@ -194,6 +197,16 @@ class TrainingSession:
             store.close()
         run.write_summary(summary)
         return Outcome(run, summary, interrupted.exit_code if interrupted else 0)
+
+    def _starts(self, run: Run, pool: WorkerPool) -> EpisodeStarts | None:
+        if not self._settings.starts.enabled:
+            return None
+
+        def seed_of(environment: int, episode: int) -> int:
+            number = episode_number(environment, episode, pool.num_envs)
+            return derive_seed(self._settings.train.seed, Purpose.STARTS, number)
+
+        return EpisodeStarts(pool, StartsCurriculum(self._settings.starts), run.starts_folder, seed_of)
 
     def _options(self, checkpoint: Checkpoint | None, episode_steps: int) -> TrainerOptions:
         train = self._settings.train

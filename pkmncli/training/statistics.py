@@ -47,8 +47,14 @@ class TrainingStatistics:
     milestone_order: list[str] = field(default_factory=list)
     """The game's milestones in their order, where known. They are reached in any order over several episodes."""
 
-    def add_episode(self, summary: EpisodeSummary, num_envs: int) -> None:
-        """Counts an episode that ended. All ``num_envs`` environments step together, which dates its milestones."""
+    def add_episode(self, summary: EpisodeSummary, num_envs: int, *, began_further: bool = False) -> None:
+        """Counts an episode that ended.
+
+        Args:
+            summary: how it ended.
+            num_envs: environments that step together, which dates its milestones.
+            began_further: whether it began where another one got, so that its milestones tell nothing of the way there.
+        """
         self.episodes += 1
         self.total_episode_steps += summary.steps
         self.total_llm_share += summary.llm_share
@@ -56,7 +62,7 @@ class TrainingStatistics:
         self.recent_successes.append(summary.terminated)
         if self.best_reward is None or summary.total_reward > self.best_reward:
             self.best_reward = summary.total_reward
-        for name, step in summary.milestone_steps.items():
+        for name, step in summary.milestone_steps.items() if not began_further else ():
             reached = summary.first_step + step * num_envs
             self.milestone_episodes[name] = self.milestone_episodes.get(name, 0) + 1
             self.milestone_first_step[name] = min(reached, self.milestone_first_step.get(name, reached))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from pkmncli.training.advice_desk import AdviceDesk
     from pkmncli.training.callbacks import Event
+    from pkmncli.training.episode_starts import EpisodeStarts
     from pkmncli.training.workers import StepResult, WorkerPool
 
 logger = logging.getLogger(__name__)
@@ -109,6 +110,7 @@ class Trainer:
         call_hook: calls a runtime hook of all plugins.
         observer: what shows the training.
         start: hash of the saved state in which every episode begins, empty for the game's own start.
+        starts: lets some episodes begin where others got; all begin at ``start`` without.
         advice: builds the desk that asks the language model, given what keeps its rows; nothing without a model.
         progression: changes how much say each side has; nothing changes without.
         examine: evaluates the learner; called at every ``eval_interval`` and at the end.
@@ -127,6 +129,7 @@ class Trainer:
         call_hook: Callable[..., None],
         observer: Observer,
         start: str = "",
+        starts: EpisodeStarts | None = None,
         advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk] | None = None,
         progression: Progression | None = None,
         examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
@@ -140,6 +143,7 @@ class Trainer:
         self._save = save
         self._call_hook = call_hook
         self._observer = observer
+        self._starts = starts
         self._progression = progression or Progression()
         self._examine = examine
         self._fire = fire
@@ -188,6 +192,8 @@ class Trainer:
             }
             self._episodes.append(RunningEpisode.from_state(values, arrays))
         self._pool.load(checkpoint.workers, [PressLog.from_state_dict(log) for log in trainer["press_logs"]])
+        if self._starts is not None and trainer["starts"] is not None:
+            self._starts.load_state_dict(trainer["starts"], [episode.start for episode in self._episodes])
         if self._desk is not None and trainer["advice"] is not None:
             journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
             self._desk.load_state_dict(trainer["advice"], journal)
@@ -245,6 +251,8 @@ class Trainer:
         for index, record in enumerate(result.records):
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
+        if self._starts is not None:
+            self._starts.after_step(result.records)
         recorded = clock()
         for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             self._take_metrics(self._thread.next_window())
@@ -279,7 +287,6 @@ class Trainer:
         """Plays the episode that the curriculum wants to be measured, if one is due."""
         began = time.perf_counter()
         if self._progression.measure(self._learner, interrupted) is not None:
-            self._recorder.add_metrics(self.statistics.steps, self._progression.metrics())
             spent = time.perf_counter() - began
             self._seconds["measuring"] += spent
             self.statistics.elapsed_s += spent
@@ -341,14 +348,15 @@ class Trainer:
     def _new_episode(self, index: int, number: int) -> RunningEpisode:
         seed = derive_seed(self._options.seed, Purpose.TRAINING, episode_number(index, number, self._pool.num_envs))
         self._fire("episode_start", self.statistics.episodes, {"environment": index, "number": number, "seed": seed})
-        return RunningEpisode(number, seed, self.statistics.steps)
+        start = "" if self._starts is None else self._starts.begin(index, number)
+        return RunningEpisode(number, seed, self.statistics.steps, start=start)
 
     def _end_episode(self, index: int, record: np.void) -> None:
         episode = self._episodes[index]
         summary = episode.summarize(
             index, record, self._pool.milestones_of_ended(index), self._pool.milestone_frames_of_ended(index)
         )
-        self.statistics.add_episode(summary, self._pool.num_envs)
+        self.statistics.add_episode(summary, self._pool.num_envs, began_further=bool(episode.start))
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._recorder.add_metrics(
             self.statistics.steps,
@@ -384,7 +392,7 @@ class Trainer:
             self._save_wanted = self._save_wanted or event == "stage_advanced"
             self._fire(event, self.statistics.episodes, metrics)
         self._give_say()
-        self._recorder.add_metrics(self.statistics.steps, self._progression.metrics())
+        self._recorder.add_metrics(self.statistics.steps, self._progression.take_metrics())
 
     def _on_batch(self, batch: Mapping[str, Any]) -> None:
         self._call_hook("pkmn_steps_logged", run=self._run, batch=batch)
@@ -411,6 +419,7 @@ class Trainer:
                 "recorder": self._recorder.state_dict(),
                 "learner_thread": self._thread.state_dict(),
                 "progression": self._progression.state_dict(),
+                "starts": None if self._starts is None else self._starts.state_dict(),
                 "advice": None if self._desk is None else self._desk.state_dict(),
                 "metric_sums": dict(self._metric_sums),
                 "metric_counts": dict(self._metric_counts),

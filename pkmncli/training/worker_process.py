@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
@@ -37,6 +38,9 @@ DONE = b"."
 RESULT = b"r"
 USER_ERROR = b"u"
 CRASH = b"e"
+
+TRIED_STARTS = (0, 1)
+"""Seeds with which a state is tried as a start: a start begins a little differently with each."""
 
 STEP_MESSAGE = struct.Struct("<cbBBf")
 """Opcode, action or PILOT_ACTS, slot to write the next observation to, a Source, a confidence."""
@@ -125,6 +129,8 @@ class Worker:
         self.advice: Advice | None = None
         self.advice_steps_left = 0
         self.proposal = Decision(0, "", 0.0)
+        self.next_start: bytes | None = None
+        """The saved state in which the next episodes begin; None for the environment's own start."""
 
     # Calls, by name ---------------------------------------------------------------------------------------------
 
@@ -132,6 +138,28 @@ class Worker:
         """Begins the given episode of this environment."""
         self.episode = episode
         self._begin(slot)
+
+    def begin_next_at(self, path: str) -> None:
+        """The next episodes begin in the saved state of a file; an empty path for the environment's own start."""
+        self.next_start = Path(path).read_bytes() if path else None
+
+    def start_state(self, slot: int) -> bytes | None:
+        """The environment's state, if an episode that begins in it has all milestones that this one has reached.
+
+        In the middle of a door, say, some evidence does not hold. Leaves everything as it was.
+        """
+        state = self.save()
+        reached = [place for place, step in enumerate(self.environment.milestone_steps()) if step >= 0]
+        fits = True
+        try:
+            for seed in TRIED_STARTS:
+                self.environment.reset(seed=seed, options={"start_state": state.environment})
+                steps = self.environment.milestone_steps()
+                fits = fits and all(steps[place] == 0 for place in reached)
+        except PkmnError:
+            fits = False
+        self.load(state, slot)
+        return state.environment if fits else None
 
     def save(self) -> WorkerState:
         """The worker's state."""
@@ -159,6 +187,7 @@ class Worker:
 
     def replay(self, episode: int, log: PressLog, slot: int) -> None:
         """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
+        self.begin_next_at(log.start)
         self.reset(episode, slot)
         given = dict(log.advice)
         for step, (action, source) in enumerate(zip(log.presses, log.sources, strict=True)):
@@ -274,7 +303,7 @@ class Worker:
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)
         seed = derive_seed(self.spec.seed, self.spec.purpose, number)
-        self.environment.reset(seed=seed)
+        self.environment.reset(seed=seed, options={"start_state": self.next_start} if self.next_start else None)
         self.step_in_episode = 0
         self.advise(None)
         if self.pilot is not None:

@@ -85,6 +85,7 @@ class WorkerPool:
         self.losses = 0
         """Workers that were lost and replaced."""
         self._logs = [PressLog() for _ in range(spec.num_envs)]
+        self._next_starts = [""] * spec.num_envs
         self._episodes = [0] * spec.num_envs
         try:
             for index in range(spec.num_envs):
@@ -192,7 +193,7 @@ class WorkerPool:
         record: np.void = self._block.records[index].copy()
         if record["terminated"] or record["truncated"]:
             self._ended[index] = pickle.loads(answer[1:])
-            self._logs[index].clear()
+            self._logs[index].begin(self._next_starts[index])
             self._episodes[index] += 1
         else:
             self._logs[index].add(record)
@@ -219,6 +220,8 @@ class WorkerPool:
         try:
             self._attach(link)
             link.send(_call_message("replay", self._episodes[index], self._logs[index], self._slots[index]))
+            link.receive(self._call_timeout_s)
+            link.send(_call_message("begin_next_at", self._next_starts[index]))
             link.receive(self._call_timeout_s)
             link.send(message)
             return link.receive(timeout_s)
@@ -269,6 +272,17 @@ class WorkerPool:
         """Gives one environment's pilot new advice, or withdraws the old."""
         self.call(index, "advise", advice)
         self._logs[index].advise(advice)
+
+    def begin_next_at(self, index: int, path: str) -> None:
+        """One environment's next episodes begin in the saved state of a file; an empty path for its own start."""
+        if path != self._next_starts[index]:
+            self._next_starts[index] = path
+            self.call(index, "begin_next_at", path)
+
+    def start_state(self, index: int) -> bytes | None:
+        """The state of one environment, if episodes can begin in it with all that this one has reached."""
+        state: bytes | None = self.call(index, "start_state", self._slots[index])
+        return state
 
     def picture(self, index: int) -> bytes:
         """What one environment's screen shows, as a PNG file."""

@@ -77,7 +77,7 @@ def test_every_few_episodes_one_is_measured_and_stages_follow_from_it() -> None:
     assert (statistics.curriculum_stage, statistics.curriculum_advancements, statistics.strategy_switches) == (2, 1, 1)
     assert (progression.trust, progression.share) == (0.6, 0.2)
     assert len(told) == 2
-    assert progression.metrics() == {
+    assert progression.take_metrics() == {
         "curriculum/stage": 2,
         "curriculum/trust": 0.6,
         "curriculum/measured_reward": 15.0,
@@ -103,7 +103,7 @@ def test_nothing_moves_without_strategy_and_curriculum() -> None:
     statistics = TrainingStatistics()
     assert end_episodes(progression, statistics, 5) == []
     assert (progression.trust, progression.share) == (None, None)
-    assert (progression.metrics(), progression.summary()) == ({}, {})
+    assert (progression.take_metrics(), progression.summary()) == ({}, {})
     progression.load_state_dict(progression.state_dict())
 
 

@@ -1,0 +1,31 @@
+"""Settings of where episodes begin: at the game's start, or where an earlier one got to."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class StartsSettings(BaseModel):
+    """What a user may set under ``[starts]``. The other episodes begin at the game's start, or ``init_state``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    furthest: float = Field(
+        default=0.0, ge=0, le=1, description="share of episodes that begin at the furthest milestone reached in the run"
+    )
+    reached: float = Field(
+        default=0.0, ge=0, le=1, description="share of episodes that begin at any of the milestones reached in the run"
+    )
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> Self:
+        if self.furthest + self.reached > 1:
+            raise ValueError(f"furthest and reached are {self.furthest + self.reached:g} together: at most 1")
+        return self
+
+    @property
+    def enabled(self) -> bool:
+        """Whether any episode begins elsewhere."""
+        return self.furthest + self.reached > 0
