@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pkmncli.llm.transport import ServiceAddress
+
 
 class AnthropicSettings(BaseModel):
     """Where the service is, and which model is asked."""
@@ -14,7 +16,7 @@ class AnthropicSettings(BaseModel):
 
     serves: ClassVar[tuple[str, ...]] = ("claude",)
 
-    base_url: str | None = Field(
+    base_url: ServiceAddress | None = Field(
         default=None, description="Address of the service. [default: ANTHROPIC_BASE_URL, then its own]"
     )
     default_model: str = Field(

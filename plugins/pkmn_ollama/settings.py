@@ -6,6 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pkmncli.llm.transport import ServiceAddress
+
 
 class OllamaSettings(BaseModel):
     """Where the server is, and how its models are used."""
@@ -14,7 +16,7 @@ class OllamaSettings(BaseModel):
 
     serves: ClassVar[tuple[str, ...]] = ("llama", "gpt-oss", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
 
-    host: str | None = Field(
+    host: ServiceAddress | None = Field(
         default=None, description="Address of the server. [default: OLLAMA_HOST, then this machine]"
     )
     keep_alive: str = Field(default="10m", description="How long the server keeps the model loaded after a request.")
