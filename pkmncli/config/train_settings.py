@@ -132,6 +132,9 @@ class TrainSettings(BaseModel):
     llm_timeout_s: float = Field(
         30.0, gt=0, le=600, allow_inf_nan=False, description="seconds until a request for advice is given up"
     )
+    lessons: bool = Field(
+        True, description="tell the model what came of advice before, and hold back what always failed in a situation"
+    )
     llm_max_open: int = Field(
         4, ge=1, le=64, description="requests for advice under way at once, over all environments"
     )

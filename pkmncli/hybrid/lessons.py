@@ -26,7 +26,7 @@ class Situation(NamedTuple):
 
     @classmethod
     def of(cls, record: Any) -> Situation:
-        """The situation after a step."""
+        """The situation in which a step was decided."""
         return cls(int(record["map_id"]), int(record["phase"]), int(record["opponent"]) if record["battle"] else 0)
 
 

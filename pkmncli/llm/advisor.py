@@ -1,18 +1,22 @@
 """The advisor: requests run beside the training, one at most for each environment, and answers are picked up by step.
 
-Nothing here waits for a model unless it is told to.
+Nothing here waits for a model, except :meth:`Advisor.wait`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
 from threading import Thread
 
 from pkmncli.api import LLMRequest
 from pkmncli.llm.counsel import Answer, Counsel
+
+SECONDS_BETWEEN_LOOKS = 0.1
+"""How long an interruption may be overlooked while an answer is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +46,20 @@ class Advisor:
         num_envs: environments that may ask.
         most_open: questions open at once over all environments.
         patience_s: seconds after which a question is given up, whatever its thread still waits for.
-        wait: whether an answer is waited for, so that a run is reproducible.
+        waits: whether answers are waited for, so that a run is reproducible: one is answered after the other.
     """
 
     def __init__(
-        self, counsel: Counsel, num_envs: int, *, most_open: int = 4, wait: bool = False, patience_s: float = 300.0
+        self, counsel: Counsel, num_envs: int, *, most_open: int = 4, waits: bool = False, patience_s: float = 300.0
     ) -> None:
         self.counsel = counsel
-        self.wait = wait
+        self.waits = waits
         self.given_up = 0
         """Questions that were given up."""
         self._most_open = most_open
         self._patience_s = patience_s
         self._open: list[_Open | None] = [None] * num_envs
+        self._latest: Future[Answer] | None = None
 
     def is_open(self, environment: int) -> bool:
         """Whether an environment's question is under way."""
@@ -66,15 +71,22 @@ class Advisor:
         return sum(one is not None for one in self._open) < self._most_open
 
     def ask(self, environment: int, request: LLMRequest, *, asked_at: int, event: str) -> None:
-        """Asks for an environment that has no question open. With ``wait`` the answer is there when this returns."""
+        """Asks for an environment that has no question open."""
         assert self._open[environment] is None, "one open question for each environment"
         future: Future[Answer] = Future()
-        if self.wait:
-            future.set_result(self.counsel.ask(request))
-        else:
-            # A thread that ends with the process, however long its request would still take.
-            Thread(target=_answer, args=(self.counsel, request, future), name="advice", daemon=True).start()
+        # A thread that ends with the process, however long its request would still take.
+        arguments = (self.counsel, request, future, self._latest if self.waits else None)
+        Thread(target=_answer, args=arguments, name="advice", daemon=True).start()
         self._open[environment] = _Open(asked_at, event, future)
+        self._latest = future
+
+    def wait(self, interrupted: Callable[[], bool]) -> bool:
+        """Waits until every question has its answer. Returns whether they have; an interruption ends the waiting."""
+        futures = [one.future for one in self._open if one is not None]
+        while wait_for(futures, SECONDS_BETWEEN_LOOKS).not_done:
+            if interrupted():
+                return False
+        return True
 
     def poll(self) -> Sequence[Delivery]:
         """The answers that have come since the last time. Never waits."""
@@ -83,7 +95,7 @@ class Advisor:
             if one is None:
                 continue
             if not one.future.done():
-                if time.monotonic() - one.since > self._patience_s:
+                if not self.waits and time.monotonic() - one.since > self._patience_s:
                     self._open[environment] = None
                     self.given_up += 1
                 continue
@@ -96,8 +108,11 @@ class Advisor:
         self.counsel.close()
 
 
-def _answer(counsel: Counsel, request: LLMRequest, future: Future[Answer]) -> None:
+def _answer(counsel: Counsel, request: LLMRequest, future: Future[Answer], after: Future[Answer] | None) -> None:
+    """Answers a question, after another one where that is given."""
     try:
+        if after is not None:
+            wait_for([after])
         future.set_result(counsel.ask(request))
     except Exception as error:  # a fault of a backend that breaks its contract is the training's to tell
         future.set_exception(error)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Advice, LLMRequest, Source
 from pkmncli.hybrid.events import Event, EventWatcher
+from pkmncli.hybrid.lessons import Lessons, Situation, deed_of
 from pkmncli.hybrid.sides import SideShare
 from pkmncli.llm.advisor import Advisor, Delivery
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA
 from pkmncli.training.advice_journal import AdviceToRepeat, JournalEntry, advice_of, count_again
+from pkmncli.training.advised_environment import AdvisedEnvironment, OpenQuestion
 from pkmncli.training.timeliness import Timeliness
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from pkmncli.training.workers import WorkerPool
 
-KEPT_FAILURES = 5
 OUTDATED = "it came too late"
+HELD_BACK = "it has always failed here"
 
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
@@ -41,31 +42,8 @@ class AdviceOptions:
     seed: int
     temperature: float = 0.0
     reply_tokens: int = 300
-
-
-@dataclass(slots=True)
-class _Desk:
-    """One environment's place: what is due and what is live."""
-
-    watcher: EventWatcher
-    next_ask: int = 0
-    asked_at: int = -1
-    """Step of the latest question, over all environments."""
-    event: Event | None = Event.EPISODE
-    live: bool = False
-    """Whether its pilot has advice."""
-    fresh: bool = False
-    """Whether it has had it for no step yet."""
-    set_aside: int = 0
-    """Steps for which advice that was set aside still counts as there."""
-    goal: str = ""
-    skill: str = ""
-    """Of the live advice; empty for presses."""
-    model: str = ""
-    steps: int = 0
-    """Steps for which the live advice has been followed."""
-    reward: float = 0.0
-    failures: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_FAILURES))
+    lessons: bool = True
+    """Whether what came of advice before is told, and what always failed is held back."""
 
 
 class AdviceDesk:
@@ -78,7 +56,6 @@ class AdviceDesk:
         options: when and how to ask.
         sides: whether an answer is followed or set aside.
         record: takes a row of the table ``advice``.
-        history: lines that the decision history has to say.
         report: tells people a line.
     """
 
@@ -91,7 +68,6 @@ class AdviceDesk:
         sides: SideShare,
         *,
         record: Callable[[Mapping[str, Any]], None],
-        history: Sequence[str] = (),
         report: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._pool = pool
@@ -100,34 +76,52 @@ class AdviceDesk:
         self._options = options
         self.sides = sides
         self._record = record
-        self._history = history
         self._report = report
         maps = {int(number): str(name) for number, name in pool.names.get("maps", {}).items()}
-        self._desks = [_Desk(EventWatcher(pool.phase_names, pool.milestone_names, maps)) for _ in range(pool.num_envs)]
+        self._desks = [
+            AdvisedEnvironment(EventWatcher(pool.phase_names, pool.milestone_names, maps)) for _ in range(pool.num_envs)
+        ]
         self._to_repeat = AdviceToRepeat()
         self._timeliness = Timeliness()
-        self._passed: dict[int, frozenset[Event]] = {}
-        """What has happened in each environment since it asked."""
+        self._unsent: set[int] = set()
+        """Environments whose open questions a run that goes on has still to send again."""
+        self._lessons = Lessons()
+        self.held_back = 0
+        """Pieces of advice that were set aside since the like of them had always failed there."""
         self.covered_steps = 0
         """Steps of the advised side for which there was advice."""
         self.advised_side_steps = 0
 
     # The training's loop -----------------------------------------------------------------------------------------
 
-    def before_step(self, step: int) -> None:
-        """Hands over what has been answered, and asks what is due. ``step`` counts over all environments."""
+    def before_step(self, step: int, interrupted: Callable[[], bool] = lambda: False) -> bool:
+        """Hands over what has been answered, and asks what is due.
+
+        Args:
+            step: steps taken, over all environments.
+            interrupted: whether the training is to end; looked at while an answer is waited for.
+
+        Returns:
+            Whether the step can be taken. If not, the questions stay open, and nothing has been handed over.
+        """
         if self._to_repeat.covers(step):
             for index in self._to_repeat.asked(step):
-                self._asked(self._desks[index], step)
+                self._note_asked(self._desks[index], step)
             for row in self._to_repeat.take(step):
                 self._repeat(row, step)
-            return
+            return True
         for index, desk in enumerate(self._desks):
-            due = desk.event is not None or step >= desk.next_ask
-            if due and not self._advisor.is_open(index) and self._advisor.has_room:
+            if self._advisor.is_open(index) or not self._advisor.has_room:
+                continue
+            if index in self._unsent and desk.asked is not None:
+                self._send(index, desk.asked, desk.asked_at)
+            elif desk.event is not None or step >= desk.next_ask:
                 self._ask(index, step)
+        if self._advisor.waits and not self._advisor.wait(interrupted):
+            return False
         for delivery in self._advisor.poll():
             self._deliver(delivery, step)
+        return True
 
     def after_step(self, records: NDArray[Any]) -> list[str]:
         """Takes in the records of a step of every environment. Returns the model whose advice each carried out."""
@@ -142,11 +136,13 @@ class AdviceDesk:
                 if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
                     self.sides.count(llm=source == Source.LLM)
+            desk.situation = Situation.of(record)
             desk.fresh = False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
-                desk.steps += source == Source.LLM
-                desk.reward += float(record["reward"])
+                if source == Source.LLM:
+                    desk.steps += 1
+                    desk.reward += float(record["reward"])
                 if not record["advice_steps_left"]:
                     self._end_live(desk)
             event = desk.watcher.look(record)
@@ -154,20 +150,22 @@ class AdviceDesk:
                 self._take_event(index, desk, event)
         return models
 
-    def _take_event(self, index: int, desk: _Desk, event: Event) -> None:
+    def _take_event(self, index: int, desk: AdvisedEnvironment, event: Event) -> None:
         desk.event = event
-        if self._advisor.is_open(index):
-            self._passed[index] = self._passed.get(index, frozenset()) | {event}
+        if desk.asked is not None:
+            desk.passed |= {event}
         if event is Event.EPISODE:
             desk.failures.clear()
-            desk.live, desk.set_aside = False, 0
+            desk.live, desk.set_aside, desk.situation = False, 0, None
         elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
             self._pool.advise(index, None)
             self._end_live(desk)
 
-    def _end_live(self, desk: _Desk) -> None:
+    def _end_live(self, desk: AdvisedEnvironment) -> None:
         desk.live = False
         self.sides.followed(desk.steps)
+        if desk.steps and desk.given_in is not None:
+            self._lessons.add(desk.given_in, desk.deed, desk.reward)
         if desk.steps and desk.reward <= 0:
             desk.failures.append(f"{desk.goal}: brought nothing in {desk.steps} steps")
 
@@ -180,13 +178,18 @@ class AdviceDesk:
             self._pool.context(index),
             tuple(desk.watcher.lines),
             tuple(desk.failures),
-            tuple(self._history),
-            lag_steps=0 if self._advisor.wait else self._timeliness.rounded_lag,
+            self._told_lessons(desk),
+            lag_steps=0 if self._advisor.waits else self._timeliness.rounded_lag,
         )
         prompt = self._template.fill(question, self._options.prompt_tokens)
+        self._note_asked(desk, step)
+        desk.asked, desk.passed = OpenQuestion(prompt.system, prompt.text, event), frozenset()
+        self._send(index, desk.asked, step)
+
+    def _send(self, index: int, asked: OpenQuestion, step: int) -> None:
         request = LLMRequest(
-            system=prompt.system,
-            prompt=prompt.text,
+            system=asked.system,
+            prompt=asked.prompt,
             schema=ADVICE_SCHEMA,
             images=(self._pool.picture(index),) if self._options.vision else (),
             max_tokens=self._options.reply_tokens,
@@ -194,14 +197,18 @@ class AdviceDesk:
             seed=self._options.seed,
             timeout_s=self._options.timeout_s,
         )
-        self._asked(desk, step)
-        self._passed.pop(index, None)
-        self._advisor.ask(index, request, asked_at=step, event=event)
+        self._unsent.discard(index)
+        self._advisor.ask(index, request, asked_at=step, event=asked.event)
 
-    def _asked(self, desk: _Desk, step: int) -> None:
+    def _note_asked(self, desk: AdvisedEnvironment, step: int) -> None:
         desk.event = None
         desk.asked_at = step
         desk.next_ask = step + self._options.interval * self._pool.num_envs
+
+    def _told_lessons(self, desk: AdvisedEnvironment) -> tuple[str, ...]:
+        if not self._options.lessons or desk.situation is None:
+            return ()
+        return tuple(self._lessons.lines(desk.situation))
 
     # Answers -------------------------------------------------------------------------------------------------------
 
@@ -210,18 +217,27 @@ class AdviceDesk:
         advice, problem = answer.advice, answer.problem
         if answer.replies:
             self._timeliness.add((step - delivery.asked_at) / self._pool.num_envs)
-        passed = self._passed.pop(index, frozenset())
+        desk = self._desks[index]
+        passed, desk.asked, desk.passed = desk.passed, None, frozenset()
         if advice is not None and passed & (_OVERTAKES_PRESSES if _is_for_the_moment(advice) else _OVERTAKES_ALL):
             self._timeliness.outdated += 1
             advice, problem = None, OUTDATED
-        follows = advice is not None and self.sides.follows()
-        entry = JournalEntry(delivery, step, advice, problem, follows)
-        if advice is not None:
+        held_back = advice is not None and self._holds_back(desk, advice)
+        follows = advice is not None and not held_back and self.sides.follows()
+        entry = JournalEntry(delivery, step, advice, HELD_BACK if held_back else problem, follows)
+        if advice is not None and not held_back:
             self._hand_over(index, advice, entry.model, follows=follows)
-        complaint = "" if self._advisor.wait else self._timeliness.complaint()
+        complaint = "" if self._advisor.waits else self._timeliness.complaint()
         if complaint:
             self._report(complaint)
         self._record(entry.row())
+
+    def _holds_back(self, desk: AdvisedEnvironment, advice: Advice) -> bool:
+        if not self._options.lessons or desk.situation is None:
+            return False
+        held_back = self._lessons.holds_back(desk.situation, deed_of(advice))
+        self.held_back += held_back
+        return held_back
 
     def _hand_over(self, index: int, advice: Advice, model: str, *, follows: bool) -> None:
         desk = self._desks[index]
@@ -233,6 +249,7 @@ class AdviceDesk:
             return
         desk.live, desk.fresh, desk.set_aside = True, True, 0
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
+        desk.deed, desk.given_in = deed_of(advice), desk.situation
         desk.steps, desk.reward = 0, 0.0
         self._pool.advise(index, advice)
 
@@ -242,9 +259,11 @@ class AdviceDesk:
         if row["model"]:
             self._timeliness.add((step - int(row["asked_at"])) / self._pool.num_envs)
         self._timeliness.outdated += row["problem"] == OUTDATED
-        if advice is not None:
+        desk = self._desks[index]
+        desk.asked, desk.passed = None, frozenset()
+        if advice is not None and not self._holds_back(desk, advice):
             self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
-        if not self._advisor.wait:
+        if not self._advisor.waits:
             self._timeliness.complaint()  # people were told before the run was broken off
         count_again(row, self._advisor.counsel.usage)
         self._record(row)
@@ -257,42 +276,23 @@ class AdviceDesk:
             **self._advisor.counsel.usage.summary(),
             "outdated": self._timeliness.outdated,
             "given_up": self._advisor.given_up,
+            "held_back": self.held_back,
             "steps_per_answer": self._timeliness.lag_steps,
             "coverage": self.covered_steps / self.advised_side_steps if self.advised_side_steps else 0.0,
             "llm_steps": self.sides.llm_steps,
             "share_of_covered": self.sides.llm_steps / self.covered_steps if self.covered_steps else 0.0,
         }
 
-    def _is_open(self, index: int) -> bool:
-        """Whether a question is under way, or its answer still to be repeated."""
-        return self._advisor.is_open(index) or self._to_repeat.awaits(index, self._desks[index].asked_at)
-
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from. Questions that are open are asked anew, unless the journal has their answers."""
-        desks = []
-        for index, desk in enumerate(self._desks):
-            desks.append(
-                {
-                    "watcher": desk.watcher.state_dict(),
-                    "next_ask": desk.next_ask,
-                    "asked_at": desk.asked_at,
-                    "open": self._is_open(index),
-                    "event": None if desk.event is None else str(desk.event),
-                    "live": desk.live,
-                    "fresh": desk.fresh,
-                    "set_aside": desk.set_aside,
-                    "texts": [desk.goal, desk.skill, desk.model],
-                    "steps": desk.steps,
-                    "reward": desk.reward,
-                    "failures": list(desk.failures),
-                }
-            )
+        """Plain values to go on from. Questions that are open are asked again, unless the journal has their answers."""
         return {
-            "desks": desks,
+            "desks": [desk.state_dict() for desk in self._desks],
             "sides": self.sides.state_dict(),
             "usage": self._advisor.counsel.usage.state_dict(),
             "told_spent": self._advisor.counsel.told_spent,
             "timeliness": asdict(self._timeliness),
+            "lessons": self._lessons.state_dict(),
+            "held_back": self.held_back,
             "covered_steps": self.covered_steps,
             "advised_side_steps": self.advised_side_steps,
         }
@@ -303,22 +303,16 @@ class AdviceDesk:
         They take effect again at their steps, and nothing is asked until the last of them has.
         """
         self._to_repeat = AdviceToRepeat(journal)
-        for index, (desk, values) in enumerate(zip(self._desks, state["desks"], strict=True)):
-            desk.watcher.load_state_dict(values["watcher"])
-            desk.next_ask, desk.asked_at = int(values["next_ask"]), int(values["asked_at"])
-            desk.event = None if values["event"] is None else Event(values["event"])
-            if values["open"] and not self._to_repeat.awaits(index, desk.asked_at):
-                desk.event = desk.event or Event.INTERVAL
-            desk.live, desk.fresh = bool(values["live"]), bool(values["fresh"])
-            desk.set_aside = int(values["set_aside"])
-            desk.goal, desk.skill, desk.model = values["texts"]
-            desk.steps, desk.reward = int(values["steps"]), float(values["reward"])
-            desk.failures = deque(values["failures"], maxlen=KEPT_FAILURES)
+        for desk, values in zip(self._desks, state["desks"], strict=True):
+            desk.load_state_dict(values)
+        self._unsent = {index for index, desk in enumerate(self._desks) if desk.asked is not None}
         self.sides.load_state_dict(state["sides"])
         self._advisor.counsel.usage.load_state_dict(state["usage"])
         # A budget may have been raised meanwhile.
         self._advisor.counsel.told_spent = state["told_spent"] and bool(self._advisor.counsel.usage.spent)
         self._timeliness = Timeliness(**state["timeliness"])
+        self._lessons.load_state_dict(state["lessons"])
+        self.held_back = int(state["held_back"])
         self.covered_steps = int(state["covered_steps"])
         self.advised_side_steps = int(state["advised_side_steps"])
 

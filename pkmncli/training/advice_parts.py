@@ -139,12 +139,12 @@ def build_desk(
     template = PromptTemplate.load(train.llm_prompt, train.max_context_length)
     counsel = build_counsel(settings, registry, report=tell, tell=tell)
     # Replies of a cache alone come at once, and must come at the same step every time.
-    wait = train.llm_wait or counsel.cache_use is CacheUse.ONLY
+    waits = train.llm_wait or counsel.cache_use is CacheUse.ONLY
     advisor = Advisor(
         counsel,
         pool.num_envs,
         most_open=train.llm_max_open,
-        wait=wait,
+        waits=waits,
         patience_s=2 * counsel.backoff.attempts * train.llm_timeout_s + 60,
     )
     # Alone, the model is followed wherever it has something to say; otherwise the strategy shares.
@@ -157,6 +157,7 @@ def build_desk(
         seed=advice_seed(settings),
         temperature=train.llm_temperature,
         reply_tokens=train.llm_reply_tokens,
+        lessons=train.lessons,
     )
 
     def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceDesk:

@@ -112,7 +112,7 @@ class HybridLLMRLTrainer:
     def train(
         self,
         total_episodes: int | None = 1000,
-        max_steps_per_episode: int | None = 10_000,
+        max_steps_per_episode: int | None = None,
         save_interval: int | None = 100,
         eval_interval: int | None = 50,
         curriculum_patience: int | None = 20,
@@ -124,7 +124,8 @@ class HybridLLMRLTrainer:
 
         Args:
             total_episodes: episodes, over all environments; None for the budget of the settings.
-            max_steps_per_episode: steps after which an episode is cut off; None for the settings'.
+            max_steps_per_episode: steps after which an episode is cut off; None for the settings', or what suits the
+                game (10,000 for Crystal).
             save_interval: episodes between two checkpoints.
             eval_interval: episodes between two evaluations of the learner alone.
             curriculum_patience: episodes without advancing after which trust is lowered anyway; of a new run.

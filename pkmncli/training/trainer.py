@@ -213,7 +213,7 @@ class Trainer:
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
                 self._measure(interrupted)
                 if not interrupted():
-                    self._one_step()
+                    self._one_step(interrupted)
             if self._options.eval_interval.ever and not interrupted():
                 self._evaluate()
             if self._saved_at != self.statistics.steps:
@@ -230,13 +230,13 @@ class Trainer:
         self._call_hook("pkmn_run_finished", run=self._run, summary=summary)
         return summary
 
-    def _one_step(self) -> None:
+    def _one_step(self, interrupted: Callable[[], bool]) -> None:
         clock = time.perf_counter
         began = clock()
         before = self.statistics.progress
         steps_before = before.steps
-        if self._desk is not None:
-            self._desk.before_step(steps_before)
+        if self._desk is not None and not self._desk.before_step(steps_before, interrupted):
+            return
         asked = clock()
         actions, confidences, exploring = self._learner.act(self._pool.observations(), explore=True)
         actions, sources = self._arbiter.choose(actions, confidences, exploring, self._pool.pilot_confidences())

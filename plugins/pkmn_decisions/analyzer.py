@@ -48,7 +48,8 @@ class DecisionHistoryAnalyzer:
         """Opens the decisions at ``db_path``.
 
         Args:
-            db_path: a run's folder, several of them, or a path of its own for decisions recorded by hand.
+            db_path: a run's folder, several of them, the ``decision_db_path`` of trainings, or a path of its own for
+                decisions recorded by hand.
             horizon: decisions over which a decision's reward is summed to tell whether it succeeded. By default
                 8 for a run; 1 for decisions recorded by hand, whose ``outcome_reward`` is all that came of them.
             threads: threads that a question may take; all cores by default.
@@ -66,6 +67,7 @@ class DecisionHistoryAnalyzer:
         self._horizon = horizon
         self._threads = threads
         self._views: RunViews | None = None
+        self._viewed: list[Path] = []
         self._store: DuckDBStore | None = None
         self._lock: BaseFileLock | None = None
         self._episode = 0
@@ -224,12 +226,24 @@ class DecisionHistoryAnalyzer:
 
     def _open_views(self) -> RunViews:
         self.flush()
+        folders = self._tables()
+        if self._views is not None and folders != self._viewed:
+            self._views.close()
+            self._views = None
         if self._views is None:
-            horizon = self._horizon or default_horizon(self._folders)
-            self._views = RunViews(self._folders, horizon, self._threads)
+            self._viewed = folders
+            self._views = RunViews(folders, self._horizon or default_horizon(folders), self._threads)
         else:
             self._views.refresh()
         return self._views
+
+    def _tables(self) -> list[Path]:
+        """The folders with tables: those named, and the runs in them where a training was told to keep its there."""
+        found = []
+        for folder in self._folders:
+            runs = sorted(path.parent for path in folder.glob("*/decisions"))
+            found += [folder, *runs] if not runs or (folder / "decisions").is_dir() else runs
+        return found
 
     def _open_for_recording(self) -> DuckDBStore:
         if self._store is not None:

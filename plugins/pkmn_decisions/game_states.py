@@ -17,7 +17,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "phase": ("phase",),
     "battle": ("battle", "battle_kind", "battle_mode", "in_battle"),
     "opponent": ("opponent", "enemy_species"),
-    "health": ("health", "party_health"),
+    "health": ("health", "party_health", "party_hp"),
     "milestones": ("milestones", "milestones_reached"),
 }
 """Column -> names under which a state may hold its value. A map may also come as ``map_group`` and ``map_number``."""

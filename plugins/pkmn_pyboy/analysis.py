@@ -130,6 +130,11 @@ class GameStateAnalysis:
         self.exploration = self._exploration()
         self.danger: Danger = self.battle.danger if self.battle.in_battle else self.exploration.danger
 
+    @property
+    def state_variables(self) -> Mapping[str, Any]:
+        """What it was worked out from: values by name, in their natural units."""
+        return self.values
+
     def analyze_battle_state(self) -> dict[str, Any]:
         """The battle as plain values, see :class:`BattleAnalysis`."""
         return _plain(self.battle)

@@ -80,10 +80,28 @@ def test_no_more_questions_are_open_than_may_be() -> None:
     assert advisor.has_room
 
 
-def test_an_advisor_that_waits_has_the_answer_at_once() -> None:
-    advisor = Advisor(counsel_of(FakeBackend()), 1, wait=True)
+def test_an_advisor_that_waits_answers_in_the_order_of_the_questions() -> None:
+    gate, backend = Gate(), FakeBackend()
+    backend.answers = [gate]
+    advisor = Advisor(counsel_of(backend), 2, waits=True)
     advisor.ask(0, REQUEST, asked_at=7, event="interval")
-    assert [delivery.asked_at for delivery in advisor.poll()] == [7]
+    assert gate.entered.acquire(timeout=PATIENCE_S)
+    advisor.ask(1, REQUEST, asked_at=8, event="interval")
+    assert len(backend.asked) == 1, "the second waits for the first"
+    gate.opened.set()
+    assert advisor.wait(lambda: False)
+    assert [delivery.asked_at for delivery in advisor.poll()] == [7, 8]
+
+
+def test_an_interruption_ends_the_waiting_and_leaves_the_question_open() -> None:
+    gate, backend = Gate(), FakeBackend()
+    backend.answers = [gate]
+    advisor = Advisor(counsel_of(backend), 1, waits=True)
+    advisor.ask(0, REQUEST, asked_at=7, event="interval")
+    assert not advisor.wait(lambda: True)
+    assert advisor.is_open(0)
+    assert not advisor.poll()
+    gate.opened.set()
 
 
 def test_closing_waits_for_nobody() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import signal
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +14,15 @@ from typing import Any
 import pytest
 from killed_training import train_until
 
-from pkmncli.api import Source
+from pkmncli.api import LLMReply, LLMRequest, Source
 from pkmncli.runs import Run
+from pkmncli.testing.scripted import ScriptedBackend
+from pkmncli.training.advice_desk import HELD_BACK
 
 ADVICE = {"skill": "press", "map": None, "x": None, "y": None, "confidence": 0.8, "reason": "a test"}
 WALK = json.dumps(ADVICE | {"goal": "walk", "presses": ["right", "up", "up"]})
 PACE = json.dumps(ADVICE | {"goal": "pace", "presses": ["left", "right"] * 3})
+NAP = json.dumps(ADVICE | {"goal": "nap", "presses": ["none"] * 4})
 LOOK = json.dumps(ADVICE | {"goal": "look", "presses": ["a", "b"]})
 
 KILLED_AFTER_ADVICE = ("os.rename", "decisions", 4)
@@ -78,6 +84,59 @@ def test_a_killed_training_repeats_the_advice_that_it_had(
     assert pkmn("train", "--resume", "it").code == 0
     assert pkmn("train", *arguments, "--run-name=whole").code == 0
     assert_same_course(_run(tmp_path), _run(tmp_path, "whole"))
+
+
+def test_ctrl_c_while_an_answer_is_waited_for_leaves_the_question_open(
+    pkmn: Callable[..., Any],
+    small_training: list[str],
+    script: list[str],
+    course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """The run that goes on asks it again in the same words, and takes the steps of one that was never stopped."""
+    arguments = [*small_training, *script]
+    answer, ended, asked = ScriptedBackend.complete, threading.Event(), itertools.count(1)
+
+    def hang_at_the_fifth(backend: ScriptedBackend, request: LLMRequest) -> LLMReply:
+        if next(asked) == 5:
+            signal.raise_signal(signal.SIGINT)
+            ended.wait()
+        return answer(backend, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScriptedBackend, "complete", hang_at_the_fifth)
+        stopped = pkmn("train", *arguments)
+        ended.set()
+    assert stopped.code == 130
+    steps = json.loads((_run(tmp_path) / "summary.json").read_text())["total_steps"]
+    assert 0 < steps < 240
+    assert pkmn("train", "--resume", "it").code == 0
+    assert pkmn("train", *arguments, "--run-name=whole").code == 0
+    stopped_once, whole = course(_run(tmp_path)), course(_run(tmp_path, "whole"))
+    for table in ("decisions", "episodes", "advice"):
+        assert stopped_once[table] == whole[table]
+
+
+def test_advice_that_always_fails_somewhere_becomes_rarer(
+    pkmn: Callable[..., Any], small_training: list[str], course: Course, tmp_path: Path
+) -> None:
+    path = tmp_path / "script.toml"
+    path.write_text(f"[[reply]]\ntext = '{NAP}'\n")
+    options = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=5", "--mode=llm-only"]
+    followed, prompts = {}, {}
+    for name, lessons in (("with", []), ("without", ["--set=lessons=false"])):
+        assert pkmn("train", *small_training, *options, *lessons, f"--run-name={name}").code == 0
+        found = course(_run(tmp_path, name))
+        followed[name] = sum(row["followed"] for row in found["advice"])
+        prompts[name] = [row["prompt"] for row in found["advice"]]
+        held_back = found["summary"]["llm"]["held_back"]
+        assert held_back == sum(row["problem"] == HELD_BACK for row in found["advice"])
+        assert (held_back > 0) == (name == "with")
+    assert 4 * followed["with"] < 3 * followed["without"]
+    told = "press none, none, none, none: brought nothing here in 3 tries"
+    assert any(told in prompt for prompt in prompts["with"])
+    assert not any(told in prompt for prompt in prompts["without"])
 
 
 def test_what_the_journal_holds_is_not_asked_again(
