@@ -12,7 +12,7 @@ from pkmncli.llm.transport import ServiceAddress
 class AnthropicSettings(BaseModel):
     """Where the service is, and which model is asked."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("claude",)
 

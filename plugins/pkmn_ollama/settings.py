@@ -12,7 +12,7 @@ from pkmncli.llm.transport import ServiceAddress
 class OllamaSettings(BaseModel):
     """Where the server is, and how its models are used."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("llama", "gpt-oss", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
 

@@ -12,7 +12,7 @@ from pkmncli.llm.transport import ServiceAddress
 class OpenAISettings(BaseModel):
     """Where the service is, and what it understands."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("gpt-", "chatgpt-", "o1", "o3", "o4")
     """Beginnings of the names of models that are asked here when no backend is chosen."""
