@@ -17,6 +17,9 @@ from pkmncli.errors import ConfigurationError
 
 Model = TypeVar("Model", bound=BaseModel)
 
+SECRET = "secret"
+"""Type of the error of a value that may hold a secret, and so is not shown."""
+
 _NUMBER = {
     "int_parsing": "a whole number",
     "int_type": "a whole number",
@@ -133,7 +136,8 @@ def _describe(section: str, given: Mapping[str, Given], details: Mapping[str, An
         return f"{what} ({origins}): {allowed}"
     entry = given[key]
     inner = "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
-    return f"setting '{_name(section, key)}{inner}' = {details['input']!r} ({entry.origin}): {allowed}"
+    value = "" if details["type"] == SECRET else f" = {details['input']!r}"
+    return f"setting '{_name(section, key)}{inner}'{value} ({entry.origin}): {allowed}"
 
 
 def _allowed(details: Mapping[str, Any]) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply
 from pkmncli.diagnostics import redact
@@ -27,6 +30,20 @@ _FAULT_BY_STATUS = {
     529: LLMFault.OVERLOADED,
 }
 _TOO_LONG_WORDS = ("context length", "context size", "context_length", "too long", "maximum context", "exceed_context")
+
+
+def _without_secrets(address: str) -> str:
+    if any(sign in address for sign in "@?#"):
+        raise PydanticCustomError(
+            "secret",
+            "must be an address without name, password or query, since settings are written into the run; keys belong "
+            "into the environment",
+        )
+    return address
+
+
+ServiceAddress = Annotated[str, AfterValidator(_without_secrets)]
+"""The type of a setting that holds a service's address. What could be a secret in it is refused, and not shown."""
 
 
 def where_is(url: str, default: str) -> str:
@@ -129,4 +146,4 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     return min(seconds, 600.0) if seconds >= 0 else None
 
 
-__all__ = ["bound_client", "call_within", "checked_reply", "failure_of_status", "where_is"]
+__all__ = ["ServiceAddress", "bound_client", "call_within", "checked_reply", "failure_of_status", "where_is"]

@@ -6,15 +6,17 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pkmncli.llm.transport import ServiceAddress
+
 
 class AnthropicSettings(BaseModel):
     """Where the service is, and which model is asked."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("claude",)
 
-    base_url: str | None = Field(
+    base_url: ServiceAddress | None = Field(
         default=None, description="Address of the service. [default: ANTHROPIC_BASE_URL, then its own]"
     )
     default_model: str = Field(

@@ -6,15 +6,17 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pkmncli.llm.transport import ServiceAddress
+
 
 class OllamaSettings(BaseModel):
     """Where the server is, and how its models are used."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("llama", "gpt-oss", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
 
-    host: str | None = Field(
+    host: ServiceAddress | None = Field(
         default=None, description="Address of the server. [default: OLLAMA_HOST, then this machine]"
     )
     keep_alive: str = Field(default="10m", description="How long the server keeps the model loaded after a request.")

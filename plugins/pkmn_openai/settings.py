@@ -6,16 +6,18 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pkmncli.llm.transport import ServiceAddress
+
 
 class OpenAISettings(BaseModel):
     """Where the service is, and what it understands."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("gpt-", "chatgpt-", "o1", "o3", "o4")
     """Beginnings of the names of models that are asked here when no backend is chosen."""
 
-    base_url: str | None = Field(
+    base_url: ServiceAddress | None = Field(
         default=None, description="Address of the interface, up to /v1. [default: OPENAI_BASE_URL, then OpenAI]"
     )
     default_model: str | None = Field(
@@ -30,6 +32,8 @@ class VLLMSettings(OpenAISettings):
 
     serves: ClassVar[tuple[str, ...]] = ()
 
-    base_url: str | None = Field(default="http://127.0.0.1:8000/v1", description="Address of the interface, up to /v1.")
+    base_url: ServiceAddress | None = Field(
+        default="http://127.0.0.1:8000/v1", description="Address of the interface, up to /v1."
+    )
     default_model: str | None = Field(default=None, description="Model; without one the first that the server lists.")
     sees: bool = Field(default=False, description="Whether images can be sent.")

@@ -52,10 +52,10 @@ def patience(folder: Path, seconds: float) -> str:
     return f"--config={path}"
 
 
-def assert_no_key(folder: Path, *texts: str) -> None:
-    assert KEY not in "".join(texts)
+def assert_nowhere(secret: str, folder: Path, *texts: str) -> None:
+    assert secret not in "".join(texts)
     for path in folder.rglob("*"):
-        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_training_outlives_each_fault(
     assert set(llm["faults"]) == {str(fault)}
     assert (llm["replies"], llm["llm_steps"], llm["coverage"]) == (0, 0, 0.0)
     assert all(row["problem"] and not row["advice"] for row in found["advice"])
-    assert_no_key(tmp_path, said)
+    assert_nowhere(KEY, tmp_path, said)
 
 
 def test_replies_of_no_use_are_no_advice(
@@ -172,3 +172,48 @@ def test_without_a_key_the_line_names_the_variable(pkmn: Callable[..., Any], mon
     assert result.code == 4
     assert len(result.err.splitlines()) == 1
     assert "OPENAI_API_KEY" in result.err
+
+
+SECRET = "hush-hush-0815"
+
+
+@pytest.mark.parametrize(
+    ("llm", "setting", "address"),
+    [
+        ("openai", "openai.base_url", f"http://me:{SECRET}@127.0.0.1:9/v1"),
+        ("openai", "openai.base_url", f"http://127.0.0.1:9/v1?key={SECRET}"),
+        ("vllm", "vllm.base_url", f"http://me:{SECRET}@127.0.0.1:9/v1"),
+        ("ollama", "ollama.host", f"me:{SECRET}@127.0.0.1:9"),
+        ("anthropic", "anthropic.base_url", f"http://{SECRET}@127.0.0.1:9"),
+    ],
+)
+def test_a_secret_in_an_address_is_refused_and_written_nowhere(
+    llm: str, setting: str, address: str, pkmn: Callable[..., Any], tmp_path: Path
+) -> None:
+    result = pkmn("train", *ADVISED, f"--llm={llm}", f"--set={setting}={address}", "--llm-optional")
+    assert result.code == 2
+    assert f"setting '{setting}' (option --set {setting}): must be an address without" in result.err
+    assert_nowhere(SECRET, tmp_path, result.out, result.err)
+
+
+@pytest.mark.parametrize(
+    ("llm", "variable", "path"),
+    [("openai", "OPENAI_BASE_URL", "/v1"), ("ollama", "OLLAMA_HOST", ""), ("anthropic", "ANTHROPIC_BASE_URL", "")],
+)
+def test_a_secret_in_an_address_of_the_environment_stays_there(
+    llm: str,
+    variable: str,
+    path: str,
+    pkmn: Callable[..., Any],
+    server: FaultServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv(variable, server.url.replace("//", f"//me:{SECRET}@") + path)
+    server.answer(Behaviour(text=GOOD), Behaviour(send=hang_up), Behaviour(text=GOOD))
+    cache = ["--llm-cache=readwrite", f"--llm-cache-path={tmp_path / 'replies.sqlite'}"]
+    result = pkmn("train", *ADVISED, f"--llm={llm}", "--llm-wait", *cache)
+    assert result.code == 0, result.err
+    assert server.asked
+    assert_nowhere(SECRET, tmp_path, result.out, result.err)

@@ -52,13 +52,20 @@ def server() -> Iterator[FaultServer]:
 def build() -> BuildBackend:
     """Builds a backend by its name: its server's address, a model, and settings by keyword."""
 
-    def make(name: str, url: str, model: str | None = MODEL, **settings: Any) -> Any:
+    def make(name: str, url: str | None, model: str | None = MODEL, **settings: Any) -> Any:
         from pkmncli.plugins import get_registry  # noqa: PLC0415
 
         registration = get_registry().get("llm_backends", name)
         model_of_settings = registration.load_config()
         assert model_of_settings is not None
-        address = {"host": url} if name == "ollama" else {"base_url": url if name == "anthropic" else f"{url}/v1"}
+        # Without an address the environment's counts.
+        address = (
+            {}
+            if url is None
+            else {"host": url}
+            if name == "ollama"
+            else {"base_url": url if name == "anthropic" else f"{url}/v1"}
+        )
         return registration.load()(model_of_settings(**{**address, **settings}), model)
 
     return make

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fault_server import MODEL, Behaviour, FaultServer, never
 from faults import FAILURES, GOOD, KEY, READINGS, BuildBackend, Case
+from pydantic import ValidationError
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
@@ -138,9 +139,19 @@ def test_a_resolver_that_never_answers_holds_nobody(
     backend.close()
 
 
-@pytest.mark.parametrize("name", REMOTE)
-def test_a_password_in_an_address_is_not_told(name: str, build: BuildBackend, closed_port: int) -> None:
-    backend = build(name, f"http://someone:hush-hush@127.0.0.1:{closed_port}")
+ADDRESSES = (("ollama", "OLLAMA_HOST"), ("openai", "OPENAI_BASE_URL"), ("anthropic", "ANTHROPIC_BASE_URL"))
+
+
+@pytest.mark.parametrize(("name", "variable"), ADDRESSES)
+def test_a_password_in_an_address_is_not_told(
+    name: str, variable: str, build: BuildBackend, closed_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"http://someone:hush-hush@127.0.0.1:{closed_port}"
+    with pytest.raises(ValidationError) as refused:
+        build(name, address)
+    assert "hush-hush" not in str(refused.value)
+    monkeypatch.setenv(variable, address)
+    backend = build(name, None)
     assert "hush-hush" not in str(failure_of(backend))
     with pytest.raises(LLMConnectionError) as caught:
         backend.check()

@@ -199,8 +199,9 @@ def test_where_no_model_is_chosen_one_that_is_there_is_asked(
     backend.close()
 
 
-def test_an_address_that_is_none_is_told(build: BuildBackend) -> None:
-    backend = build("openai", "me:a-secret-word@here")
+def test_an_address_that_is_none_is_told(build: BuildBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "me:a-secret-word@here/v1")
+    backend = build("openai", None)
     with pytest.raises(LLMConnectionError, match="base_url") as error:
         backend.check()
     assert "secret" not in str(error.value)
