@@ -1,86 +1,33 @@
-"""Answers that come too late: they are not followed, and people are told once, with an interval that would fit."""
+"""Whether a model answers in time: said once, when it is clear, with an interval that would fit."""
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from pkmncli.api import LLMReply, LLMRequest, Source
-from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice_desk import OUTDATED, AdviceDesk
-from pkmncli.training.timeliness import ENOUGH_ANSWERS, Timeliness
+from pkmncli.training.timeliness import Timeliness
 
-LAG_STEPS, EPISODE_STEPS, STEPS = 60, 50, 1200
-WALK = json.dumps(
-    {"goal": "walk", "skill": "press", "presses": ["up"], "map": None, "x": None, "y": None, "confidence": 1.0}
-    | {"reason": "a test"}
+
+def judged(answers: int, outdated: int, lag_steps: float = 83.0) -> Timeliness:
+    timeliness = Timeliness(outdated=outdated)
+    for _ in range(answers):
+        timeliness.add(lag_steps)
+    return timeliness
+
+
+@pytest.mark.parametrize(
+    ("answers", "outdated", "says"),
+    [(2, 2, False), (3, 3, True), (3, 2, False), (9, 8, False), (10, 6, True), (10, 5, False), (40, 39, True)],
 )
+def test_it_is_said_when_most_come_too_late_or_the_first_few_all_do(answers: int, outdated: int, says: bool) -> None:
+    assert bool(judged(answers, outdated).complaint()) is says
 
 
-def test_most_answers_must_be_late_before_it_is_told_and_then_once() -> None:
-    timeliness = Timeliness()
-    for _ in range(ENOUGH_ANSWERS):
-        timeliness.add(43.0)
-        timeliness.outdated += 1
-        last = timeliness.complaint()
-        assert bool(last) == (timeliness.answers == ENOUGH_ANSWERS)
-    assert f"{ENOUGH_ANSWERS} of {ENOUGH_ANSWERS}" in last
-    assert "about 43 steps" in last
-    assert "--llm-interval 50" in last
-    timeliness.add(43.0)
-    timeliness.outdated += 1
+def test_it_is_said_once_with_an_interval_that_fits() -> None:
+    timeliness = judged(10, 9)
+    assert "(9 of 10): in the time of one an environment takes about 83 steps" in (told := timeliness.complaint())
+    assert "--llm-interval 90" in told
     assert timeliness.complaint() == ""
 
 
-def test_half_of_them_is_not_most() -> None:
-    timeliness = Timeliness(answers=20, outdated=10, lag_steps=43.0)
-    assert timeliness.complaint() == ""
-
-
-@pytest.mark.parametrize(("lag", "said"), [(0.0, 0), (7.9, 0), (8.0, 8), (20.0, 16), (100.0, 128)])
-def test_prompts_say_few_different_lags(lag: float, said: int) -> None:
-    assert Timeliness(answers=1, lag_steps=lag).rounded_lag == said
-
-
-def test_an_answer_that_the_game_has_overtaken_is_not_followed(
-    pkmn: Callable[..., Any], course: Callable[[Path], dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each answer takes longer than an episode, counted in steps, so that no clock decides."""
-    moved, steps = threading.Condition(), [0]
-    after_step = AdviceDesk.after_step
-
-    def count(self: AdviceDesk, *arguments: Any) -> Any:
-        with moved:
-            steps[0] += 1
-            moved.notify_all()
-        return after_step(self, *arguments)
-
-    def answer(self: ScriptedBackend, request: LLMRequest) -> LLMReply:
-        with moved:
-            until = steps[0] + LAG_STEPS
-            moved.wait_for(lambda: steps[0] >= until, timeout=request.timeout_s)
-        return LLMReply(WALK, "script")
-
-    monkeypatch.setattr(AdviceDesk, "after_step", count)
-    monkeypatch.setattr(ScriptedBackend, "complete", answer)
-    script = tmp_path / "script.toml"
-    script.write_text("[[reply]]\ntext = ''\n")
-    result = pkmn(
-        *("train", "--mode=llm-only", f"--steps={STEPS}", f"--max-steps-per-episode={EPISODE_STEPS}"),
-        *("--llm=scripted", f"--set=scripted.file={script}", "--llm-interval=5", "--run-name=it"),
-    )
-    assert result.code == 0, result.err
-    found = course(tmp_path / "runs" / "it")
-    assert len(found["advice"]) >= ENOUGH_ANSWERS
-    assert {row["problem"] for row in found["advice"]} == {OUTDATED}
-    assert not any(row["followed"] or row["advice"] for row in found["advice"])
-    assert all(row["source"] != Source.LLM for row in found["decisions"])
-    assert found["summary"]["llm"]["outdated"] == len(found["advice"])
-    said = result.out + result.err
-    assert said.count("come too late") == 1
-    assert "--llm-interval" in said
+def test_prompts_say_one_of_few_lags() -> None:
+    assert [judged(1, 0, lag).rounded_lag for lag in (0, 7, 8, 80, 95)] == [0, 0, 8, 64, 128]
