@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from pkmncli.api import LLMBackend
 from pkmncli.bench.llm_server import answering_server
 from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, ratio
 from pkmncli.bench.training import finished
 from pkmncli.config import NONE, resolve_settings
+from pkmncli.errors import LLMConnectionError, PluginError
 from pkmncli.plugins import Registry
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.session import TrainingSession
@@ -20,43 +22,71 @@ STEPS = 6000
 PAIRS = 3
 ANSWER_S = 1.0
 BACKEND = "openai"
+LOCAL = "local"
 BUDGET = 0.9
 
 
 def bench_llm(registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never) -> list[Measurement]:
     """Trainings with DQN that are advised by a server on loopback, and as many that are not.
 
+    Where a model of one's own machine is at hand, the same is measured with it: it takes its time from the training's.
+
     Raises:
         PluginError: the backend, or what it needs, is not installed.
     """
     registry.get("llm_backends", BACKEND).load()
-    advised: list[dict[str, Any]] = []
     with answering_server(ANSWER_S) as address:
-        sides = [
-            lambda: _steps_per_second(registry, address, advised),
-            lambda: _steps_per_second(registry, None, []),
-        ]
-        with_model, without = measure_pairs(sides, pairs, stop)
+        server = [f"{BACKEND}.base_url={address}", f"{BACKEND}.default_model=slow"]
+        found = _compare(registry, f"a model that answers in {ANSWER_S:g} s", BACKEND, server, pairs, stop, BUDGET)
+    if _is_at_hand(registry, LOCAL) and not stop():
+        found += _compare(registry, "a model on this machine", LOCAL, [], pairs, stop, None)
+    return found
+
+
+def _compare(
+    registry: Registry,
+    name: str,
+    backend: str,
+    sets: Sequence[str],
+    pairs: int,
+    stop: Callable[[], bool],
+    budget: float | None,
+) -> list[Measurement]:
+    advised: list[dict[str, Any]] = []
+    sides = [
+        lambda: _steps_per_second(registry, backend, sets, advised),
+        lambda: _steps_per_second(registry, NONE, (), []),
+    ]
+    with_model, without = measure_pairs(sides, pairs, stop)
     rates = f"{median(with_model):.0f} against {median(without):.0f} steps/s"
+    late = [100 * one["outdated"] / max(one["replies"], 1) for one in advised]
     return [
-        ratio(
-            f"training with a model that answers in {ANSWER_S:g} s", with_model, without, budget=BUDGET, detail=rates
-        ),
-        quantity("answers in such a training", [float(one["replies"]) for one in advised], "answers"),
-        quantity("steps that carried out advice", [100 * one["llm_steps"] / STEPS for one in advised], "%"),
+        ratio(f"training with {name}", with_model, without, budget=budget, detail=rates),
+        quantity("its answers", [float(one["replies"]) for one in advised], "answers"),
+        quantity("those that came too late", late, "%"),
+        quantity("steps that carried out its advice", [100 * one["llm_steps"] / STEPS for one in advised], "%"),
     ]
 
 
-def _steps_per_second(registry: Registry, address: str | None, advised: list[dict[str, Any]]) -> float:
+def _is_at_hand(registry: Registry, backend: str) -> bool:
+    """Whether a backend is installed, and has a model to answer with."""
+    settings = resolve_settings({"llm": backend}, registry=registry, environ={})
+    try:
+        model: LLMBackend = registry.get("llm_backends", backend).load()(settings.plugin(backend), None)
+        model.check()
+        model.close()
+    except (PluginError, LLMConnectionError):
+        return False
+    return True
+
+
+def _steps_per_second(registry: Registry, llm: str, sets: Sequence[str], advised: list[dict[str, Any]]) -> float:
     with tempfile.TemporaryDirectory(prefix="pkmn-bench-") as folder:
         settings = resolve_settings(
-            {"steps": STEPS, "save_dir": Path(folder), "llm": BACKEND if address else NONE},
-            registry=registry,
-            environ={},
-            sets=[f"{BACKEND}.base_url={address}", f"{BACKEND}.default_model=slow"] if address else [],
+            {"steps": STEPS, "save_dir": Path(folder), "llm": llm}, registry=registry, environ={}, sets=sets
         )
         session = TrainingSession(settings, registry, ["pkmn", "bench"], ConsoleProgress(quiet=True))
         summary = finished(session.start()).summary
-    if address:
+    if llm != NONE:
         advised.append(summary["llm"])
     return float(summary["steps_per_second"])

@@ -6,7 +6,7 @@ import json
 import multiprocessing
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from typing import Any
@@ -69,7 +69,8 @@ def _serve(connection: Connection, delay_s: float) -> None:
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            with suppress(ConnectionError):  # a training has ended meanwhile
+                self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Says nothing."""

@@ -12,7 +12,7 @@ from typing import Any
 from pkmncli.api import Action, Advice, LLMReply
 
 MOST_PRESSES = 8
-SKILLS: tuple[str, ...] = ("press", "go_to", "talk_to", "fight", "heal", "catch")
+SKILLS: tuple[str, ...] = ("press", "go_to", "talk_to", "fight", "flee", "heal", "catch")
 """What advice can ask of a pilot. A pilot leaves out what it doesn't know."""
 
 BUTTONS: tuple[str, ...] = tuple(action.name.lower() for action in Action)

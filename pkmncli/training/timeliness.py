@@ -8,6 +8,9 @@ from dataclasses import dataclass
 ENOUGH_ANSWERS = 10
 """Answers after which it is judged; also how far back their average reaches."""
 
+FEW_ANSWERS = 3
+"""Answers that are enough where every one was too late."""
+
 _SHORT_LAG = 8
 
 
@@ -33,7 +36,9 @@ class Timeliness:
 
     def complaint(self) -> str:
         """What to tell people, once, when most answers come too late; empty otherwise."""
-        if self.told or self.answers < ENOUGH_ANSWERS or 2 * self.outdated <= self.answers:
+        most_late = self.answers >= ENOUGH_ANSWERS and 2 * self.outdated > self.answers
+        all_late = self.answers >= FEW_ANSWERS and self.outdated == self.answers
+        if self.told or not (most_late or all_late):
             return ""
         self.told = True
         fitting = max(10, math.ceil(self.lag_steps / 10) * 10)

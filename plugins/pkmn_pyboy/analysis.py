@@ -150,6 +150,14 @@ class GameStateAnalysis:
 
     def sentences(self) -> list[str]:
         """Place, battle, party, danger and what changed, a sentence each."""
+        sentences = [*self.situation(), f"Danger: {self.danger.name.lower()}."]
+        words = self.changes.words()
+        if words:
+            sentences.append(f"In the last {self.changes.steps} steps: {', '.join(words)}.")
+        return sentences
+
+    def situation(self) -> list[str]:
+        """Place, battle and party, a sentence each."""
         place = self.exploration
         sentences = [f"{place.map}, tile ({place.x}, {place.y}), facing {place.facing}; {place.phase}."]
         if self.battle.in_battle:
@@ -158,10 +166,6 @@ class GameStateAnalysis:
             sentences.append(f"Party of {place.party_size} at {place.party_hp:.0%} of its hit points, {place.health}.")
         else:
             sentences.append("No Pokemon yet.")
-        sentences.append(f"Danger: {self.danger.name.lower()}.")
-        words = self.changes.words()
-        if words:
-            sentences.append(f"In the last {self.changes.steps} steps: {', '.join(words)}.")
         return sentences
 
     @property

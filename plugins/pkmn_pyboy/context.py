@@ -91,7 +91,7 @@ def describe(environment: PokemonEnvironment, since: Snapshot | None) -> Context
     """The context now; ``since`` is the moment of the one before."""
     state, names, details = environment.state, environment.known_names, environment.details()
     analysis = analyse(environment, since)
-    sentences = analysis.sentences()
+    sentences = analysis.situation()  # danger and changes stand by themselves
     if state.party.members:
         members = zip(state.party.members, details.nicknames, strict=True)
         sentences.append(f"Party: {', '.join(_member(member, nickname, names) for member, nickname in members)}.")
@@ -135,7 +135,7 @@ def _goal(environment: PokemonEnvironment) -> str:
 
 def _presses(state: GameState) -> str:
     allowed = allowed_actions(state)
-    return f"presses that do something now: {', '.join(action.name.lower() for action in Action if action in allowed)}"
+    return f"presses that do something: {', '.join(action.name.lower() for action in Action if action in allowed)}"
 
 
 def _member(member: PartyMember, nickname: str, names: Names) -> str:

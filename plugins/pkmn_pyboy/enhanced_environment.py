@@ -13,6 +13,7 @@ from pkmn_pyboy.emulation_settings import settings_from
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import GameState
+from pkmncli.api import Context
 
 LONGEST_TEXT = 16_384
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n" + "éÉ♂♀…¥×’‘“”„·"
@@ -97,7 +98,7 @@ class EnhancedPyBoyPokemonCrystalEnv(PokemonEnvironment):
             **arrays,
             "strategic_context": {
                 "current_goal": _plain(context.current_goal),
-                "context_summary": _plain(context.context_summary),
+                "context_summary": _plain(_summary(context)),
                 "action_suggestions": [_plain(suggestion) for suggestion in context.action_suggestions],
             },
         }
@@ -108,6 +109,16 @@ class EnhancedPyBoyPokemonCrystalEnv(PokemonEnvironment):
     def _calculate_reward(self, current_state: StateMapping, previous_state: StateMapping, action: int) -> float:
         """What a step earned: the sum of the settings' reward parts. A subclass adds its own to it."""
         return self.rewards.score(previous_state.state, action, current_state.state)
+
+
+def _summary(context: Context) -> str:
+    """The situation with its danger and what changed, which have no key of their own here."""
+    sentences = [context.context_summary]
+    if context.danger:
+        sentences.append(f"Danger: {context.danger}.")
+    if context.changes:
+        sentences.append(f"Changed: {', '.join(context.changes)}.")
+    return " ".join(sentences)
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from pkmncli.api import Context, MilestoneSplit
 from pkmncli.errors import ConfigurationError
 from pkmncli.llm.prompts import PromptTemplate, Question, estimated_tokens
+from pkmncli.llm.replies import ADVICE_SCHEMA
 
 CONTEXT = Context(
     "Reach the lab.",
@@ -47,6 +48,12 @@ def test_everything_known_stands_in_a_prompt_with_room(template: PromptTemplate)
     ):
         assert text in prompt.text
     assert "press, go_to, talk_to" in prompt.text
+
+
+def test_every_skill_that_can_be_chosen_is_explained(template: PromptTemplate) -> None:
+    text = template.fill(Question(Context("g", "s")), 8000).text
+    for skill in ADVICE_SCHEMA["properties"]["skill"]["enum"]:
+        assert f"`{skill}`" in text
 
 
 def test_a_part_that_has_nothing_to_say_is_left_out(template: PromptTemplate) -> None:

@@ -222,5 +222,7 @@ def test_a_battle_in_words(make: Make) -> None:
     assert f"A wild battle: {opponent} level {battle.opponent.level}" in context.context_summary
     assert "has the moves" in context.context_summary
     assert "PP)" in context.context_summary
+    assert "Danger" not in context.context_summary, "it stands by itself"
+    assert "In the last" not in context.context_summary
     assert context.danger == environment.analysis().danger.name.lower()
     assert context.text_map == ""

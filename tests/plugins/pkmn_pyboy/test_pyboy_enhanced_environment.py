@@ -56,13 +56,17 @@ def test_gymnasiums_checker_finds_nothing_wrong(environment: EnhancedPyBoyPokemo
 
 def test_a_letter_that_the_space_does_not_know_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = EnhancedPyBoyPokemonCrystalEnv(seed_noops=(0, 0))
-    monkeypatch.setattr(environment, "context", lambda: Context("Meet 日 by 9 o'clock", "Café", ("go",)))
+    monkeypatch.setattr(
+        environment,
+        "context",
+        lambda: Context("Meet 日 by 9 o'clock", "Café", ("go",), danger="low", changes=("+1 level",)),
+    )
 
     observation, _ = environment.reset(seed=1)
 
     assert observation["strategic_context"] == {
         "current_goal": "Meet ? by 9 o'clock",
-        "context_summary": "Café",
+        "context_summary": "Café Danger: low. Changed: +1 level.",
         "action_suggestions": ["go"],
     }
     assert environment.observation_space.contains(observation)
