@@ -27,7 +27,10 @@ class EvidenceFile(ProfileFile):
 
 
 class TargetFile(ProfileFile):
-    """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number."""
+    """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number.
+
+    With ``push_to`` that someone is a boulder, to be pushed to that tile; without ``person`` any boulder will do.
+    """
 
     map: tuple[int, int]
     x: int | None = None
@@ -35,6 +38,7 @@ class TargetFile(ProfileFile):
     facing: Literal["down", "up", "left", "right"] | None = None
     person: int | None = Field(default=None, ge=1, le=15)
     scene: int | None = Field(default=None, ge=0, le=255)
+    push_to: tuple[Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, le=255)]] | None = None
 
 
 class GoalFile(ProfileFile):

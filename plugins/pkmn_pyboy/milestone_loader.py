@@ -74,7 +74,8 @@ def _build(
         group, number = entry.target.map
         place = entry.target
         scene = place.scene if place.scene is not None else -1
-        target = Target(group * 256 + number, place.x, place.y, place.facing, place.person or 0, scene)
+        _check_push(path, where, entry)
+        target = Target(group * 256 + number, place.x, place.y, place.facing, place.person or 0, scene, place.push_to)
     _check_names(path, where, entry, names, field_moves)
     requires = Requirements(
         tuple(entry.needs_items),
@@ -98,6 +99,18 @@ def _build(
         requires,
         tuple(word.lower() for word in entry.refuse_words),
     )
+
+
+def _check_push(path: Path, where: str, entry: GoalFile) -> None:
+    """Who pushes a boulder needs strength, and one place to push it to."""
+    place = entry.target
+    if place is None or place.push_to is None:
+        return
+    for name in ("x", "y", "facing", "scene"):
+        if getattr(place, name) is not None:
+            _fail(path, f"{where}.target", f"{entry.key}: push_to says where to; take {name} out")
+    if "strength" not in entry.needs_field_moves:
+        _fail(path, f"{where}.target", f'{entry.key}: push_to takes needs_field_moves = ["strength"]')
 
 
 def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_moves: Mapping[str, FieldMove]) -> None:

@@ -116,7 +116,8 @@ class Target:
     """A place to walk to: a map, and where known a tile on it and the direction to face and press A there.
 
     ``person`` is the number on the map of someone to speak to, wherever he stands by then. ``scene`` stands for any
-    tile that starts the map's scene of that number, -1 for none.
+    tile that starts the map's scene of that number, -1 for none. With ``push_to`` it is the boulder ``person``, 0 for
+    any, that is to be pushed to that column and row.
     """
 
     map_id: int
@@ -125,6 +126,7 @@ class Target:
     facing: str | None = None
     person: int = 0
     scene: int = -1
+    push_to: tuple[int, int] | None = None
 
 
 class Foe(NamedTuple):

@@ -1,4 +1,4 @@
-"""Can each milestone's road be walked? Follows the story over a world's maps with the field moves known by then."""
+"""Can each milestone's road be walked, each boulder be pushed? Follows the story with the field moves known by then."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
+from pkmn_pyboy.navigation.pushes import PushPlanner
+from pkmn_pyboy.navigation.search import Moves, Openings
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.records import ENTER, Place, Role, WorldMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,14 @@ def check_roads(profile: GameProfile, world: World) -> list[RoadProblem]:
 
     The story is followed in its order, errands before the milestones that they are for. At each goal the player has
     the field moves that it, or one before it, needs or gives. Who stands in the way only until a flag is set is taken
-    to have gone by then.
+    to have gone by then. Boulders are pushed from where the image has them, by someone who comes in from outside; one
+    that was pushed into a hole is gone from then on.
 
     Args:
         profile: the game.
         world: its maps, from an image.
     """
+    fallen: set[tuple[int, int]] = set()
     planner = RoutePlanner(world)
     problems: list[RoadProblem] = []
     moves: set[str] = set()
@@ -64,6 +68,7 @@ def check_roads(profile: GameProfile, world: World) -> list[RoadProblem]:
                 problems.append(RoadProblem(goal.key, f"its target is not on {world.name(goal.target.map_id)}"))
                 continue
             place = _first(ends, world) if place is None else _walk(goal, place, ends, planner, moves, problems)
+            problems += _push(goal, goal.target, world, moves, fallen)
         moves.update(by_item[item] for item in goal.gives if item in by_item)
     return problems
 
@@ -115,6 +120,41 @@ def _walk(
             return route.goal
     problems.append(RoadProblem(goal.key, f"there is no way {where}"))
     return _first(ends, planner.world) or place
+
+
+def _push(
+    goal: Milestone, target: Target, world: World, moves: set[str], fallen: set[tuple[int, int]]
+) -> list[RoadProblem]:
+    """Why a boulder can't be pushed to where a goal wants it; nothing where it can, or where none is to be pushed."""
+    here = world.map(target.map_id)
+    if target.push_to is None or here is None:
+        return []
+    grid, (x, y) = here.grid, target.push_to
+    name = world.name(target.map_id)
+    if not grid.inside(x, y):
+        return [RoadProblem(goal.key, f"({x},{y}), where a boulder is to go, is not on {name}")]
+    there = [one for one in here.people if (target.map_id, one.number) not in fallen]
+    boulders = {one.number: grid.cell(one.x, one.y) for one in there if one.role is Role.BOULDER}
+    if not boulders or (target.person and target.person not in boulders):
+        return [RoadProblem(goal.key, f"person {target.person or 'of any number'} of {name} is no boulder")]
+    warps = {grid.cell(way.x, way.y) for way in world.ways(target.map_id) if way.press == ENTER}
+    walls = {grid.cell(one.x, one.y) for one in there if one.role is not Role.BOULDER and not one.walks}
+    openings = Openings({tile: move for tile, move in world.openers.items() if move != "surf"}, frozenset(moves))
+    planner = PushPlanner(Moves(grid, world.rules, openings=openings), walls=walls, warps=warps)
+    to, which = grid.cell(x, y), boulders[target.person] if target.person else None
+    for start in _entrances(here, world):
+        plan = planner.plan(start, boulders.values(), to, which)
+        if plan is not None:
+            if target.person and to in warps:
+                fallen.add((target.map_id, target.person))
+            return []
+    return [RoadProblem(goal.key, f"no boulder can be pushed to ({x},{y}) of {name} as the image has them")]
+
+
+def _entrances(here: WorldMap, world: World) -> Iterator[int]:
+    """Cells where the player may come in, one for each way out."""
+    for way in world.ways(here.map_id):
+        yield here.grid.cell(way.x, way.y)
 
 
 def _ends(target: Target, world: World) -> list[Place | int]:

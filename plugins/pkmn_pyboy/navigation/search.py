@@ -34,15 +34,23 @@ class Moves:
         rules: what its tiles mean.
         swims: whether the player is on the water.
         openings: what field moves open.
+        stops: cells where someone stands, before which whoever slides over ice comes to rest.
     """
 
     def __init__(
-        self, grid: MapGrid, rules: TileRules, *, swims: bool = False, openings: Openings | None = None
+        self,
+        grid: MapGrid,
+        rules: TileRules,
+        *,
+        swims: bool = False,
+        openings: Openings | None = None,
+        stops: frozenset[int] = frozenset(),
     ) -> None:
         self.grid = grid
         self.rules = rules
         self.swims = swims
         self.openings = openings or Openings()
+        self.stops = stops
         self._known: dict[int, tuple[tuple[int, int, int], ...]] = {}
 
     def __getitem__(self, cell: int) -> tuple[tuple[int, int, int], ...]:
@@ -51,6 +59,12 @@ class Moves:
         if moves is None:
             moves = self._known[cell] = tuple(self._from(cell))
         return moves
+
+    def stopped_by(self, stops: frozenset[int]) -> Moves:
+        """The same with someone else in the way of who slides."""
+        if stops == self.stops:
+            return self
+        return Moves(self.grid, self.rules, swims=self.swims, openings=self.openings, stops=stops)
 
     def needs_use(self, cell: int, direction: int) -> bool:
         """Whether a step from a cell begins with a field move on the tile ahead."""
@@ -66,7 +80,7 @@ class Moves:
                 target, cost = target + delta, JUMP_COST
             if rules.sides[here] >> direction & 1 or not self._enters(cell, target, direction):
                 continue
-            while tiles[target] == rules.ice and self._enters(target, target + delta, direction):
+            while tiles[target] == rules.ice and self._slides_on(target, direction):
                 target += delta
             yield target, direction, cost + self._use_cost(cell, tiles[target], direction)
 
@@ -78,6 +92,11 @@ class Moves:
             and self._opens(origin, tiles[cell], direction)
             and not rules.sides[tiles[cell]] >> OPPOSITE[direction] & 1
         )
+
+    def _slides_on(self, cell: int, direction: int) -> bool:
+        """Whether who comes over a tile of ice goes on to the next."""
+        ahead = cell + self.grid.deltas[direction]
+        return cell not in self.stops and ahead not in self.stops and self._enters(cell, ahead, direction)
 
     def _opens(self, origin: int, tile: int, direction: int) -> bool:
         kind, openings = self.rules.kind[tile], self.openings

@@ -8,9 +8,9 @@ from typing import Any
 
 _WORD = (1 << 64) - 1
 
-TILE, EXIT, TALK, PACE, MENU, LOOK = "tile", "exit", "talk", "pace", "menu", "look"
+TILE, EXIT, TALK, PACE, MENU, LOOK, PUSH = "tile", "exit", "talk", "pace", "menu", "look", "push"
 """Kinds of goals: stand on a tile, leave by an exit, speak to someone or read something, walk about in the grass, open
-the menu for a job, see what lies beyond a tile."""
+the menu for a job, see what lies beyond a tile, push a boulder to a tile."""
 
 
 @dataclass(slots=True)
@@ -95,6 +95,12 @@ class PilotMemory:
     """What no way was found for, the map, and the step until which none is looked for again there."""
     avoid: list[list[int]] = field(default_factory=list)
     """Exits that were taken or tried in vain: map, column, row."""
+    pushes: list[list[int]] = field(default_factory=list)
+    """Pushes to come: column and row of the boulder, direction."""
+    pushes_for: list[int] = field(default_factory=list)
+    """What they are for: map, column and row to push to, the boulder's number."""
+    no_push: list[int] = field(default_factory=list)
+    """The same of what no pushes were found for, and a checksum of how things stood."""
     using: bool = False
     """Whether the latest press asked for a field move to be used."""
     question: int = 0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.pushing import push_goal
 from pkmn_pyboy.pilot.roads import Key, Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
@@ -48,7 +49,8 @@ class Objectives:
         """A goal on this map that serves a target; None where nothing can be done for it here, or it failed."""
         if target.map_id == state.map_id:
             goal = self._here(target, key, why, memory, around) or self._closer_look(target, why, memory, around)
-            if goal is None and target.x is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
+            elsewhere = target.x is not None or target.push_to is not None
+            if goal is None and elsewhere and memory.tries.get(key, 0) < self._settings.goal_tries:
                 # It may lie in another part of this map, to be entered from elsewhere.
                 goal = self.towards(target, why, state, memory, around)
         else:
@@ -65,7 +67,7 @@ class Objectives:
             return None
         steps = self._environment.steps
         x, y = (_UNSET if place is None else place for place in (target.x, target.y))
-        key: Key = ("to", target.map_id, x, y, target.person, target.scene)
+        key: Key = ("to", target.map_id, x, y, target.person, target.scene, *(target.push_to or ()))
         missed = [*key, state.map_id]
         if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
             return None
@@ -127,6 +129,8 @@ class Objectives:
 
     def _here(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
         map_id = target.map_id
+        if target.push_to is not None:
+            return push_goal(target, key, why, PLANNED, memory, around, self._settings.goal_tries)
         if target.person:
             return self._person(target, key, why, memory, around)
         if target.scene >= 0:

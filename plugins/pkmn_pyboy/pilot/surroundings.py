@@ -39,6 +39,12 @@ class Surroundings:
     """Whether boulders give way when walked against."""
     verge: frozenset[tuple[int, int]] = frozenset()
     """Tiles beside some that were not seen yet; none where the whole map is known."""
+    walls: frozenset[int] = frozenset()
+    """Cells that are blocked by anything but a boulder."""
+    warps: frozenset[int] = frozenset()
+    """Cells that take the player away when stepped on."""
+    strong: bool = False
+    """Whether boulders could be made to give way."""
 
     def needs_use(self, cell: int, direction: int) -> bool:
         """Whether a step begins with a field move on what lies ahead."""
@@ -121,9 +127,10 @@ class Lookout:
         blocked |= {grid.cell(x, y) for map_id, x, y, _ in memory.blocks if map_id == state.map_id}
         start = grid.cell(state.x, state.y)
         blocked.discard(start)
-        warps = {cell for way in exits for cell, press in way.ends.items() if press < 0}
+        warps = frozenset(cell for way in exits for cell, press in way.ends.items() if press < 0)
         usable = usable_moves(self._environment) if self._environment.profile.field_moves else frozenset()
-        moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING)
+        stops = frozenset(blocked) if rules.ice in grid.tiles else frozenset()
+        moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING).stopped_by(stops)
         boulders = frozenset(
             grid.cell(person.x, person.y)
             for person in people
@@ -149,6 +156,9 @@ class Lookout:
             boulders,
             self._pushes(state),
             verge,
+            frozenset(blocked) - boulders,
+            warps,
+            "strength" in usable,
         )
 
     def hides_nothing(self, map_id: int, x: int, y: int) -> bool:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.goals import GoalChooser
-from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.paths import one_step, pace, presses
+from pkmn_pyboy.pilot.pushing import push_path, pushed_from
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import GameState
@@ -135,7 +136,8 @@ class Traveller:
                 path.pop(0)
                 memory.bumps = memory.waited = 0
         elif memory.place == [x, y] and self._environment.pressed == press == memory.proposed:
-            if press == _A or (len(path) > 1 and path[1][2] == _A and state.facing == direction):
+            turned = len(path) > 1 and path[1][2] == _A and state.facing == direction
+            if press == _A or turned or self._has_pushed(path, memory):
                 path.pop(0)
             elif direction is None or memory.faced == direction:
                 # A press that only turned was no step that failed.
@@ -147,9 +149,22 @@ class Traveller:
         elif memory.bumps >= _BUMPS and press != _A:
             self._remember_block(state, memory, press)
 
+    def _has_pushed(self, path: list[list[int]], memory: PilotMemory) -> bool:
+        """Whether what stood before the player went on, as the goal wants; the player himself stays behind."""
+        x, y, press = path[0]
+        direction = _DIRECTION_OF.get(press)
+        if memory.goal is None or memory.goal.kind != PUSH or len(path) > 1 or direction is None:
+            return False
+        dx, dy = STEPS[direction]
+        if self._lookout.boulder_at(x + dx, y + dy):
+            return False
+        pushed_from(x, y, direction, memory)
+        return True
+
     def _reached(self, state: GameState, memory: PilotMemory) -> None:
         goal = memory.goal
-        if goal is None or goal.kind == PACE:
+        if goal is None or goal.kind in (PACE, PUSH):
+            memory.bumps = 0
             memory.legs += 1
             if memory.legs >= _LEGS:
                 memory.drop_goal(tried=True)
@@ -166,7 +181,7 @@ class Traveller:
         memory.blocks.append([state.map_id, state.x + dx, state.y + dy, self._environment.steps + _BLOCK_STEPS])
         memory.bumps = 0
         memory.path = []
-        if memory.goal is not None and memory.goal.kind == EXIT:
+        if memory.goal is not None and memory.goal.kind in (EXIT, PUSH):
             memory.drop_goal(tried=True)
 
     def _notice_progress(self, memory: PilotMemory) -> None:
@@ -217,6 +232,8 @@ class Traveller:
             return pace(memory, around)
         if goal.kind == MENU:
             return [[state.x, state.y, _START]]
+        if goal.kind == PUSH:
+            return push_path(goal, int(state.facing), memory, around, self._grass_cost(memory))
         ends: dict[int, int] = {}
         if goal.kind in (TILE, LOOK):
             ends = {grid.cell(goal.x, goal.y): goal.facing}
@@ -258,7 +275,7 @@ class Traveller:
             return None
         x, y, press = memory.path[0]
         people = self._lookout.nearby()
-        if goal.person and goal.person in people and people[goal.person] != (goal.x, goal.y):
+        if goal.kind != PUSH and goal.person in people and people[goal.person] != (goal.x, goal.y):
             goal.x, goal.y = people[goal.person]
             memory.path = []
             return None

@@ -81,6 +81,8 @@ def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
 def of_target(world: World, target: Target) -> Goal:
     """Where a milestone's target is: beside its person, on a tile that starts its scene, on its tile, on its map.
 
+    For a boulder to push that is beside it, or beside any boulder where none is named.
+
     Without ends where the map is not known, or what the target names is not on it; its map may still be reached by
     :func:`on_map`.
     """
@@ -91,6 +93,9 @@ def of_target(world: World, target: Target) -> Goal:
     if target.person:
         someone = next((one for one in here.people if one.number == target.person), None)
         ends = talk_ends(here, world.rules, someone.x, someone.y) if someone is not None else {}
+    elif target.push_to is not None:
+        boulders = [one for one in here.people if one.role is Role.BOULDER]
+        ends = {place: way for one in boulders for place, way in talk_ends(here, world.rules, one.x, one.y).items()}
     elif target.scene >= 0:
         ends = {(one.x, one.y): ENTER for one in here.triggers if one.scene == target.scene}
     elif target.x is None or target.y is None:

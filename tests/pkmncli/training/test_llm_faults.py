@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import Behaviour, FaultServer, half, hang_up, never, slowly_from_the_start
+from fault_server import Behaviour, FaultServer, endless, half, hang_up, never, slowly_from_the_start
 from faults import GOOD, KEY, READINGS
 
 from pkmncli.api import LLMFault, Source
@@ -69,11 +69,15 @@ def assert_nowhere(secret: str, folder: Path, *texts: str) -> None:
         (Behaviour(status=503, headers=AT_ONCE), LLMFault.OVERLOADED),
         (Behaviour(status=401, message=f"Incorrect API key provided: {KEY}"), LLMFault.AUTHENTICATION),
         (Behaviour(status=404, message="the model was unloaded"), LLMFault.NO_MODEL),
+        (Behaviour(status=408), LLMFault.TIMEOUT),
         (Behaviour(status=413), LLMFault.TOO_LONG),
         (Behaviour(status=400, message=f"{KEY} is not what we like"), LLMFault.REFUSED),
         (Behaviour(status=500), LLMFault.BROKEN),
         (Behaviour(body=b"<html>", content_type="text/html"), LLMFault.BROKEN),
+        (Behaviour(body=b"{}"), LLMFault.BROKEN),
+        (Behaviour(body=b'{"model": "tiny", "choices": [{"mess'), LLMFault.BROKEN),
         (Behaviour(text="x" * 10_000_000), LLMFault.BROKEN),
+        (Behaviour(send=endless), LLMFault.BROKEN),
     ],
     ids=lambda value: str(value) if isinstance(value, LLMFault) else "",
 )

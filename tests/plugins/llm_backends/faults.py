@@ -19,6 +19,8 @@ KEY = "sk-never-to-be-seen-0123456789"
 
 ADVICE = {"goal": "walk on", "skill": "press", "presses": ["up"], "map": None, "x": None, "y": None}
 GOOD = json.dumps(ADVICE | {"confidence": 0.5, "reason": "a test"})
+_QUIET = GOOD.replace("up", "none")
+"""Good but for what a test changes: no word of it could be read as prose."""
 _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
 _SLOW_S = 0.4
 _ENOUGH_S = 60.0
@@ -96,10 +98,10 @@ READINGS = {
     "action out of range": (json.dumps({"presses": ["jump"], "confidence": 0.5}), "nothing"),
     "action by number": (json.dumps({"presses": [12], "confidence": 0.5}), "nothing"),
     "wrong types": (json.dumps({"skill": 3, "presses": "upwards", "confidence": "high"}), "nothing"),
-    "sure beyond measure": (GOOD.replace("0.5", "1e15").replace("up", "jump"), "nothing"),
-    "sure as no number": (GOOD.replace("0.5", "NaN").replace("up", "jump"), "nothing"),
-    "sure by 5,000 digits": (GOOD.replace("0.5", "9" * 5000).replace("up", "jump"), "nothing"),
-    "sure by 400 digits": (GOOD.replace("0.5", "9" * 400).replace("up", "jump"), "nothing"),
+    "sure beyond measure": (_QUIET.replace("0.5", "1e15"), "nothing"),
+    "sure as no number": (_QUIET.replace("0.5", "NaN"), "nothing"),
+    "sure by 5,000 digits": (_QUIET.replace("0.5", "9" * 5000), "nothing"),
+    "sure by 400 digits": (_QUIET.replace("0.5", "9" * 400), "nothing"),
     "empty": ("", "nothing"),
     "half": (GOOD[:20], "nothing"),
     "halves of characters": ('{"goal": "\\ud800", "presses": ["jump"], "reason": "\\udfff"}', "nothing"),

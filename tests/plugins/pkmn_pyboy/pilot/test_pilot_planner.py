@@ -188,6 +188,28 @@ def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
     assert "tarn_crossed" in barred
 
 
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (Target(518, person=2, push_to=(14, 5)), ""),
+        (Target(518, push_to=(6, 5)), ""),
+        (Target(518, person=2, push_to=(12, 3)), "no boulder can be pushed to (12,3) of Still Tarn"),
+        (Target(518, person=1, push_to=(14, 5)), "person 1 of Still Tarn is no boulder"),
+        (Target(518, person=2, push_to=(40, 5)), "(40,5), where a boulder is to go, is not on Still Tarn"),
+    ],
+)
+def test_the_check_tells_which_boulders_can_be_pushed_to_their_place(
+    quillwood: GameProfile, target: Target, message: str
+) -> None:
+    assert quillwood.bundled_rom is not None
+    world = CartridgeWorld(quillwood.bundled_rom.read_bytes(), quillwood)
+    *others, last = quillwood.milestones
+    changed = dataclasses.replace(quillwood, milestones=(*others, dataclasses.replace(last, target=target)))
+    problems = [str(problem) for problem in check_roads(changed, world)]
+    assert len(problems) == bool(message)
+    assert all(problem.startswith(f"boulder_pushed: {message}") for problem in problems)
+
+
 def test_a_trainer_that_the_image_has_not_is_a_problem(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
     cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
@@ -267,6 +289,8 @@ def test_crystals_errands_stand_before_what_they_are_for(crystal: GameProfile) -
         ("sailor_told", "sailor_fetched", "girl_found", "vermilion"),
         ("manager_met", "thief_met", "machine_part", "power_restored", "radio_card", "kanto_radio", "snorlax"),
         ("blue_met", "earth_badge"),
+        ("strength", "ice_boulder_one", "ice_boulder_two", "ice_boulder_three", "ice_boulder_four", "waterfall",
+         "blackthorn", "gym_boulder_one", "gym_boulder_three", "clair_beaten", "rising_badge"),
     ):  # fmt: skip
         places = [keys.index(key) for key in errands]
         assert places == sorted(places), errands

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leg_player import begin, play_until
+
 from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.rom import RomImage
+from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 
@@ -15,6 +19,8 @@ SAVED_AT, SAVED_FROM, SAVED_BYTES, SUM_AT = 0xA009, 0xD47B, 0x0B79, 0xAD0D
 CART_RAM = range(0xA000, 0xAD10)
 MEMBER_BYTES, NAME_BYTES = 48, 11
 HOLD, FRAMES = 10, 24
+ALL_BADGES = 0b111
+LESSONS = (50, 52, 53)
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,19 @@ class Saved:
 
     def address(self, name: str) -> int:
         return self.profile.memory[name].address
+
+
+def saved_with_lessons(profile: GameProfile) -> Saved:
+    """A game saved right after the choice of RILLET, with all badges and lessons, none of them taught."""
+    player = begin(lambda **settings: PokemonEnvironment(EnvironmentSettings(**settings)))
+    play_until(player, "starter")
+    environment = player.environment
+    player.tap("b . b . b . b . b . start . down down down down a . . . a . . . . a . b . .")
+    ram = bytes(environment.emulator.memory[1, address] for address in CART_RAM)
+    saved = Saved(environment.rom, profile, ram)
+    environment.close()
+    at = saved.address("wTMsHMs")
+    return saved.changed({at + place: b"\1" for place in LESSONS}).with_fields(wJohtoBadges=ALL_BADGES)
 
 
 class PlacedGame:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from leg_player import begin, play_until
-from placed_game import PlacedGame, Saved
+from placed_game import PlacedGame, Saved, saved_with_lessons
 
-from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Facing, Phase
 
 ROAD, TARN, MARROWMERE, SUMMIT, REST = (2, 4), (2, 6), (4, 1), (5, 5), (4, 2)
@@ -28,16 +25,7 @@ Play = Callable[[Saved], PlacedGame]
 @pytest.fixture(scope="module")
 def start(quillwood: GameProfile) -> Saved:
     """A game saved right after the choice of RILLET, with all badges, the lessons and no partner that knows a move."""
-    player = begin(lambda **settings: PokemonEnvironment(EnvironmentSettings(**settings)))
-    play_until(player, "starter")
-    environment = player.environment
-    player.tap("b . b . b . b . b . start . down down down down a . . . a . . . . a . b . .")
-    ram = bytes(environment.emulator.memory[1, address] for address in range(0xA000, 0xAD10))
-    saved = Saved(environment.rom, quillwood, ram)
-    environment.close()
-    at = saved.address("wTMsHMs")
-    lessons = {at + place: b"\1" for place in (50, 52, 53)}
-    return saved.changed(lessons).with_fields(wJohtoBadges=ALL_BADGES).with_flags(BEAT_TOBY, GOT_SHEAR)
+    return saved_with_lessons(quillwood).with_flags(BEAT_TOBY, GOT_SHEAR)
 
 
 @pytest.fixture

@@ -1,0 +1,113 @@
+"""Pushing a boulder to a place: the plan is made once, followed push by push, and made anew when things differ."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from pkmn_pyboy.milestones import Target
+from pkmn_pyboy.navigation.grid import STEPS
+from pkmn_pyboy.navigation.pushes import Push, PushPlanner
+from pkmn_pyboy.pilot.memory import EXIT, PUSH, Goal, PilotMemory
+from pkmn_pyboy.pilot.paths import presses
+from pkmn_pyboy.pilot.surroundings import Surroundings
+
+
+def push_goal(
+    target: Target, key: str, why: str, confidence: float, memory: PilotMemory, around: Surroundings, tries: int
+) -> Goal | None:
+    """A goal that brings the boulder of a target to its place; None where that can't be done from here as things are.
+
+    Where boulders may have been pushed the wrong way the goal is to leave the map, which puts them back.
+
+    Args:
+        target: with the place to push to.
+        key: names the goal among the tries.
+        why: as the decision says it.
+        confidence: how sure it is.
+        memory: what failed, and the plan.
+        around: the map.
+        tries: how often anything is tried.
+    """
+    here = around.grid.map_id
+    if target.push_to is None or not around.strong or memory.tries.get(key, 0) >= tries:
+        return None
+    goal = Goal(PUSH, key, here, why, confidence, *target.push_to, person=target.person)
+    if _next_push(goal, memory, around) is not None:
+        return goal
+    if _stands_there(goal, around) or not around.pushes:
+        return None
+    visits = f"{key}/again/"
+    again = f"{visits}{memory.visits.get(str(here), 0)}"
+    if again not in memory.tries and sum(one.startswith(visits) for one in memory.tries) >= tries:
+        return None
+    if memory.tries.setdefault(again, 0) >= tries:
+        return None
+    ways = {cell: (way.key, press) for way in around.exits for cell, press in way.ends.items()}
+    nearest = around.search.nearest(ways)
+    if nearest is None:
+        return None
+    name, press = ways[nearest[0]]
+    why = f"{why}: have the boulders back in their places"
+    return Goal(EXIT, again, here, why, confidence, *around.grid.tile_of(nearest[0]), press, exit=name)
+
+
+def push_path(goal: Goal, facing: int, memory: PilotMemory, around: Surroundings, grass_cost: int) -> list[list[int]]:
+    """The presses for the next push: to the boulder's side, then against it; empty where there is none to make."""
+    push = _next_push(goal, memory, around)
+    if push is None:
+        return []
+    beside = push.cell - around.grid.deltas[push.direction]
+    walk = _planner(around).walk(around.search.start, around.boulders, grass_cost=grass_cost)
+    if not walk.reaches(beside):
+        return []
+    return presses([*walk.path(beside), (beside, push.direction)], facing, around)
+
+
+def pushed_from(x: int, y: int, direction: int, memory: PilotMemory) -> None:
+    """Takes a push off the plan that was made by the player on a tile."""
+    dx, dy = STEPS[direction]
+    if memory.pushes and memory.pushes[0] == [x + dx, y + dy, direction]:
+        memory.pushes.pop(0)
+
+
+def _next_push(goal: Goal, memory: PilotMemory, around: Surroundings) -> Push | None:
+    """The push that is due: the next of the plan where it can be made, else the first of a new plan."""
+    grid, planner = around.grid, _planner(around)
+    cell, to = _boulder(goal, around), grid.cell(goal.x, goal.y)
+    if not grid.inside(goal.x, goal.y) or (goal.person and cell is None):
+        return None
+    start, deltas = around.search.start, grid.deltas
+    walk = planner.walk(start, around.boulders)
+    purpose = [grid.map_id, goal.x, goal.y, goal.person]
+    if memory.pushes_for == purpose and memory.pushes:
+        x, y, direction = memory.pushes[0]
+        due = Push(grid.cell(x, y), direction)
+        if due.cell in around.boulders and walk.reaches(due.cell - deltas[direction]):
+            return due
+    sides = [boulder - delta for boulder in sorted(around.boulders) for delta in deltas]
+    things = (sides, [walk.reaches(side) for side in sides], sorted(around.walls), grid.tiles)
+    failed = [*purpose, crc32(repr(things).encode())]
+    if memory.no_push == failed:
+        return None
+    plan = planner.plan(start, around.boulders, to, cell)
+    if plan is None:
+        memory.no_push = failed
+    memory.pushes_for = purpose
+    memory.pushes = [[*grid.tile_of(push.cell), push.direction] for push in plan or ()]
+    return plan[0] if plan else None
+
+
+def _planner(around: Surroundings) -> PushPlanner:
+    return PushPlanner(around.moves, walls=around.walls, warps=around.warps)
+
+
+def _boulder(goal: Goal, around: Surroundings) -> int | None:
+    """The cell of the boulder that is meant; None where any is, or it is not there."""
+    cells = {one.number: around.grid.cell(one.x, one.y) for one in around.people}
+    cell = cells.get(goal.person)
+    return cell if cell in around.boulders else None
+
+
+def _stands_there(goal: Goal, around: Surroundings) -> bool:
+    to = around.grid.cell(goal.x, goal.y)
+    return to == _boulder(goal, around) if goal.person else to in around.boulders

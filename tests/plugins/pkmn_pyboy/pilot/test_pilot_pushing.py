@@ -1,0 +1,151 @@
+"""The pilot brings the boulder of Still Tarn to a tile that its goal names, in the running game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from placed_game import PlacedGame, Saved, saved_with_lessons
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile_loader import load_profile
+from pkmn_pyboy.state.game_state import Facing
+from pkmncli.errors import EnvironmentSetupError
+
+TARN = (2, 6)
+SHOVE, SPLOOSH, RILLET = 38, 6, 3
+BOULDER = 2
+AT = 0xD71E + 16 * BOULDER + 2
+"""Row and column of the boulder on its map, each with 4 added."""
+
+MILESTONE = """
+[[milestone]]
+key = "placed"
+name = "The boulder in its place"
+hint = "Push it there."
+evidence_all = [
+  {{ kind = "equals", address = {row}, value = {y} }},
+  {{ kind = "equals", address = {column}, value = {x} }},
+]
+needs_field_moves = {moves}
+target = {{ map = [2, 6], {target} }}
+"""
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+
+
+def folder_of(profile: GameProfile, folder: Path, x: int, y: int, target: str, moves: str = '["strength"]') -> Path:
+    """The game's profile with one goal, and the game's image."""
+    for name in ("game.toml", "names.toml", "tables.toml", "world.toml"):
+        (folder / name).write_text((profile.folder / name).read_text(encoding="utf-8"), encoding="utf-8")
+    text = MILESTONE.format(row=AT, column=AT + 1, x=x + 4, y=y + 4, target=target, moves=moves)
+    (folder / "milestones.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def start(quillwood: GameProfile) -> Saved:
+    return saved_with_lessons(quillwood).party((RILLET, [SPLOOSH, SHOVE])).at(TARN, 9, 5, Facing.RIGHT)
+
+
+@pytest.fixture
+def placed(start: Saved) -> Iterator[PlacedGame]:
+    game = PlacedGame(start)
+    yield game
+    game.close()
+
+
+def begin(
+    make: MakeEnvironment, quillwood: GameProfile, folder: Path, place: tuple[int, int], target: str, state: bytes
+) -> tuple[PokemonEnvironment, RulesPilot]:
+    environment = make(
+        observation_type="state",
+        game_folder=folder_of(quillwood, folder, *place, target),
+        rom_path=quillwood.bundled_rom,
+        max_steps_per_episode=600,
+    )
+    pilot = RulesPilot(environment)
+    environment.reset(seed=1, options={"start_state": state})
+    pilot.reset(1)
+    return environment, pilot
+
+
+def play(environment: PokemonEnvironment, pilot: RulesPilot) -> set[int]:
+    """Until the goal is reached; the maps that were seen on the way."""
+    maps = set()
+    while environment.milestone_steps() == [-1]:
+        environment.advance(pilot.act().action)
+        maps.add(environment.state.map_id)
+        assert environment.steps < 400, (environment.state.position, pilot.memory.goal)
+    return maps
+
+
+@pytest.mark.parametrize(
+    ("place", "target"),
+    [
+        ((14, 5), "person = 2, push_to = [14, 5]"),  # round a corner and back
+        ((6, 5), "push_to = [6, 5]"),  # through the gap, and back from its other side
+    ],
+)
+def test_the_boulder_is_brought_to_its_place(
+    make: MakeEnvironment,
+    quillwood: GameProfile,
+    placed: PlacedGame,
+    tmp_path: Path,
+    place: tuple[int, int],
+    target: str,
+) -> None:
+    environment, pilot = begin(make, quillwood, tmp_path, place, target, placed.emulator.save_state())
+    maps = play(environment, pilot)
+    assert maps == {TARN[0] * 256 + TARN[1]}
+    row, column = (environment.emulator.memory[1, AT + offset] for offset in (0, 1))
+    assert (column - 4, row - 4) == place
+    assert environment.masked == 0
+    assert pilot.memory.tries.get("milestone/placed", 0) == 0
+
+
+def test_a_boulder_in_a_corner_is_left_and_pushed_when_it_is_back(
+    make: MakeEnvironment, quillwood: GameProfile, placed: PlacedGame, tmp_path: Path
+) -> None:
+    placed.press("up . " + "right . " * 4 + "a")
+    placed.answer("a")
+    placed.press("right . " * 12)
+    assert placed.field("wMapObjects", 64)[16 * BOULDER + 3] == 16 + 4
+    environment, pilot = begin(
+        make, quillwood, tmp_path, (14, 5), "person = 2, push_to = [14, 5]", placed.emulator.save_state()
+    )
+    maps = play(environment, pilot)
+    assert len(maps) > 1
+
+
+def test_what_can_not_be_pushed_there_is_given_up(
+    make: MakeEnvironment, quillwood: GameProfile, placed: PlacedGame, tmp_path: Path
+) -> None:
+    environment, pilot = begin(
+        make, quillwood, tmp_path, (12, 3), "person = 2, push_to = [12, 3]", placed.emulator.save_state()
+    )
+    for _ in range(200):
+        environment.advance(pilot.act().action)
+    assert pilot.memory.goal is None or pilot.memory.goal.kind != "push"
+    assert pilot.memory.no_push[:4] == [TARN[0] * 256 + TARN[1], 12, 3, BOULDER]
+
+
+@pytest.mark.parametrize(
+    ("target", "moves", "message"),
+    [
+        ("push_to = [14, 5]", "[]", 'placed: push_to takes needs_field_moves = ["strength"]'),
+        ("push_to = [14, 5], x = 3, y = 4", '["strength"]', "placed: push_to says where to; take x out"),
+        ("push_to = [14]", '["strength"]', "milestone.0.target.push_to"),
+        ("push_to = [14, -1]", '["strength"]', "milestone.0.target.push_to.1"),
+    ],
+)
+def test_a_goal_that_pushes_nowhere_or_without_strength_is_refused(
+    quillwood: GameProfile, tmp_path: Path, target: str, moves: str, message: str
+) -> None:
+    with pytest.raises(EnvironmentSetupError) as caught:
+        load_profile(folder_of(quillwood, tmp_path, 14, 5, target, moves))
+    assert message in str(caught.value)
+    assert "milestones.toml" in str(caught.value)
