@@ -88,6 +88,7 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def main() -> None:
+    """The comparison, and an exit code of 1 where anything differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=20)
