@@ -72,6 +72,10 @@ class Objectives:
         if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
             return None
         found = self.follow(key, self._roads.of_target(target), "", why, state, memory, around)
+        arrivals = memory.tries.get(f"arrive/{target.map_id}", 0)
+        if found is None and target.map_id != state.map_id and arrivals < self._settings.goal_tries:
+            # The story may have opened a way on its map, which shows only there.
+            found = self.follow((*key, "map"), goals.on_map(target.map_id), "", why, state, memory, around)
         if found is None and self._roads.seen is not None:
             # looking in vain costs most, and each tile that is seen may be the one that opens the way
             memory.no_way = [*missed, steps + _LOOK_AGAIN_STEPS]

@@ -17,6 +17,7 @@ from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
+from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.observer import WorldObserver
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.seen_world import SeenWorld
@@ -52,10 +53,11 @@ class RulesPilot:
         if environment.settings.knowledge == "seen" or not cartridge.world.map_ids():
             self.seen = SeenWorld(environment.profile)
             self._observer = WorldObserver(environment.emulator, environment.profile, self.seen)
-        world = self.seen or cartridge.world
+        self._changed = ChangedWorld(cartridge.world)
+        world = self.seen or self._changed
         roads = Roads(environment, RoutePlanner(world, Costs(grass=settings.grass_cost)))
         self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
-        self._traveller = Traveller(environment, settings, self._chooser, self.seen)
+        self._traveller = Traveller(environment, settings, self._chooser, self.seen or self._changed)
         tables = BattleTables(cartridge)
         self._fighter = Fighter(environment, settings, tables)
         self._learner = MoveLearner(environment, settings, tables)
@@ -67,6 +69,7 @@ class RulesPilot:
     def reset(self, seed: int) -> None:
         """An episode has begun. Whatever is drawn at random is drawn from ``seed``."""
         self.memory = PilotMemory(random=seed & (1 << 64) - 1)
+        self._changed.clear()
         if self.seen is not None and self._observer is not None:
             self.seen.clear()
             self._observer.reset()
@@ -96,6 +99,7 @@ class RulesPilot:
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""
         state = self.memory.to_json()
+        state["changed_maps"] = self._changed.save_state()
         if self.seen is not None and self._observer is not None:
             state["seen"] = {"world": self.seen.save_state(), "observer": self._observer.save_state()}
         return state
@@ -103,6 +107,7 @@ class RulesPilot:
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`save_state`."""
         self.memory = PilotMemory.from_json(state)
+        self._changed.load_state(state.get("changed_maps", {}))
         if self.seen is not None and self._observer is not None:
             self._observer.reset()
             self.seen.clear()

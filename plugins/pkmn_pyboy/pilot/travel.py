@@ -12,6 +12,7 @@ from pkmn_pyboy.pilot.pushing import push_path, pushed_from
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.seen_world import SeenWorld
 from pkmncli.api import Action, Decision
 
@@ -37,7 +38,7 @@ class Traveller:
         environment: the game.
         settings: when to give up, what counts for how much.
         chooser: says what to walk for.
-        seen: what was seen, where it may know nothing else.
+        world: what was seen, where it may know nothing else; else the maps, which are told what changed on them.
     """
 
     def __init__(
@@ -45,12 +46,13 @@ class Traveller:
         environment: PokemonEnvironment,
         settings: PilotSettings,
         chooser: GoalChooser,
-        seen: SeenWorld | None = None,
+        world: SeenWorld | ChangedWorld,
     ) -> None:
         self._environment = environment
         self._settings = settings
         self._chooser = chooser
-        self._lookout = Lookout(environment, seen)
+        self._changed = world if isinstance(world, ChangedWorld) else None
+        self._lookout = Lookout(environment, world if isinstance(world, SeenWorld) else None)
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision:
         """What to press with control."""
@@ -111,6 +113,8 @@ class Traveller:
         memory.map_id = state.map_id
         memory.count(memory.visits, str(state.map_id))
         around = self._lookout.look(state, memory) if self._lookout.readable else None
+        if around is not None and self._changed is not None:
+            self._changed.note(around.grid)
         if around is None or came_from < 0:
             return
         for way in around.exits:

@@ -59,13 +59,20 @@ def placed(start: Saved) -> Iterator[PlacedGame]:
 
 
 def begin(
-    make: MakeEnvironment, quillwood: GameProfile, folder: Path, place: tuple[int, int], target: str, state: bytes
+    make: MakeEnvironment,
+    quillwood: GameProfile,
+    folder: Path,
+    place: tuple[int, int],
+    target: str,
+    state: bytes,
+    knowledge: str = "cartridge",
 ) -> tuple[PokemonEnvironment, RulesPilot]:
     environment = make(
         observation_type="state",
         game_folder=folder_of(quillwood, folder, *place, target),
         rom_path=quillwood.bundled_rom,
         max_steps_per_episode=600,
+        knowledge=knowledge,
     )
     pilot = RulesPilot(environment)
     environment.reset(seed=1, options={"start_state": state})
@@ -84,10 +91,11 @@ def play(environment: PokemonEnvironment, pilot: RulesPilot) -> set[int]:
 
 
 @pytest.mark.parametrize(
-    ("place", "target"),
+    ("place", "target", "knowledge"),
     [
-        ((14, 5), "person = 2, push_to = [14, 5]"),  # round a corner and back
-        ((6, 5), "push_to = [6, 5]"),  # through the gap, and back from its other side
+        ((14, 5), "person = 2, push_to = [14, 5]", "cartridge"),  # round a corner and back
+        ((6, 5), "push_to = [6, 5]", "cartridge"),  # through the gap, and back from its other side
+        ((14, 5), "person = 2, push_to = [14, 5]", "seen"),
     ],
 )
 def test_the_boulder_is_brought_to_its_place(
@@ -97,8 +105,9 @@ def test_the_boulder_is_brought_to_its_place(
     tmp_path: Path,
     place: tuple[int, int],
     target: str,
+    knowledge: str,
 ) -> None:
-    environment, pilot = begin(make, quillwood, tmp_path, place, target, placed.emulator.save_state())
+    environment, pilot = begin(make, quillwood, tmp_path, place, target, placed.emulator.save_state(), knowledge)
     maps = play(environment, pilot)
     assert maps == {TARN[0] * 256 + TARN[1]}
     row, column = (environment.emulator.memory[1, AT + offset] for offset in (0, 1))

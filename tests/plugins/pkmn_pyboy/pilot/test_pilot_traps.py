@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+
+import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
+from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.records import WorldMap
 from pkmncli.api import Action, Advice
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
 REST_HOUSE = 261
+LODGE, WALL = 769, 0x07
 LAST_HIT_POINT = bytes([0, 1])
 
 
@@ -88,6 +94,27 @@ def test_a_white_out_is_no_end(make: MakeEnvironment) -> None:
     assert environment.state.phase is Phase.FREE
     assert environment.state.party.hp_share == 1.0
     play_to(environment, pilot, "thorn_badge")
+
+
+def test_a_way_that_only_the_story_opens_is_found_by_going_there(
+    make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The image has a wall across the lodge, which is not there any more in the game."""
+    read = CartridgeWorld.map
+
+    def walled(world: CartridgeWorld, map_id: int) -> WorldMap | None:
+        here = read(world, map_id)
+        if map_id != LODGE or here is None:
+            return here
+        tiles = bytearray(here.grid.tiles)
+        row = slice(here.grid.cell(0, 5), here.grid.cell(here.grid.width, 5))
+        tiles[row] = bytes([WALL]) * here.grid.width
+        return dataclasses.replace(here, grid=dataclasses.replace(here.grid, tiles=bytes(tiles)))
+
+    monkeypatch.setattr(CartridgeWorld, "map", walled)
+    environment, pilot = begin(make, 5, 900)
+    play_to(environment, pilot, "thorn_badge")
+    assert list(pilot.save_state()["changed_maps"]) == [str(LODGE)]
 
 
 def test_a_press_that_only_turns_is_made_again(make: MakeEnvironment) -> None:
