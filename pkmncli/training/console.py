@@ -1,4 +1,4 @@
-"""Progress on the console: one live line in a terminal, a line every 30 seconds elsewhere, nothing when quiet."""
+"""Progress on the console: live in a terminal, some lines every 30 seconds elsewhere, nothing when quiet."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from pkmncli.api import Source
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 30.0
 
+_LEARNING = {"loss": ".3g", "mean_q": ".3g", "epsilon": ".2f", "reliability": ".2f", "buffer_steps": ",.0f"}
+"""Metrics of the learner that a status tells, as far as the learner has them, with their formats."""
+
 
 class ConsoleProgress:
     """Shows where a training stands."""
@@ -23,8 +30,10 @@ class ConsoleProgress:
     def __init__(self, *, quiet: bool = False) -> None:
         self.console = Console(highlight=False, soft_wrap=True)
         self._quiet = quiet
-        self._live = None if quiet or not self.console.is_terminal else self._make_progress()
-        self._task = self._live.add_task("", total=1.0, text="starting") if self._live else None
+        self._bar = None if quiet or not self.console.is_terminal else self._make_progress()
+        self._task = self._bar.add_task("", total=1.0, text="starting") if self._bar else None
+        self._below = Text()
+        self._live = self._bar and Live(Group(self._bar, self._below), console=self.console, transient=True)
         self._last_line = time.monotonic()
         self._rate = 0.0
 
@@ -37,7 +46,7 @@ class ConsoleProgress:
             TimeRemainingColumn(compact=True, elapsed_when_finished=False),
             TextColumn("{task.fields[text]}"),
         )
-        return Progress(*columns, console=self.console, refresh_per_second=4, transient=True)
+        return Progress(*columns, console=self.console)
 
     def __enter__(self) -> ConsoleProgress:
         if self._live:
@@ -72,13 +81,17 @@ class ConsoleProgress:
         )
 
     def _show(self, status: Status) -> None:
-        if self._live and self._task is not None:
-            self._live.update(self._task, completed=status.fraction_done, text=self._text(status, short=True))
-        elif not self._quiet and time.monotonic() - self._last_line >= LINE_SECONDS:
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, completed=status.fraction_done, text=self._text(status))
+            if status.seconds:
+                self._below.plain = "\n".join(_details(status))
+        elif not self._quiet and status.seconds and time.monotonic() - self._last_line >= LINE_SECONDS:
             self._last_line = time.monotonic()
-            self.console.print(f"{status.fraction_done:4.0%}  {self._text(status, short=False)}", markup=False)
+            self.console.print(f"{status.fraction_done:4.0%}  {self._text(status)}", markup=False)
+            for line in _details(status):
+                self.console.print(f"      {line}", markup=False)
 
-    def _text(self, status: Status, *, short: bool) -> str:
+    def _text(self, status: Status) -> str:
         statistics = status.statistics
         parts = [f"{statistics.steps:,} steps"]
         if self._rate:
@@ -88,12 +101,25 @@ class ConsoleProgress:
             parts.append(f"reward {statistics.average_reward:.1f}")
         if statistics.milestones_reached:
             parts.append(f"reached {statistics.milestones_reached[-1]}")
-        if not short:
-            shares = [f"{name} {share:.0%}" for name, share in statistics.source_shares().items() if share]
-            parts.append("decided by " + ", ".join(shares))
-            parts += [
-                f"{name.removeprefix('learner/')} {value:.3g}"
-                for name, value in status.metrics.items()
-                if name == "learner/loss"
-            ]
         return "  ".join(parts)
+
+
+def _details(status: Status) -> list[str]:
+    """The game, who decided, and how the learning goes, a line each."""
+    statistics = status.statistics
+    total = max(statistics.steps, 1)
+    decided = [
+        f"{source.name.lower()} {count:,} ({count / total:.0%})"
+        for source, count in zip(Source, statistics.steps_by_source, strict=True)
+        if count
+    ]
+    learning = [
+        f"{name.replace('_', ' ')} {status.metrics[f'learner/{name}']:{form}}"
+        for name, form in _LEARNING.items()
+        if f"learner/{name}" in status.metrics
+    ]
+    lines = [status.game] if status.game else []
+    lines.append(f"decided by {', '.join(decided)}")
+    if learning:
+        lines.append(f"learner: {', '.join(learning)}, {statistics.updates:,} updates")
+    return lines

@@ -77,6 +77,8 @@ class Status:
     seconds: Mapping[str, float]
     """Time spent since the last status, by what it was spent on."""
     metrics: Mapping[str, float]
+    game: str = ""
+    """Where the first environment's game stood lately, for people."""
 
     @property
     def fraction_done(self) -> float:
@@ -158,6 +160,7 @@ class Trainer:
         self._seconds: dict[str, float] = defaultdict(float)
         self._last_status = (0, time.perf_counter())
         self._metrics: dict[str, float] = {}
+        self._game = ""
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
         self._lost_before = 0
@@ -264,6 +267,9 @@ class Trainer:
         self._seconds["waiting for the learner"] += learned - recorded
         for index in np.flatnonzero(result.ended).tolist():
             self._end_episode(index, result.records[index])
+        half = METRICS_INTERVAL // 2  # episodes often end where metrics are due, and then there is nothing to see
+        if crossings(steps_before + half, self.statistics.steps + half, METRICS_INTERVAL):
+            self._game = self._pool.status(0)
         if crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
         self._recorder.flush_if_due()
@@ -338,6 +344,7 @@ class Trainer:
             steps_per_second=(self.statistics.steps - steps) / max(now - since, 1e-9),
             seconds=dict(self._seconds),
             metrics=self._metrics,
+            game=self._game,
         )
         self._seconds.clear()
         self._last_status = (self.statistics.steps, now)

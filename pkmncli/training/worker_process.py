@@ -205,6 +205,11 @@ class Worker:
         """The state in words."""
         return self.environment.context()
 
+    def status(self) -> str:
+        """Where the game stands, in a line for people; empty where the environment has none."""
+        tell = getattr(self.environment, "status", None)
+        return "" if tell is None else str(tell())
+
     def picture(self) -> bytes:
         """The screen as a PNG file. Raises TrainingError where the environment draws none."""
         pixels: Any = self.environment.render()

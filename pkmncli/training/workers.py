@@ -284,6 +284,11 @@ class WorkerPool:
         state: bytes | None = self.call(index, "start_state", self._slots[index])
         return state
 
+    def status(self, index: int) -> str:
+        """Where the game of one environment stands, in a line for people; empty where it has none."""
+        line: str = self.call(index, "status")
+        return line
+
     def picture(self, index: int) -> bytes:
         """What one environment's screen shows, as a PNG file."""
         png: bytes = self.call(index, "picture")

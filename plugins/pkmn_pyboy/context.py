@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pkmn_pyboy.profile import Names
     from pkmn_pyboy.state.details import BattleDetails
 
+_LONG = 30
+"""Steps without anything new that are worth telling."""
+_TOLD_REWARDS = 3
 _ALL_REACHED = "All goals are reached."
 
 
@@ -67,6 +70,24 @@ def analyse(environment: PokemonEnvironment, since: Snapshot | None) -> GameStat
             }
     changes = changes_between(since, take_snapshot(environment)) if since is not None else Changes()
     return GameStateAnalysis(values, changes=changes)
+
+
+def status_line(environment: PokemonEnvironment) -> str:
+    """Place, party, badges and money, how long nothing was new, and what earned most in the episode."""
+    state, names = environment.state, environment.known_names
+    lead = state.party.lead
+    badges = state.johto_badges.bit_count() + state.kanto_badges.bit_count()
+    parts = [
+        f"{names.map_name(state.map_id)} ({state.x}, {state.y})",
+        f"level {lead.level}" if lead is not None else "no Pokemon yet",
+        f"{badges} badge{'' if badges == 1 else 's'}",
+        f"money {state.money:,}",
+    ]
+    if environment.steps_since_progress >= _LONG:
+        parts.append(f"nothing new for {environment.steps_since_progress} steps")
+    earned = sorted(environment.reward_totals().items(), key=lambda one: -abs(one[1]))[:_TOLD_REWARDS]
+    parts += [f"{name} {total:.1f}" for name, total in earned if total]
+    return ", ".join(parts)
 
 
 def take_snapshot(environment: PokemonEnvironment) -> Snapshot:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pkmn_pyboy.analysis import GameStateAnalysis
 from pkmn_pyboy.buttons import BUTTONS
 from pkmn_pyboy.changes import Snapshot
-from pkmn_pyboy.context import analyse, describe, splits, take_snapshot
+from pkmn_pyboy.context import analyse, describe, splits, status_line, take_snapshot
 from pkmn_pyboy.emulated_environment import EmulatedEnvironment
 from pkmn_pyboy.emulation_settings import settings_from
 from pkmn_pyboy.facts import facts_of
@@ -219,6 +219,10 @@ class PokemonEnvironment(EmulatedEnvironment):
     def reward_totals(self) -> dict[str, float]:
         """What each part of the reward has earned in this episode, weighted, as ``reward.part``."""
         return dict(self.rewards.totals)
+
+    def status(self) -> str:
+        """Where the game stands, in a line for people. Nothing depends on whether it is asked for."""
+        return status_line(self)
 
     def context(self) -> Context:
         """The state in words. What changed is told from one call to the next."""

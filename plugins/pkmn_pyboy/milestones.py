@@ -181,6 +181,10 @@ class Milestone:
         """Whether some of its evidence stays once it is there."""
         return any(item.lasting for item in self.evidence)
 
+    def held(self, memory: Memory, map_id: int) -> bool:
+        """Whether all its evidence that lasts is there, as long as there is any."""
+        return self.lasting and all(item.holds(memory, map_id) for item in self.evidence if item.lasting)
+
     def holds(self, memory: Memory, map_id: int) -> bool:
         """Whether all its evidence is there."""
         return all(item.holds(memory, map_id) for item in self.evidence)
@@ -218,7 +222,7 @@ class MilestoneTracker:
         """Starts an episode: what is already behind the player counts as reached at step 0.
 
         Where a milestone holds, with some evidence that lasts, those that it needs are behind the player too,
-        although their own evidence may have passed.
+        although their own evidence may have passed. The first one, the start of the game, holds anywhere by what lasts.
         """
         self.steps = [-1] * len(self.milestones)
         self.frames = [-1] * len(self.milestones)
@@ -226,6 +230,8 @@ class MilestoneTracker:
             milestone = self.milestones[index]
             if self.steps[index] < 0 and milestone.lasting and milestone.holds(memory, map_id):
                 self._reach_with_needs(index)
+        if self.milestones and self.steps[0] < 0 and self.milestones[0].held(memory, map_id):
+            self._reach_with_needs(0)
         self._find_ready()
         self.update(memory, map_id, 0)
 

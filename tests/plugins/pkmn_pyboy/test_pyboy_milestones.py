@@ -93,6 +93,17 @@ def test_start_in_the_middle_of_the_story(crystal: GameProfile, memory: FakeMemo
     assert current.key == "route_30"
 
 
+def test_an_episode_that_begins_elsewhere_has_begun_the_game(crystal: GameProfile, memory: FakeMemory) -> None:
+    """Somewhere before the first thing that lasts: what is behind the player can't be told, but that much can."""
+    tracker = MilestoneTracker(crystal.milestones)
+    flag(memory, 54)
+    tracker.begin(memory, 24 * 256 + 9)
+    assert tracker.steps[0] == 0
+    current = tracker.current()
+    assert current is not None
+    assert current.key == "downstairs"
+
+
 def test_optional_ones_never_hold_up_the_story(memory: FakeMemory, crystal: GameProfile) -> None:
     def at_least(value: int) -> tuple[Evidence, ...]:
         return (Evidence.build(crystal.memory, "at_least", field="wPartyCount", value=value),)
