@@ -20,16 +20,14 @@ from pathlib import Path
 
 import duckdb
 
-ADVICE = """
-[[reply]]
-text = '{"goal": "look", "skill": "press", "presses": ["a", "b"], "map": null, "x": null, "y": null,
-  "confidence": 0.6, "reason": "look"}'
-[[reply]]
-text = '{"goal": "walk", "skill": "press", "presses": ["right", "up", "up"], "map": null, "x": null, "y": null,
-  "confidence": 0.8, "reason": "walk"}'
-[[reply]]
-text = 'go north'
-"""
+REPLY = (
+    '{{"goal": "{0}", "skill": "press", "presses": {1}, "map": null, "x": null, "y": null, "confidence": 0.8, '
+    '"reason": "{0}"}}'
+)
+ADVICE = "\n".join(
+    f"[[reply]]\ntext = '{text}'"
+    for text in (REPLY.format("look", '["a", "b"]'), REPLY.format("walk", '["right", "up", "up"]'), "go north")
+)
 START_S = 4.0
 """What a process takes until it trains, about."""
 

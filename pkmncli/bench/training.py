@@ -14,7 +14,7 @@ from pkmncli.plugins import Registry
 from pkmncli.training.checkpoints import read_segments
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.session import Outcome, TrainingSession
-from pkmncli.training.trainer import Status
+from pkmncli.training.status import Status
 
 STEPS = 3000
 PAIRS = 3

@@ -152,7 +152,8 @@ class ResolvedSettings:
         for section in self._given:
             if section and section not in CORE_SECTIONS:
                 self.plugin(section)
-        for key, kind, name in self.train.plugins_in_use():
+        chosen = dict.fromkeys([*self.train.plugins_in_use(), ("strategy", "strategies", self.train.strategy)])
+        for key, kind, name in chosen:
             if key in self._given.get(CORE, {}):
                 try:
                     self._registry.get(kind, name)

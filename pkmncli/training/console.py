@@ -16,7 +16,7 @@ from pkmncli.api import Source
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from pkmncli.training.trainer import Status
+    from pkmncli.training.status import Status
 
 LINE_SECONDS = 30.0
 

@@ -38,7 +38,8 @@ from pkmncli.training.measurement import Measurement
 from pkmncli.training.progression import Progression
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
-from pkmncli.training.trainer import Trainer, TrainerOptions
+from pkmncli.training.status import TrainerOptions
+from pkmncli.training.trainer import Trainer
 from pkmncli.training.worker_link import WorkerLostError
 from pkmncli.training.worker_process import WorkerSpec
 from pkmncli.training.workers import WorkerPool

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
-from pkmncli.hybrid.arbiter import AgentMode, Arbiter
+from pkmncli.hybrid.arbiter import Arbiter
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.checkpoints import Checkpoint
 from pkmncli.training.episodes import RunningEpisode
-from pkmncli.training.intervals import Interval, crossings
+from pkmncli.training.intervals import crossings
 from pkmncli.training.learner_thread import LearnerThread
 from pkmncli.training.memory import peak_memory_bytes
+from pkmncli.training.meters import Meters, metrics_of
 from pkmncli.training.press_log import PressLog
 from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.statistics import TrainingStatistics
+from pkmncli.training.status import Observer, TrainerOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,66 +37,6 @@ logger = logging.getLogger(__name__)
 
 METRICS_INTERVAL = 1000
 """Environment steps between two rows of averaged metrics."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainerOptions:
-    """What the loop needs to know. At least one budget is set, and the first one used up ends the training."""
-
-    mode: AgentMode
-    seed: int
-    total_steps: int | None
-    """Counted over all environments, as every interval is."""
-    total_episodes: int | None
-    save_interval: Interval
-    schedule_steps: int
-    """What the learner's schedules end at; a run that goes on keeps its first."""
-    eval_interval: Interval
-
-    @property
-    def budget(self) -> str:
-        """The budget in words."""
-        budgets = {"steps": self.total_steps, "episodes": self.total_episodes}
-        return ", ".join(f"{name} = {most:,}" for name, most in budgets.items() if most is not None)
-
-    def fraction_used(self, statistics: TrainingStatistics) -> float:
-        """Share of the budget that is used: 1 and more ends the training."""
-        return max(
-            statistics.steps / self.total_steps if self.total_steps is not None else 0.0,
-            statistics.episodes / self.total_episodes if self.total_episodes is not None else 0.0,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """Where a training stands, for whoever shows it."""
-
-    statistics: TrainingStatistics
-    options: TrainerOptions
-    steps_per_second: float
-    seconds: Mapping[str, float]
-    """Time spent since the last status, by what it was spent on."""
-    metrics: Mapping[str, float]
-    game: str = ""
-    """Where the first environment's game stood lately, for people."""
-
-    @property
-    def fraction_done(self) -> float:
-        """Share of the budget that is used, 0..1."""
-        return min(self.options.fraction_used(self.statistics), 1.0)
-
-
-class Observer(Protocol):
-    """Told of what happens in a training. Called by the trainer's thread; must return soon."""
-
-    def on_status(self, status: Status) -> None:
-        """Some thousand steps have passed."""
-
-    def on_episode(self, status: Status) -> None:
-        """An episode has ended. Speed, times and metrics are those of the status before."""
-
-    def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
-        """The learner was evaluated after so many steps."""
 
 
 class Trainer:
@@ -155,12 +95,7 @@ class Trainer:
         self._desk = advice(self._recorder.add_advice) if advice is not None else None
         self.statistics = TrainingStatistics(milestone_order=list(pool.milestone_names))
         self._episodes: list[RunningEpisode] = []
-        self._metric_sums: dict[str, float] = defaultdict(float)
-        self._metric_counts: dict[str, int] = defaultdict(int)
-        self._seconds: dict[str, float] = defaultdict(float)
-        self._last_status = (0, time.perf_counter())
-        self._metrics: dict[str, float] = {}
-        self._game = ""
+        self._meters = Meters(options)
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
         self._lost_before = 0
@@ -185,8 +120,7 @@ class Trainer:
         self._recorder.load_state_dict(trainer["recorder"])
         self._thread.load_state_dict(trainer["learner_thread"])
         self._progression.load_state_dict(trainer["progression"])
-        self._metric_sums.update(trainer["metric_sums"])
-        self._metric_counts.update(trainer["metric_counts"])
+        self._meters.load_state_dict(trainer["meters"])
         self._episodes = []
         for index, values in enumerate(trainer["episodes"]):
             prefix = f"episode.{index}."
@@ -203,7 +137,7 @@ class Trainer:
         self._give_say()
         self._saved_at = checkpoint.step
         self._lost_before = self.statistics.workers_lost
-        self._last_status = (self.statistics.steps, time.perf_counter())
+        self._meters.begin(self.statistics.steps)
 
     # The loop ------------------------------------------------------------------------------------------------------
 
@@ -260,16 +194,18 @@ class Trainer:
         for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             self._take_metrics(self._thread.next_window())
         learned = clock()
-        self._seconds["advice"] += asked - began
-        self._seconds["acting"] += acted - asked
-        self._seconds["environment"] += stepped - acted
-        self._seconds["recording"] += recorded - stepped
-        self._seconds["waiting for the learner"] += learned - recorded
+        self._meters.spend(
+            advice=asked - began,
+            acting=acted - asked,
+            environment=stepped - acted,
+            recording=recorded - stepped,
+            waiting_for_the_learner=learned - recorded,
+        )
         for index in np.flatnonzero(result.ended).tolist():
             self._end_episode(index, result.records[index])
         half = METRICS_INTERVAL // 2  # episodes often end where metrics are due, and then there is nothing to see
         if crossings(steps_before + half, self.statistics.steps + half, METRICS_INTERVAL):
-            self._game = self._pool.status(0)
+            self._meters.game = self._pool.status(0)
         if crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
         self._recorder.flush_if_due()
@@ -294,7 +230,7 @@ class Trainer:
         began = time.perf_counter()
         if self._progression.measure(self._learner, interrupted) is not None:
             spent = time.perf_counter() - began
-            self._seconds["measuring"] += spent
+            self._meters.spend(measuring=spent)
             self.statistics.elapsed_s += spent
 
     def _give_say(self) -> None:
@@ -312,43 +248,13 @@ class Trainer:
     def _take_metrics(self, metrics: Mapping[str, float]) -> None:
         if metrics:
             self.statistics.updates += 1
-        for name, value in metrics.items():
-            self._metric_sums[name] += value
-            self._metric_counts[name] += 1
+        self._meters.add(metrics)
 
     def _log_metrics(self) -> None:
-        metrics = {f"learner/{name}": total / self._metric_counts[name] for name, total in self._metric_sums.items()}
-        self._metric_sums.clear()
-        self._metric_counts.clear()
-        if self.statistics.average_reward is not None:
-            metrics["episode/average_reward"] = self.statistics.average_reward
-        for name, share in self.statistics.source_shares().items():
-            metrics[f"share/{name}"] = share
-        self._metrics = metrics
-        status = self.status()
-        seconds = sum(status.seconds.values()) or 1.0
-        measured = {f"time/{name}": spent / seconds for name, spent in status.seconds.items()}
-        measured["time/steps_per_second"] = status.steps_per_second
-        measured["store/bytes"] = self._store.size_bytes()
-        measured["memory/peak_bytes"] = peak_memory_bytes()
-        self._recorder.add_metrics(self.statistics.steps, {**metrics, **measured})
+        metrics, status = self._meters.take(self.statistics)
+        kept = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
+        self._recorder.add_metrics(self.statistics.steps, metrics | kept)
         self._observer.on_status(status)
-
-    def status(self) -> Status:
-        """Where the training stands; starts a new span for speed and times."""
-        steps, since = self._last_status
-        now = time.perf_counter()
-        status = Status(
-            statistics=self.statistics,
-            options=self._options,
-            steps_per_second=(self.statistics.steps - steps) / max(now - since, 1e-9),
-            seconds=dict(self._seconds),
-            metrics=self._metrics,
-            game=self._game,
-        )
-        self._seconds.clear()
-        self._last_status = (self.statistics.steps, now)
-        return status
 
     # Episodes --------------------------------------------------------------------------------------------------------
 
@@ -365,18 +271,7 @@ class Trainer:
         )
         self.statistics.add_episode(summary, self._pool.num_envs, began_further=bool(episode.start))
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
-        self._recorder.add_metrics(
-            self.statistics.steps,
-            {
-                "episode/reward": summary.total_reward,
-                "episode/length": summary.steps,
-                "episode/milestones": len(summary.milestone_steps),
-                "episode/llm_share": summary.llm_share,
-                **{f"reward/{part}": total for part, total in sorted(self._pool.rewards_of_ended(index).items())},
-                **{f"milestone/{name}/step": step for name, step in summary.milestone_steps.items() if step},
-                **{f"milestone/{name}/frame": frame for name, frame in summary.milestone_frames.items() if frame},
-            },
-        )
+        self._recorder.add_metrics(self.statistics.steps, metrics_of(summary, self._pool.rewards_of_ended(index)))
         self._episodes[index] = self._new_episode(index, episode.number + 1)
         logger.info(
             "environment %d, episode %d: %d steps, reward %.2f, %s, reached %s",
@@ -391,7 +286,7 @@ class Trainer:
         performance = self.statistics.performance(summary)
         self._fire("episode_end", self.statistics.episodes, {"reward": summary.total_reward, **performance})
         self._change_say(performance | {"success": summary.terminated} | side_outcomes(*episode.decided()))
-        self._observer.on_episode(Status(self.statistics, self._options, 0.0, {}, self._metrics))
+        self._observer.on_episode(self._meters.between(self.statistics))
 
     def _change_say(self, performance: Mapping[str, Any]) -> None:
         """Strategy and curriculum draw their conclusions from an episode; a new stage is worth a checkpoint."""
@@ -428,8 +323,7 @@ class Trainer:
                 "progression": self._progression.state_dict(),
                 "starts": None if self._starts is None else self._starts.state_dict(),
                 "advice": None if self._desk is None else self._desk.state_dict(),
-                "metric_sums": dict(self._metric_sums),
-                "metric_counts": dict(self._metric_counts),
+                "meters": self._meters.state_dict(),
                 "episodes": episodes,
                 "press_logs": [log.state_dict() for log in self._pool.logs()],
             },

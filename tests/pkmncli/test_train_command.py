@@ -307,6 +307,7 @@ def test_start_states(pkmn: Pkmn, state: Path, small_training: list[str], tmp_pa
 USAGE = {
     ("--rl=dqm",): "dqn",
     ("--pilot=rulez",): "rules",
+    ("--strategy=adaptiv",): "adaptive",
     ("--game=quilwood",): "quillwood",
     ("--reward=progres",): "progress",
     ("--reward=progress=much",): "progress=much",
