@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 
 from pkmncli.api import Algorithm, Source
 from pkmncli.config import ResolvedSettings
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import worker_spec
+from pkmncli.training.own_environment import OwnEnvironment
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.worker_process import WorkerSpec
-from pkmncli.training.workers import WorkerPool
 
 
-class Measurement:
+class Measurement(OwnEnvironment):
     """Plays numbered episodes: the same learner earns the same in the same one, whenever it is played.
 
     Nobody helps, nothing is explored, and nothing of it is learned from. The environment is started at the first.
@@ -24,31 +22,15 @@ class Measurement:
         spec: how to build the environment; its seeds are those of measuring.
     """
 
-    def __init__(self, spec: WorkerSpec) -> None:
-        self._spec = spec
-        self._pool: WorkerPool | None = None
-
     @classmethod
     def of(cls, settings: ResolvedSettings, registry: Registry) -> Measurement:
         """The measurement of a training with these settings."""
         alone = settings.changed({"mode": AgentMode.RL_ONLY.value}, may_change=("mode",), origin="a measurement")
         return cls(worker_spec(alone, registry, Purpose.MEASUREMENT, num_envs=1))
 
-    def __enter__(self) -> Measurement:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._pool is not None:
-            self._pool.__exit__(kind, value, trace)
-            self._pool = None
-
     def play(self, learner: Algorithm, number: int, interrupted: Callable[[], bool]) -> float | None:
         """The reward of an episode; nothing if it was interrupted."""
-        if self._pool is None:
-            self._pool = WorkerPool(self._spec).__enter__()
-        pool = self._pool
+        pool = self.pool
         pool.reset(number)
         total = 0.0
         while not interrupted():
