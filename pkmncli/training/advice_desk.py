@@ -140,8 +140,9 @@ class AdviceDesk:
             desk.fresh = False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
-                if source == Source.LLM:
-                    desk.steps += 1
+                desk.steps += source == Source.LLM
+                # What advice led to is often paid while the rules read on, or while the game changes the map.
+                if source == Source.LLM or (source == Source.RULE and desk.steps):
                     desk.reward += float(record["reward"])
                 if not record["advice_steps_left"]:
                     self._end_live(desk)

@@ -53,7 +53,7 @@ class AdvisedEnvironment:
     steps: int = 0
     """Steps for which the live advice has been followed."""
     reward: float = 0.0
-    """Of those steps."""
+    """Of the advised side's steps while it was live, those included on which the rules read on for it."""
     failures: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_FAILURES))
 
     def state_dict(self) -> dict[str, Any]:
