@@ -138,13 +138,12 @@ class AdviceDesk:
             models.append(desk.model if source == Source.LLM else "")
             if source in (Source.LLM, Source.RULE):
                 self.advised_side_steps += 1
-                # The press of the step at which advice comes was proposed before it.
+                # The press of the step at which advice comes may have been proposed before it.
                 if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
                     self.sides.count(llm=source == Source.LLM)
-                self._allowance.count(
-                    advised=(desk.live and not desk.fresh) or desk.aftermath > 0, reward=float(record["reward"])
-                )
+                of_advice = source == Source.LLM or (desk.live and not desk.fresh) or desk.aftermath > 0
+                self._allowance.count(advised=of_advice, reward=float(record["reward"]))
             desk.situation = Situation.of(record)
             desk.aftermath = max(desk.aftermath - 1, 0)
             fresh, desk.fresh = desk.fresh, False

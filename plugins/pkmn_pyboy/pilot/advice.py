@@ -44,6 +44,12 @@ class AdviceFollower:
         """Forgets which object the advice was, as when another process goes on."""
         self._advice = None
 
+    def begin(self, memory: PilotMemory) -> None:
+        """What comes next is new advice, for a state in which a press was proposed that is not made."""
+        self._advice = None
+        memory.advice_key = ""
+        memory.advice_pending = False
+
     def act(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> Decision | None:
         """The press that the advice wants now; nothing where the rules are to decide."""
         self._take_in(advice, state, memory)
