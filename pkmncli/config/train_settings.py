@@ -133,7 +133,7 @@ class TrainSettings(BaseModel):
         30.0, gt=0, le=600, allow_inf_nan=False, description="seconds until a request for advice is given up"
     )
     llm_allowance: float = Field(
-        0.05,
+        0.03,
         ge=0,
         le=1,
         allow_inf_nan=False,

@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-FREE_STEPS = 16
-"""Steps that advice has at first, and that the rules need before anything can be said about what theirs are worth."""
+FREE_STEPS = 20
+"""Steps that advice has before it is judged."""
 
+LEAST_RULE_STEPS = 30
+"""Steps that the rules need before anything can be said about what theirs are worth."""
+
+TURNING_BACK = 4
 MOST_AFTERMATH = 30
-"""Steps after advice, at most, that count as its own: who was led astray has to come back."""
+"""Who was led astray has to come back: as many steps after advice as it lasted, and some for turning round, count as
+its own, and no more than these."""
 
 
 class Allowance:
@@ -31,14 +36,15 @@ class Allowance:
         self.rule_steps = 0
         self.rule_reward = 0.0
 
-    def count(self, *, advised: bool, reward: float) -> None:
-        """Takes in a step of the advised side: one of advice or after it, or one of the rules."""
-        if advised:
-            self.advised_steps += 1
-            self.advised_reward += reward
-        else:
-            self.rule_steps += 1
-            self.rule_reward += reward
+    def count_advised(self, reward: float, *, costs: bool = True) -> None:
+        """Takes in a step of advice, or after it; one that the rules would have taken too ``costs`` it nothing."""
+        self.advised_steps += costs
+        self.advised_reward += reward
+
+    def count_rules(self, reward: float) -> None:
+        """Takes in a step of the rules that no advice has to do with."""
+        self.rule_steps += 1
+        self.rule_reward += reward
 
     def allows(self, ahead: int = 0) -> bool:
         """Whether advice may go on for ``ahead`` more steps, should they earn nothing."""
@@ -47,7 +53,7 @@ class Allowance:
         steps = self.advised_steps + ahead - FREE_STEPS
         if steps <= 0:
             return True
-        if self.rule_steps < FREE_STEPS:
+        if self.rule_steps < LEAST_RULE_STEPS:
             return False
         worth = max(self.rule_reward, 0.0) / self.rule_steps
         return self.advised_reward >= worth * ((1 - self.share) * steps - self.share * self.rule_steps)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Advice, LLMRequest, Source
-from pkmncli.hybrid.allowance import MOST_AFTERMATH, Allowance
+from pkmncli.hybrid.allowance import MOST_AFTERMATH, TURNING_BACK, Allowance
 from pkmncli.hybrid.events import Event, EventWatcher
 from pkmncli.hybrid.lessons import Lessons, Situation, deed_of
 from pkmncli.hybrid.sides import SideShare
@@ -28,6 +28,8 @@ HELD_BACK = "it has always failed here"
 EARNS_LESS = "advice has earned less than the rules"
 
 _HELD_BACK = frozenset({HELD_BACK, EARNS_LESS})
+_WORDS = frozenset({"dialogue", "choice", "menu", "cutscene"})
+"""Phases in which the rules read on, by the environment's own names."""
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
 """A skill goes on over maps and battles; presses were meant for the very situation."""
@@ -93,7 +95,7 @@ class AdviceDesk:
         self._lessons = Lessons()
         self._allowance = Allowance(options.allowance)
         self.held_back = 0
-        """Pieces of advice that were set aside since the like of them had always failed there, or all had earned less."""
+        """Pieces of advice that were set aside: the like of them had always failed there, or advice had earned less."""
         self.covered_steps = 0
         """Steps of the advised side for which there was advice."""
         self.advised_side_steps = 0
@@ -142,8 +144,7 @@ class AdviceDesk:
                 if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
                     self.sides.count(llm=source == Source.LLM)
-                of_advice = source == Source.LLM or (desk.live and not desk.fresh) or desk.aftermath > 0
-                self._allowance.count(advised=of_advice, reward=float(record["reward"]))
+                self._count_worth(desk, record)
             desk.situation = Situation.of(record)
             desk.aftermath = max(desk.aftermath - 1, 0)
             fresh, desk.fresh = desk.fresh, False
@@ -163,6 +164,22 @@ class AdviceDesk:
                 self._take_event(index, desk, event)
         return models
 
+    def _count_worth(self, desk: AdvisedEnvironment, record: Any) -> None:
+        """A step is advice's, or the rules', who also clear up after it. What they read and fight for it costs it
+        nothing.
+        """
+        reward, by_llm = float(record["reward"]), int(record["source"]) == Source.LLM
+        fights = bool(record["battle"]) and (not by_llm or desk.skill == "fight")
+        if by_llm or (desk.live and not desk.fresh):
+            costs = not fights and (by_llm or self._pool.phase_names[int(record["phase"])] not in _WORDS)
+            self._allowance.count_advised(reward, costs=costs)
+            desk.lasted += costs
+        elif desk.aftermath:
+            # Whatever is earned meanwhile is nobody's: the rules' doing, where the advice has led.
+            self._allowance.count_advised(0.0, costs=not fights)
+        else:
+            self._allowance.count_rules(reward)
+
     def _take_event(self, index: int, desk: AdvisedEnvironment, event: Event) -> None:
         desk.event = event
         if desk.asked is not None:
@@ -177,7 +194,8 @@ class AdviceDesk:
     def _end_live(self, desk: AdvisedEnvironment, *, finished: bool = False) -> None:
         """Live advice is over. Only what ran to its end, or led nowhere, can be said to have brought nothing."""
         desk.live = False
-        desk.aftermath = min(desk.steps, MOST_AFTERMATH)
+        desk.aftermath = min(desk.lasted + TURNING_BACK, MOST_AFTERMATH) if desk.lasted else 0
+        desk.lasted = 0
         self.sides.followed(desk.steps)
         if desk.steps and desk.given_in is not None and (finished or desk.reward > 0):
             self._lessons.add(desk.given_in, desk.deed, desk.reward)

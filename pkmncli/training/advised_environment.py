@@ -43,6 +43,8 @@ class AdvisedEnvironment:
     """Whether it has had it for no step yet."""
     set_aside: int = 0
     """Steps for which advice that was set aside still counts as there."""
+    lasted: int = 0
+    """Steps for which the live advice has been there, the rules' included."""
     aftermath: int = 0
     """Steps for which what follows still counts as the doing of the latest advice."""
     goal: str = ""
@@ -71,7 +73,7 @@ class AdvisedEnvironment:
             "live": self.live,
             "fresh": self.fresh,
             "set_aside": self.set_aside,
-            "aftermath": self.aftermath,
+            "after": [self.lasted, self.aftermath],
             "texts": [self.goal, self.skill, self.model, self.deed],
             "given_in": self.given_in,
             "steps": self.steps,
@@ -89,7 +91,7 @@ class AdvisedEnvironment:
         self.situation = state["situation"] and Situation(*state["situation"])
         self.event = None if state["event"] is None else Event(state["event"])
         self.live, self.fresh, self.set_aside = bool(state["live"]), bool(state["fresh"]), int(state["set_aside"])
-        self.aftermath = int(state["aftermath"])
+        self.lasted, self.aftermath = map(int, state["after"])
         self.goal, self.skill, self.model, self.deed = state["texts"]
         self.given_in = state["given_in"] and Situation(*state["given_in"])
         self.steps, self.reward = int(state["steps"]), float(state["reward"])
