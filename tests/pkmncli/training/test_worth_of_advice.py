@@ -18,7 +18,7 @@ BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 GOOD_ADVICE = BENCHMARKS / "good_advice.toml"
 
 ERRAND_SEEDS = (0, 1)
-MOST_ERRAND_STEPS = 1500
+MOST_ERRAND_STEPS = 1000
 BADGE_SEEDS = range(6)
 MOST_BADGE_STEPS = 1500
 
@@ -59,6 +59,7 @@ def play(pkmn: Callable[..., Any], tmp_path: Path) -> Play:
             f"--steps={most}",
             f"--max-steps-per-episode={most}",
             "--episodes=1",
+            "--save-interval=100000",
             f"--run-name={name}",
             "--quiet",
             *advice,
