@@ -226,9 +226,16 @@ class Worker:
         return self.environment.milestone_steps()
 
     def advise(self, advice: Advice | None) -> None:
-        """Takes new advice for the pilot, or withdraws the old. The step that is proposed already stays as it is."""
+        """Takes new advice for the pilot, or withdraws the old.
+
+        The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new.
+        """
         self.advice = advice
         self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
+        reconsider = getattr(self.pilot, "reconsider", None)
+        if advice is not None and reconsider is not None:
+            self.proposal = reconsider(advice) or self.proposal
+            self._publish_proposal()
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
@@ -331,6 +338,10 @@ class Worker:
     def _publish(self, slot: int) -> None:
         if self.block is not None:
             self.environment.write_observation(self.block.environment(slot, self.index))
+            self._publish_proposal()
+
+    def _publish_proposal(self) -> None:
+        if self.block is not None:
             record = self.block.records[self.index]
             record["pilot_confidence"] = self.proposal.confidence
             record["advice_steps_left"] = self.advice_steps_left

@@ -37,7 +37,8 @@ def script(tmp_path: Path) -> list[str]:
     path.write_text(
         f"[[reply]]\ntext = '{WALK}'\n[[reply]]\ntext = '{LOOK}'\n[[reply]]\ntext = 'go north'\n[[reply]]\ntext = ''\n"
     )
-    return ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=10", "--run-name=it"]
+    advised = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=10"]
+    return [*advised, "--set=llm_allowance=1", "--run-name=it"]
 
 
 def _run(folder: Path, name: str = "it") -> Path:
@@ -124,6 +125,7 @@ def test_advice_that_always_fails_somewhere_becomes_rarer(
     path = tmp_path / "script.toml"
     path.write_text(f"[[reply]]\ntext = '{NAP}'\n")
     options = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=5", "--mode=llm-only"]
+    options.append("--set=llm_allowance=1")
     followed, prompts = {}, {}
     for name, lessons in (("with", []), ("without", ["--set=lessons=false"])):
         assert pkmn("train", *small_training, *options, *lessons, f"--run-name={name}").code == 0
@@ -236,7 +238,7 @@ def test_the_model_has_the_share_that_the_strategy_gives_it(
     path.write_text(f"[[reply]]\ntext = '{PACE}'\n")
     options = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=4", "--steps=900"]
     config = tmp_path / "c.toml"
-    config.write_text(f'strategy = "{strategy}"\n')
+    config.write_text(f'strategy = "{strategy}"\nllm_allowance = 1\n')
     result = pkmn(
         "train", *small_training, *options, f"--config={config}", "--run-name=it", "--max-steps-per-episode=60"
     )
