@@ -114,6 +114,7 @@ class AdviceDesk:
         """
         if self._to_repeat.covers(step):
             for index in self._to_repeat.asked(step):
+                self._pool.context(index)  # the next question tells what has changed since this one
                 self._note_asked(self._desks[index], step)
             for row in self._to_repeat.take(step):
                 self._repeat(row, step)

@@ -191,12 +191,16 @@ class Worker:
         self.reset(episode, slot)
         given = dict(log.advice)
         for step, (action, source) in enumerate(zip(log.presses, log.sources, strict=True)):
+            if step == log.described:
+                self.context()
             if step in given:
                 self.advise(given[step])
             self.environment.advance(action)
             self._use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
             self._propose()  # at every step, since the pilot remembers what it sees
         self.step_in_episode = len(log.presses)
+        if self.step_in_episode == log.described:
+            self.context()
         if self.step_in_episode in given:
             self.advise(given[self.step_in_episode])
         self._publish(slot)

@@ -87,6 +87,24 @@ def test_a_killed_training_repeats_the_advice_that_it_had(
     assert_same_course(_run(tmp_path), _run(tmp_path, "whole"))
 
 
+@pytest.mark.parametrize("flushes", [5, 6])
+def test_what_changed_is_told_alike_after_a_kill(
+    flushes: int,
+    pkmn: Callable[..., Any],
+    small_training: list[str],
+    script: list[str],
+    course: Course,
+    tmp_path: Path,
+) -> None:
+    """Prompts say what changed since the question before, also where that one was answered before the kill."""
+    arguments = [*small_training, *script, "--mode=llm-only", "--llm-interval=20", "--max-steps-per-episode=120"]
+    train_until(("os.rename", "advice", flushes), tmp_path, *arguments)
+    assert pkmn("train", "--resume", "it").code == 0
+    assert pkmn("train", *arguments, "--run-name=whole").code == 0
+    killed, whole = (course(_run(tmp_path, name))["advice"] for name in ("it", "whole"))
+    assert killed == whole
+
+
 def test_ctrl_c_while_an_answer_is_waited_for_leaves_the_question_open(
     pkmn: Callable[..., Any],
     small_training: list[str],
