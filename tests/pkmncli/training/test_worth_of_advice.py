@@ -19,7 +19,7 @@ GOOD_ADVICE = BENCHMARKS / "good_advice.toml"
 
 ERRAND_SEEDS = (0, 1)
 MOST_ERRAND_STEPS = 1000
-BADGE_SEEDS = range(6)
+BADGE_SEEDS = range(5)
 MOST_BADGE_STEPS = 1500
 
 STUBBORN = [{"skill": "press", "presses": ["up"] * 8}]
