@@ -82,7 +82,9 @@ class CurriculumSettings(BaseModel):
         description="standard deviation of the measured rewards at most, as a share of their mean",
     )
     advancement_patience: int | None = Field(
-        default=20, ge=1, description="episodes without advancing after which trust sinks to the next stage's anyway"
+        default=20,
+        ge=1,
+        description="measured episodes without advancing after which trust sinks to the next stage's anyway",
     )
     confidence_decay_rate: float = Field(
         default=0.0, ge=0, le=1, description="share by which trust sinks with each episode, down to the next stage's"

@@ -33,7 +33,8 @@ class Curriculum:
 
     To leave a stage takes all of this at once: the latest measured episodes, all of them of this stage, earned its
     threshold on average; their rewards vary little; the stage has lasted its episodes; the strategy does not ask to
-    stay. Patience that has run out lowers trust by a stage's worth, and leaves the stage as it is. Trust never rises.
+    stay. Patience that has run out lowers trust by a stage's worth, and leaves the stage as it is. It counts measured
+    episodes, so that it can't run out before a learner had the chance to pass. Trust never rises.
 
     Args:
         settings: stages and criteria.
@@ -49,7 +50,7 @@ class Curriculum:
         self._episodes = 0
         """Of the training, in this stage."""
         self._waited = 0
-        """Episodes since the stage was reached or patience ran out."""
+        """Measured episodes since the stage was reached or patience ran out."""
         self._measured: deque[float] = deque(maxlen=settings.window_episodes)
 
     @property
@@ -70,6 +71,7 @@ class Curriculum:
     def add_measured(self, reward: float) -> None:
         """Takes in the reward of an episode that is measured. :meth:`end_episode` draws the conclusions."""
         self._measured.append(reward)
+        self._waited += 1
 
     def end_episode(self, reward: float, *, asks_to_stay: bool = False) -> Change | None:
         """An episode of the training has ended.
@@ -82,7 +84,6 @@ class Curriculum:
             What changed beyond the slow decay of trust, if anything.
         """
         self._episodes += 1
-        self._waited += 1
         if self.settings.measure == "training":
             self.add_measured(reward)
         if self.completed:
@@ -128,7 +129,7 @@ class Curriculum:
             return None
         self.trust = lower
         reason = (
-            f"{patience} episodes in stage {self.stage} of the curriculum without advancing: "
+            f"{patience} measured episodes in stage {self.stage} of the curriculum without advancing: "
             f"trust in the advised side sinks to {self.trust:g} anyway."
         )
         return Change(False, False, self.stage, self.trust, None, reason)

@@ -128,7 +128,7 @@ class HybridLLMRLTrainer:
                 game (10,000 for Crystal).
             save_interval: episodes between two checkpoints.
             eval_interval: episodes between two evaluations of the learner alone.
-            curriculum_patience: episodes without advancing after which trust is lowered anyway; of a new run.
+            curriculum_patience: measured episodes without advancing after which trust is lowered anyway; of a new run.
 
         Raises:
             PkmnError: what can go wrong in a training; the message says what to do.

@@ -115,10 +115,20 @@ def test_patience_that_runs_out_lowers_trust_one_notch_and_says_so() -> None:
         (False, 1, 0.5),
         (False, 1, 0.3),
     ]
-    assert "20 episodes in stage 1 of the curriculum without advancing" in changes[0].reason
+    assert "20 measured episodes in stage 1 of the curriculum without advancing" in changes[0].reason
     assert curriculum.advancements == 0
     (passed,) = play(curriculum, [60.0] * 10)
     assert (passed.stage, passed.trust) == (2, 0.3), "trust that was lost does not come back"
+
+
+def test_patience_counts_what_was_measured_and_not_what_was_trained() -> None:
+    curriculum = Curriculum(CurriculumSettings(advancement_patience=3))
+    assert [curriculum.end_episode(0.0) for _ in range(50)] == [None] * 50, "nothing was measured yet"
+    for _ in range(3):
+        curriculum.add_measured(0.0)
+    change = curriculum.end_episode(0.0)
+    assert change is not None
+    assert change.trust == 0.7
 
 
 def test_confidence_decays_to_the_next_stages_trust_and_no_further() -> None:

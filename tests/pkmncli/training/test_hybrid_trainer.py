@@ -143,7 +143,10 @@ class Opinionated(AdaptiveStrategySystem):
 def test_a_strategy_of_a_script_is_asked_and_its_switches_are_told(tmp_path: Path) -> None:
     strategy = Opinionated()
     trainer = HybridLLMRLTrainer(
-        strategy_system=strategy, llm_manager=Upward(), save_dir=tmp_path, settings={"llm_wait": True}
+        strategy_system=strategy,
+        llm_manager=Upward(),
+        save_dir=tmp_path,
+        settings={"llm_wait": True, "curriculum.measure": "training"},
     )
     told: list[Any] = []
     trainer.register_callback("strategy_switched", lambda _trainer, episode, metrics: told.append((episode, metrics)))

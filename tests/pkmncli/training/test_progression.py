@@ -178,7 +178,7 @@ def test_a_killed_training_goes_on_in_its_stage_with_its_strategy(
         "--set=adaptive.evidence=0.5",
         "--set=adaptive.rest_episodes=1",
         "--set=curriculum.measure_interval=2",
-        "--set=curriculum.advancement_patience=3",
+        "--set=curriculum.advancement_patience=2",
         "--set=curriculum.confidence_decay_rate=0.01",
     ]
     train_until(("os.rename", "decisions", 6), tmp_path, *arguments, "--run-name=it")
