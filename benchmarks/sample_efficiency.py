@@ -1,19 +1,21 @@
 """How many steps until the learner alone reaches a milestone in 9 of 10 episodes: DQN alone, and beside other sides.
 
-    python benchmarks/sample_efficiency.py --seeds 5 --cap 40000 --folder /tmp/efficiency --picture steps.svg
+    python benchmarks/sample_efficiency.py --seeds 5 --cap 60000 --folder /tmp/efficiency --picture steps.svg
 
-Every training keeps a checkpoint each interval. They are evaluated in order, greedily and by the learner alone, on
-starts of their own, until one passes; a training that never does counts as the cap. Steps are those of training,
-whoever pressed. Trainings and evaluations that exist are not repeated; a training that was cut off goes on.
+Every training keeps a checkpoint each interval. They are evaluated in order while it goes on, greedily and by the
+learner alone, on starts of their own. The first that passes ends the training; one that never passes counts as the
+cap. Steps are those of training, whoever pressed. The schedules of exploration and demonstrations are those of a
+training as long as the cap, for all alike. What was cut off goes on, and what was evaluated is not repeated.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,18 +25,19 @@ SETUPS = {
     "DQN alone": ("--mode", "rl-only"),
     "hybrid with rules": ("--mode", "adaptive", "--llm", "none"),
     "hybrid with scripted advice": ("--mode", "adaptive", "--llm", "scripted", "--llm-wait"),
-    "hybrid with SmolLM2": ("--mode", "adaptive", "--llm", "local", "--llm-wait"),
+    "hybrid with SmolLM2": ("--mode", "adaptive", "--llm", "local", "--llm-wait", "--llm-cache", "readwrite"),
 }
 EPISODES = 10
 PASSING_SHARE = 0.9
 EVALUATION_SEED = 1_000_000
 DRAWS = 10_000
+LOOK_S = 2.0
+"""Time between two looks for the next checkpoint of a training that goes on."""
 
 
-def pkmn(*arguments: str) -> str:
-    """Runs the command line as a user would, and returns what it printed."""
-    command = [sys.executable, "-m", "pkmncli", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ).stdout
+def command(*arguments: str) -> list[str]:
+    """The command line as a user would have it."""
+    return [sys.executable, "-m", "pkmncli", *arguments]
 
 
 def share_reached(run: Path, step: int, given: argparse.Namespace) -> float:
@@ -43,29 +46,49 @@ def share_reached(run: Path, step: int, given: argparse.Namespace) -> float:
     if not result.exists():
         options = ("--checkpoint", str(step), "--mode", "rl-only", "--episodes", str(EPISODES), "--envs", "1")
         limit = ("--max-steps-per-episode", str(given.evaluation_steps), "--seed", str(EVALUATION_SEED))
-        result.write_text(pkmn("eval", str(run), *options, *limit, "--json"), encoding="utf-8")
+        asked = command("eval", str(run), *options, *limit, "--json")
+        told = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+        result.write_text(told, encoding="utf-8")
     return float(json.loads(result.read_text(encoding="utf-8"))["milestones"][given.goal]["share"])
+
+
+def training(setup: str, seed: int, run: Path, given: argparse.Namespace) -> list[str]:
+    """The command that begins a training, or goes on with it."""
+    if run.exists():
+        return command("train", "--resume", str(run), "--quiet")
+    more: tuple[str, ...] = ()
+    if "scripted" in setup:
+        more = ("--set", f"scripted.file={given.script}")
+    elif "SmolLM2" in setup:
+        more = ("--llm-interval", str(given.llm_interval), "--llm-cache-path", str(given.folder / "replies.sqlite"))
+    return command(
+        *("train", *SETUPS[setup], *more, "--rl", "dqn", "--goal", given.goal, "--seed", str(seed)),
+        *("--steps", str(given.cap), "--max-steps-per-episode", str(given.episode_steps)),
+        *("--save-interval", str(given.interval), "--keep-checkpoints", str(2 * given.cap // given.interval)),
+        *("--save-dir", str(given.folder), "--run-name", run.name, "--device", given.device, "--quiet"),
+    )
 
 
 def steps_needed(setup: str, seed: int, given: argparse.Namespace) -> int:
     """Steps of training after which the learner alone first passes; the cap if it never does."""
     run = given.folder / f"{setup.lower().replace(' ', '-')}-{seed}"
-    done = run.parent / f"{run.name}.done"
-    if run.exists() and not done.exists():
-        pkmn("train", "--resume", str(run), "--quiet")
-        done.touch()
-    if not done.exists():
-        advice = ("--set", f"scripted.file={given.script}") if "scripted" in setup else ()
-        pkmn(
-            *("train", *SETUPS[setup], *advice, "--rl", "dqn", "--goal", given.goal, "--seed", str(seed)),
-            *("--steps", str(given.cap), "--max-steps-per-episode", str(given.episode_steps)),
-            *("--save-interval", str(given.interval), "--keep-checkpoints", str(given.cap // given.interval + 2)),
-            *("--save-dir", str(given.folder), "--run-name", run.name, "--device", "cpu", "--quiet"),
-        )
-        done.touch()
-    for step in range(given.interval, given.cap + 1, given.interval):
-        if share_reached(run, step, given) >= PASSING_SHARE:
-            return step
+    steps = range(given.interval, given.cap + 1, given.interval)
+    with (given.folder / f"{run.name}.log").open("a") as log:
+        process = None
+        try:
+            for step in steps:
+                while not (run / "checkpoints" / f"step-{step:09}").exists():
+                    if process is None:
+                        process = subprocess.Popen(training(setup, seed, run, given), stdout=log, stderr=log)
+                    elif process.poll() is not None:
+                        raise SystemExit(f"the training {run.name} ended before step {step}, see {log.name}")
+                    time.sleep(LOOK_S)
+                if share_reached(run, step, given) >= PASSING_SHARE:
+                    return step
+        finally:
+            if process is not None and process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                process.wait()
     return int(given.cap)
 
 
@@ -109,18 +132,20 @@ def main() -> None:
     parser.add_argument("--setups", nargs="+", choices=SETUPS, default=["DQN alone", "hybrid with rules"])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--goal", default="starter")
-    parser.add_argument("--cap", type=int, default=40_000, help="steps of a training")
-    parser.add_argument("--interval", type=int, default=2_000, help="steps between evaluations")
+    parser.add_argument("--cap", type=int, default=60_000, help="steps of a training at most")
+    parser.add_argument("--interval", type=int, default=1_000, help="steps between evaluations")
     parser.add_argument("--episode-steps", type=int, default=400, help="of a training episode at most")
     parser.add_argument("--evaluation-steps", type=int, default=200, help="of an evaluated episode at most")
     parser.add_argument("--script", type=Path, help="replies for the scripted advice, a file of the scripted backend")
+    parser.add_argument("--llm-interval", type=int, default=100, help="steps between questions to SmolLM2")
+    parser.add_argument("--device", default="cpu", help="of the learner")
     parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
     parser.add_argument("--folder", type=Path, required=True, help="where runs and results are kept")
     parser.add_argument("--picture", type=Path, help="SVG to draw")
     given = parser.parse_args()
     if any("scripted" in setup for setup in given.setups) and given.script is None:
         parser.error("scripted advice needs --script FILE")
-    given.folder = given.folder.resolve()
+    given.folder, given.script = given.folder.resolve(), given.script and given.script.resolve()
     given.folder.mkdir(parents=True, exist_ok=True)
     pairs = [(setup, seed) for setup in given.setups for seed in range(given.seeds)]
     with ThreadPoolExecutor(given.jobs) as pool:

@@ -69,6 +69,7 @@ def eval(
         "max_steps_per_episode": max_steps_per_episode,
         "goal": goal,
         "knowledge": knowledge,
+        "llm": NONE,  # no model is asked, so its results stay the same
     }
     if mode is not EvaluationMode.RANDOM:
         changes["mode"] = mode.value

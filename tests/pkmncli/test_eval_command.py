@@ -130,6 +130,19 @@ def test_wrong_usage_is_told(options: list[str], code: int, expected: str, pkmn:
     assert not (run.folder / "evaluations").exists()
 
 
+@pytest.mark.parametrize("mode", ["rl-only", "adaptive"])
+def test_a_run_with_a_language_model_is_evaluated_without_it(
+    mode: str, pkmn: Pkmn, small_training: tuple[str, ...], tmp_path: Path
+) -> None:
+    script = tmp_path / "replies.toml"
+    script.write_text("[[reply]]\ntext = 'go north'\n")
+    advised = [*small_training, "--llm=scripted", "--llm-wait", f"--set=scripted.file={script}", "--run-name=advised"]
+    assert pkmn("train", *advised).code == 0
+    script.unlink()
+    options = [f"--mode={mode}", "--episodes=1", "--max-steps-per-episode=5", "--json"]
+    assert result_of(pkmn("eval", "advised", *options))["avg_llm_usage"] == 0.0
+
+
 def test_a_run_that_does_not_exist(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     result = pkmn("eval", "iit")
     assert (result.code, result.err) == (5, f"no run 'iit' here or in {tmp_path / 'runs'}; did you mean 'it'?\n")
