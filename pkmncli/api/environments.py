@@ -125,6 +125,9 @@ class Pilot(Protocol):
 
     Built with the environment and the pilot's own settings. ``act`` must press only what the mask allows.
     What it remembers goes through ``save_state`` as plain values (JSON), so that a resumed run goes on exactly.
+
+    It may also have ``reconsider(advice) -> Decision | None``: called where advice comes for a state in which ``act``
+    has decided already, it decides again, or lets that decision stand. Without it advice begins one step later.
     """
 
     def reset(self, seed: int) -> None:

@@ -132,6 +132,13 @@ class TrainSettings(BaseModel):
     llm_timeout_s: float = Field(
         30.0, gt=0, le=600, allow_inf_nan=False, description="seconds until a request for advice is given up"
     )
+    llm_allowance: float = Field(
+        0.03,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="what advice may cost, as a share of what the rules would have earned without it; 1 for no limit",
+    )
     lessons: bool = Field(
         True, description="tell the model what came of advice before, and hold back what always failed in a situation"
     )

@@ -55,7 +55,7 @@ class Lessons:
         self._tallies: dict[Situation, dict[str, _Tally]] = {}
 
     def add(self, situation: Situation, deed: str, reward: float) -> None:
-        """Takes in what followed on advice: ``reward`` is the sum over the steps on which it was carried out."""
+        """Takes in what followed on advice: ``reward`` is the sum over its steps."""
         tally = self._tallies.setdefault(situation, {}).setdefault(deed, _Tally())
         tally.tries += 1
         tally.wins += reward > 0

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Advice, LLMRequest, Source
+from pkmncli.hybrid.allowance import MOST_AFTERMATH, TURNING_BACK, Allowance
 from pkmncli.hybrid.events import Event, EventWatcher
 from pkmncli.hybrid.lessons import Lessons, Situation, deed_of
 from pkmncli.hybrid.sides import SideShare
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
 OUTDATED = "it came too late"
 HELD_BACK = "it has always failed here"
+EARNS_LESS = "advice has earned less than the rules"
 
+_HELD_BACK = frozenset({HELD_BACK, EARNS_LESS})
+_WORDS = frozenset({"dialogue", "choice", "menu", "cutscene"})
+"""Phases in which the rules read on, by the environment's own names."""
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
 """A skill goes on over maps and battles; presses were meant for the very situation."""
@@ -44,6 +49,8 @@ class AdviceOptions:
     reply_tokens: int = 300
     lessons: bool = True
     """Whether what came of advice before is told, and what always failed is held back."""
+    allowance: float = 1.0
+    """What advice may cost, as a share of what the rules would have earned alone."""
 
 
 class AdviceDesk:
@@ -86,8 +93,9 @@ class AdviceDesk:
         self._unsent: set[int] = set()
         """Environments whose open questions a run that goes on has still to send again."""
         self._lessons = Lessons()
+        self._allowance = Allowance(options.allowance)
         self.held_back = 0
-        """Pieces of advice that were set aside since the like of them had always failed there."""
+        """Pieces of advice that were set aside: the like of them had always failed there, or advice had earned less."""
         self.covered_steps = 0
         """Steps of the advised side for which there was advice."""
         self.advised_side_steps = 0
@@ -106,6 +114,7 @@ class AdviceDesk:
         """
         if self._to_repeat.covers(step):
             for index in self._to_repeat.asked(step):
+                self._pool.context(index)  # the next question tells what has changed since this one
                 self._note_asked(self._desks[index], step)
             for row in self._to_repeat.take(step):
                 self._repeat(row, step)
@@ -132,23 +141,45 @@ class AdviceDesk:
             models.append(desk.model if source == Source.LLM else "")
             if source in (Source.LLM, Source.RULE):
                 self.advised_side_steps += 1
-                # The press of the step at which advice comes was proposed before it.
+                # The press of the step at which advice comes may have been proposed before it.
                 if source == Source.LLM or (desk.live and not desk.fresh) or desk.set_aside:
                     self.covered_steps += 1
                     self.sides.count(llm=source == Source.LLM)
+                self._count_worth(desk, record)
             desk.situation = Situation.of(record)
-            desk.fresh = False
+            desk.aftermath = max(desk.aftermath - 1, 0)
+            fresh, desk.fresh = desk.fresh, False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
-                if source == Source.LLM:
-                    desk.steps += 1
+                desk.steps += source == Source.LLM
+                # What advice led to is often paid while the rules read on, or while the game changes the map.
+                if source == Source.LLM or (source == Source.RULE and desk.steps):
                     desk.reward += float(record["reward"])
                 if not record["advice_steps_left"]:
+                    self._end_live(desk, finished=True)
+                elif not fresh and not self._allowance.allows():
+                    self._pool.advise(index, None)
                     self._end_live(desk)
             event = desk.watcher.look(record)
             if event is not None:
                 self._take_event(index, desk, event)
         return models
+
+    def _count_worth(self, desk: AdvisedEnvironment, record: Any) -> None:
+        """A step is advice's, or the rules', who also clear up after it. What they read and fight for it costs it
+        nothing.
+        """
+        reward, by_llm = float(record["reward"]), int(record["source"]) == Source.LLM
+        fights = bool(record["battle"]) and (not by_llm or desk.skill == "fight")
+        if by_llm or (desk.live and not desk.fresh):
+            costs = not fights and (by_llm or self._pool.phase_names[int(record["phase"])] not in _WORDS)
+            self._allowance.count_advised(reward, costs=costs)
+            desk.lasted += costs
+        elif desk.aftermath:
+            # Whatever is earned meanwhile is nobody's: the rules' doing, where the advice has led.
+            self._allowance.count_advised(0.0, costs=not fights)
+        else:
+            self._allowance.count_rules(reward)
 
     def _take_event(self, index: int, desk: AdvisedEnvironment, event: Event) -> None:
         desk.event = event
@@ -156,17 +187,20 @@ class AdviceDesk:
             desk.passed |= {event}
         if event is Event.EPISODE:
             desk.failures.clear()
-            desk.live, desk.set_aside, desk.situation = False, 0, None
+            desk.live, desk.set_aside, desk.aftermath, desk.situation = False, 0, 0, None
         elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
             self._pool.advise(index, None)
-            self._end_live(desk)
+            self._end_live(desk, finished=event is Event.STUCK)
 
-    def _end_live(self, desk: AdvisedEnvironment) -> None:
+    def _end_live(self, desk: AdvisedEnvironment, *, finished: bool = False) -> None:
+        """Live advice is over. Only what ran to its end, or led nowhere, can be said to have brought nothing."""
         desk.live = False
+        desk.aftermath = min(desk.lasted + TURNING_BACK, MOST_AFTERMATH) if desk.lasted else 0
+        desk.lasted = 0
         self.sides.followed(desk.steps)
-        if desk.steps and desk.given_in is not None:
+        if desk.steps and desk.given_in is not None and (finished or desk.reward > 0):
             self._lessons.add(desk.given_in, desk.deed, desk.reward)
-        if desk.steps and desk.reward <= 0:
+        if desk.steps and desk.reward <= 0 and finished:
             desk.failures.append(f"{desk.goal}: brought nothing in {desk.steps} steps")
 
     # Asking --------------------------------------------------------------------------------------------------------
@@ -222,9 +256,11 @@ class AdviceDesk:
         if advice is not None and passed & (_OVERTAKES_PRESSES if _is_for_the_moment(advice) else _OVERTAKES_ALL):
             self._timeliness.outdated += 1
             advice, problem = None, OUTDATED
-        held_back = advice is not None and self._holds_back(desk, advice)
+        if advice is not None:
+            problem = self._objection(desk, advice)
+        held_back = problem in _HELD_BACK
         follows = advice is not None and not held_back and self.sides.follows()
-        entry = JournalEntry(delivery, step, advice, HELD_BACK if held_back else problem, follows)
+        entry = JournalEntry(delivery, step, advice, problem, follows)
         if advice is not None and not held_back:
             self._hand_over(index, advice, entry.model, follows=follows)
         complaint = "" if self._advisor.waits else self._timeliness.complaint()
@@ -232,16 +268,21 @@ class AdviceDesk:
             self._report(complaint)
         self._record(entry.row())
 
-    def _holds_back(self, desk: AdvisedEnvironment, advice: Advice) -> bool:
-        if not self._options.lessons or desk.situation is None:
-            return False
-        held_back = self._lessons.holds_back(desk.situation, deed_of(advice))
-        self.held_back += held_back
-        return held_back
+    def _objection(self, desk: AdvisedEnvironment, advice: Advice) -> str:
+        """Why advice is held back; empty where it isn't."""
+        objection = ""
+        if not self._allowance.allows(self.sides.stretch):
+            objection = EARNS_LESS
+        elif self._options.lessons and desk.situation is not None:
+            held_back = self._lessons.holds_back(desk.situation, deed_of(advice))
+            objection = HELD_BACK if held_back else ""
+        self.held_back += bool(objection)
+        return objection
 
     def _hand_over(self, index: int, advice: Advice, model: str, *, follows: bool) -> None:
         desk = self._desks[index]
-        if desk.live:
+        carried = desk.live and follows and desk.deed == deed_of(advice)
+        if desk.live and not carried:
             self._end_live(desk)
             self._pool.advise(index, None)
         if not follows:
@@ -249,8 +290,9 @@ class AdviceDesk:
             return
         desk.live, desk.fresh, desk.set_aside = True, True, 0
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
-        desk.deed, desk.given_in = deed_of(advice), desk.situation
-        desk.steps, desk.reward = 0, 0.0
+        if not carried:  # the same again goes on with what has begun
+            desk.deed, desk.given_in = deed_of(advice), desk.situation
+            desk.steps, desk.reward = 0, 0.0
         self._pool.advise(index, advice)
 
     def _repeat(self, row: Mapping[str, Any], step: int) -> None:
@@ -261,7 +303,7 @@ class AdviceDesk:
         self._timeliness.outdated += row["problem"] == OUTDATED
         desk = self._desks[index]
         desk.asked, desk.passed = None, frozenset()
-        if advice is not None and not self._holds_back(desk, advice):
+        if advice is not None and not self._objection(desk, advice):
             self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
         if not self._advisor.waits:
             self._timeliness.complaint()  # people were told before the run was broken off
@@ -292,6 +334,7 @@ class AdviceDesk:
             "told_spent": self._advisor.counsel.told_spent,
             "timeliness": asdict(self._timeliness),
             "lessons": self._lessons.state_dict(),
+            "allowance": self._allowance.state_dict(),
             "held_back": self.held_back,
             "covered_steps": self.covered_steps,
             "advised_side_steps": self.advised_side_steps,
@@ -312,6 +355,7 @@ class AdviceDesk:
         self._advisor.counsel.told_spent = state["told_spent"] and bool(self._advisor.counsel.usage.spent)
         self._timeliness = Timeliness(**state["timeliness"])
         self._lessons.load_state_dict(state["lessons"])
+        self._allowance.load_state_dict(state["allowance"])
         self.held_back = int(state["held_back"])
         self.covered_steps = int(state["covered_steps"])
         self.advised_side_steps = int(state["advised_side_steps"])

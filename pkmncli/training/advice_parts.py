@@ -158,6 +158,7 @@ def build_desk(
         temperature=train.llm_temperature,
         reply_tokens=train.llm_reply_tokens,
         lessons=train.lessons,
+        allowance=train.llm_allowance,
     )
 
     def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceDesk:

@@ -43,6 +43,10 @@ class AdvisedEnvironment:
     """Whether it has had it for no step yet."""
     set_aside: int = 0
     """Steps for which advice that was set aside still counts as there."""
+    lasted: int = 0
+    """Steps for which the live advice has been there, the rules' included."""
+    aftermath: int = 0
+    """Steps for which what follows still counts as the doing of the latest advice."""
     goal: str = ""
     skill: str = ""
     """Of the live advice; empty for presses."""
@@ -53,7 +57,7 @@ class AdvisedEnvironment:
     steps: int = 0
     """Steps for which the live advice has been followed."""
     reward: float = 0.0
-    """Of those steps."""
+    """Of the advised side's steps while it was live, those included on which the rules read on for it."""
     failures: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_FAILURES))
 
     def state_dict(self) -> dict[str, Any]:
@@ -69,6 +73,7 @@ class AdvisedEnvironment:
             "live": self.live,
             "fresh": self.fresh,
             "set_aside": self.set_aside,
+            "after": [self.lasted, self.aftermath],
             "texts": [self.goal, self.skill, self.model, self.deed],
             "given_in": self.given_in,
             "steps": self.steps,
@@ -86,6 +91,7 @@ class AdvisedEnvironment:
         self.situation = state["situation"] and Situation(*state["situation"])
         self.event = None if state["event"] is None else Event(state["event"])
         self.live, self.fresh, self.set_aside = bool(state["live"]), bool(state["fresh"]), int(state["set_aside"])
+        self.lasted, self.aftermath = map(int, state["after"])
         self.goal, self.skill, self.model, self.deed = state["texts"]
         self.given_in = state["given_in"] and Situation(*state["given_in"])
         self.steps, self.reward = int(state["steps"]), float(state["reward"])

@@ -34,7 +34,7 @@ from pkmncli.training.worker_process import WorkerState
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 
 META = "meta.json"
 LEARNER = "learner.safetensors"

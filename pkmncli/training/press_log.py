@@ -25,6 +25,8 @@ class PressLog:
     """A Source for each press."""
     advice: list[tuple[int, Advice | None]] = field(default_factory=list)
     """What was given, or withdrawn, each with the number of steps before it."""
+    described: int = -1
+    """Steps before the state was last told in words, which says what has changed since; -1 if it was not yet."""
     start: str = ""
     """Path of the saved state that it began in; empty for the environment's own start."""
 
@@ -37,9 +39,13 @@ class PressLog:
         """Takes in what was given after the latest step."""
         self.advice.append((len(self.presses), advice))
 
+    def describe(self) -> None:
+        """Takes in that the state after the latest step was told in words."""
+        self.described = len(self.presses)
+
     def begin(self, start: str) -> None:
         """Begins an episode."""
-        self.start = start
+        self.start, self.described = start, -1
         self.presses.clear()
         self.sources.clear()
         self.advice.clear()
@@ -50,13 +56,15 @@ class PressLog:
             "presses": self.presses.hex(),
             "sources": self.sources.hex(),
             "advice": [[steps, None if given is None else asdict(given)] for steps, given in self.advice],
+            "described": self.described,
         }
 
     @classmethod
     def from_state_dict(cls, state: Mapping[str, Any]) -> PressLog:
         """The log that :meth:`state_dict` described."""
         given = [(int(steps), None if values is None else advice_from(values)) for steps, values in state["advice"]]
-        return cls(bytearray.fromhex(state["presses"]), bytearray.fromhex(state["sources"]), given)
+        presses, sources = bytearray.fromhex(state["presses"]), bytearray.fromhex(state["sources"])
+        return cls(presses, sources, given, int(state["described"]))
 
 
 def advice_from(values: Mapping[str, Any]) -> Advice:

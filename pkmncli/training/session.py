@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import re
 import shlex
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,15 +25,17 @@ from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import build_curriculum, build_learner, build_strategy, open_store, worker_spec
 from pkmncli.training.callbacks import Event
-from pkmncli.training.checkpoints import Checkpoint, first_usable, read_checkpoint, read_segments
+from pkmncli.training.checkpoints import Checkpoint, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
+from pkmncli.training.going_back import newest_checkpoint, set_aside_after
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
 from pkmncli.training.progression import Progression
+from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.status import TrainerOptions
@@ -47,9 +47,6 @@ from pkmncli.training.workers import WorkerPool
 logger = logging.getLogger(__name__)
 
 STOPPING = "Stopping: the run is saved first. Ctrl-C again ends at once."
-
-SUPERSEDED = "superseded"
-"""Folder of a run for what a resumed training no longer counts: rows of steps taken anew, damaged checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,7 @@ class TrainingSession:
             pool.reset()  # a start state that does not fit is told before there is a run
             desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
             run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
-            with run.locked(), _log_to(run, train.log_level):
+            with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run)
@@ -114,11 +111,11 @@ class TrainingSession:
             run: the run.
             at: which checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` has it.
         """
-        with InterruptFlag(STOPPING) as interrupted, run.locked(), _log_to(run, self._settings.train.log_level):
+        with InterruptFlag(STOPPING) as interrupted, run.locked(), log_to(run, self._settings.train.log_level):
             remove_leftovers(run)
             if at != LATEST:
-                _set_aside_after(run, run.checkpoints.resolve(at).name)
-            checkpoint = newest_checkpoint(run, _report_damage)
+                set_aside_after(run, run.checkpoints.resolve(at).name)
+            checkpoint = newest_checkpoint(run)
             with self._workers() as pool:
                 options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
                 learner = self._learner(pool, options)
@@ -287,59 +284,6 @@ def _settled(settings: ResolvedSettings, run: Run) -> ResolvedSettings:
     return settings.changed(changes, may_change=tuple(changes), origin=origin) if changes else settings
 
 
-def newest_checkpoint(run: Run, report: Callable[[str], None]) -> Path:
-    """The newest checkpoint of a run that is whole. Says which damaged ones were passed over, and sets them aside."""
-    newest_first = [run.checkpoints.folder / name for name in reversed(run.checkpoints.names())]
-    usable = first_usable(newest_first, report)
-    for damaged in newest_first[: newest_first.index(usable)]:
-        _set_aside(run, damaged)
-    return usable
-
-
-def _set_aside_after(run: Run, name: str) -> None:
-    """Sets aside the checkpoints after one."""
-    names = run.checkpoints.names()
-    for later in names[names.index(name) + 1 :]:
-        _set_aside(run, run.checkpoints.folder / later)
-
-
-def _set_aside(run: Run, checkpoint: Path) -> None:
-    aside = run.folder / SUPERSEDED / checkpoint.name
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.parent.mkdir(exist_ok=True)
-    checkpoint.rename(aside)
-
-
-def _report_damage(text: str) -> None:
-    """Said even when quiet: a run that goes on from an older checkpoint has lost steps and experience."""
-    logger.warning("%s", text)
-    say(text)
-
-
 def _slug(name: str) -> str:
     """A name as part of a folder's name: lower-case words joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-class _RunLog(logging.FileHandler):
-    """Loses lines when the disk is full, instead of telling about each."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
-        """Says nothing: checkpoints and tables report a full disk."""
-
-
-@contextmanager
-def _log_to(run: Run, level: str) -> Iterator[None]:
-    root = logging.getLogger("pkmncli")
-    handler = _RunLog(run.log_file, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    previous = root.level
-    root.addHandler(handler)
-    root.setLevel(level)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(previous)
-        with contextlib.suppress(OSError):  # a full disk is told by what matters more than the log
-            handler.close()

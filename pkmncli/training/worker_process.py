@@ -191,12 +191,16 @@ class Worker:
         self.reset(episode, slot)
         given = dict(log.advice)
         for step, (action, source) in enumerate(zip(log.presses, log.sources, strict=True)):
+            if step == log.described:
+                self.context()
             if step in given:
                 self.advise(given[step])
             self.environment.advance(action)
             self._use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
             self._propose()  # at every step, since the pilot remembers what it sees
         self.step_in_episode = len(log.presses)
+        if self.step_in_episode == log.described:
+            self.context()
         if self.step_in_episode in given:
             self.advise(given[self.step_in_episode])
         self._publish(slot)
@@ -226,9 +230,16 @@ class Worker:
         return self.environment.milestone_steps()
 
     def advise(self, advice: Advice | None) -> None:
-        """Takes new advice for the pilot, or withdraws the old. The step that is proposed already stays as it is."""
+        """Takes new advice for the pilot, or withdraws the old.
+
+        The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new.
+        """
         self.advice = advice
         self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
+        reconsider = getattr(self.pilot, "reconsider", None)
+        if advice is not None and reconsider is not None:
+            self.proposal = reconsider(advice) or self.proposal
+            self._publish_proposal()
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
@@ -331,6 +342,10 @@ class Worker:
     def _publish(self, slot: int) -> None:
         if self.block is not None:
             self.environment.write_observation(self.block.environment(slot, self.index))
+            self._publish_proposal()
+
+    def _publish_proposal(self) -> None:
+        if self.block is not None:
             record = self.block.records[self.index]
             record["pilot_confidence"] = self.proposal.confidence
             record["advice_steps_left"] = self.advice_steps_left

@@ -266,6 +266,7 @@ class WorkerPool:
     def context(self, index: int) -> Context:
         """The state of one environment in words."""
         context: Context = self.call(index, "context")
+        self._logs[index].describe()
         return context
 
     def advise(self, index: int, advice: Advice | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmncli.api import Action, Advice, Decision
 
@@ -43,6 +43,12 @@ class AdviceFollower:
     def reset(self) -> None:
         """Forgets which object the advice was, as when another process goes on."""
         self._advice = None
+
+    def begin(self, memory: PilotMemory) -> None:
+        """What comes next is new advice, for a state in which a press was proposed that is not made."""
+        self._advice = None
+        memory.advice_key = ""
+        memory.advice_pending = False
 
     def act(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> Decision | None:
         """The press that the advice wants now; nothing where the rules are to decide."""
@@ -136,7 +142,7 @@ class AdviceFollower:
             memory.wish_failed = False
             return True
         if skill == GO_TO:
-            return state.map_id == map_id and (x < 0 or (state.x, state.y) == (x, y))
+            return _arrived(state, map_id, x, y, memory)
         if skill == TALK_TO:
             return any(key.startswith(f"{ADVICE_PREFIX}{TALK_TO}") for key in memory.tries)
         if skill == HEAL:
@@ -145,6 +151,18 @@ class AdviceFollower:
         if skill == CATCH:
             return over or state.caught + state.party.count > caught
         return over or (skill == FLEE and state.phase is Phase.FREE)
+
+
+def _arrived(state: GameState, map_id: int, x: int, y: int, memory: PilotMemory) -> bool:
+    """Whether the player is where a wish leads: on the map, on the tile, or beyond it where the tile leads away."""
+    if x < 0:
+        return state.map_id == map_id
+    goal = memory.goal
+    if goal is None or goal.key != f"{ADVICE_PREFIX}{GO_TO}":
+        return False  # not planned yet, or on another map: whoever plans sees whether there is anything to do
+    if goal.kind == EXIT:
+        return state.map_id != goal.map_id
+    return (state.map_id, state.x, state.y) == (map_id, x, y)
 
 
 def _presses(advice: Advice) -> list[int]:

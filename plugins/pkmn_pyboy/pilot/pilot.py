@@ -87,6 +87,24 @@ class RulesPilot:
             decision = self._by_rules(state)
             if memory.wish and memory.wish[0] in BATTLE_SKILLS and state.phase in BATTLE_PHASES:
                 decision = Decision(decision.action, f"{ADVICE_PREFIX}{decision.reason}", memory.wish[4])
+        return self._settled(decision, advice)
+
+    def reconsider(self, advice: Advice) -> Decision | None:
+        """What to press now that there is advice, in a state in which :meth:`act` has decided; None where that stands.
+
+        What is answered about a state is so carried out in that state, and not one step later, which may be beyond a
+        door. Words, menus and battles go on as they were decided.
+        """
+        state, memory = self._environment.state, self.memory
+        self._advice.begin(memory)
+        decision = self._advice.act(advice, state, memory)
+        if decision is None and memory.wish and state.phase is Phase.FREE and not memory.wander:
+            decision = self._traveller.decide(state, memory)
+        return self._settled(decision, advice) if decision is not None else None
+
+    def _settled(self, decision: Decision, advice: Advice | None) -> Decision:
+        """A decision as it is given: allowed, and with what it means for the advice."""
+        environment, memory = self._environment, self.memory
         advised = decision.reason.startswith(ADVICE_PREFIX)
         over = decision.advice_over or self._advice.is_over(advice, memory)
         action = decision.action

@@ -57,6 +57,10 @@ class Traveller:
     def act(self, state: GameState, memory: PilotMemory) -> Decision:
         """What to press with control."""
         self._take_in(state, memory)
+        return self.decide(state, memory)
+
+    def decide(self, state: GameState, memory: PilotMemory) -> Decision:
+        """What to press, once what became of the latest press is known."""
         if memory.still >= self._settings.stuck_steps:
             memory.drop_goal(tried=True)
             memory.still = 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, CATCH, FIGHT, GO_TO, HEAL, TALK_TO
 from pkmn_pyboy.pilot.healing import Healing
-from pkmn_pyboy.pilot.memory import TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import Objectives
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import GameState
@@ -39,6 +39,8 @@ class Wishes:
         if skill == GO_TO:
             target = Target(map_id, x if x >= 0 else None, y if y >= 0 else None)
             goal = self._objectives.goal_for(target, key, f"{why} {x},{y}" if x >= 0 else why, state, memory, around)
+            if goal is not None and goal.kind == TILE and (state.x, state.y) == (goal.x, goal.y):
+                goal = None  # there already
         elif skill == TALK_TO:
             goal = self._talk(key, why, map_id, x, y, state, memory, around)
         elif skill == HEAL:

@@ -37,7 +37,8 @@ def script(tmp_path: Path) -> list[str]:
     path.write_text(
         f"[[reply]]\ntext = '{WALK}'\n[[reply]]\ntext = '{LOOK}'\n[[reply]]\ntext = 'go north'\n[[reply]]\ntext = ''\n"
     )
-    return ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=10", "--run-name=it"]
+    advised = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=10"]
+    return [*advised, "--set=llm_allowance=1", "--run-name=it"]
 
 
 def _run(folder: Path, name: str = "it") -> Path:
@@ -86,6 +87,24 @@ def test_a_killed_training_repeats_the_advice_that_it_had(
     assert_same_course(_run(tmp_path), _run(tmp_path, "whole"))
 
 
+@pytest.mark.parametrize("flushes", [5, 6])
+def test_what_changed_is_told_alike_after_a_kill(
+    flushes: int,
+    pkmn: Callable[..., Any],
+    small_training: list[str],
+    script: list[str],
+    course: Course,
+    tmp_path: Path,
+) -> None:
+    """Prompts say what changed since the question before, also where that one was answered before the kill."""
+    arguments = [*small_training, *script, "--mode=llm-only", "--llm-interval=20", "--max-steps-per-episode=120"]
+    train_until(("os.rename", "advice", flushes), tmp_path, *arguments)
+    assert pkmn("train", "--resume", "it").code == 0
+    assert pkmn("train", *arguments, "--run-name=whole").code == 0
+    killed, whole = (course(_run(tmp_path, name))["advice"] for name in ("it", "whole"))
+    assert killed == whole
+
+
 def test_ctrl_c_while_an_answer_is_waited_for_leaves_the_question_open(
     pkmn: Callable[..., Any],
     small_training: list[str],
@@ -124,6 +143,7 @@ def test_advice_that_always_fails_somewhere_becomes_rarer(
     path = tmp_path / "script.toml"
     path.write_text(f"[[reply]]\ntext = '{NAP}'\n")
     options = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=5", "--mode=llm-only"]
+    options.append("--set=llm_allowance=1")
     followed, prompts = {}, {}
     for name, lessons in (("with", []), ("without", ["--set=lessons=false"])):
         assert pkmn("train", *small_training, *options, *lessons, f"--run-name={name}").code == 0
@@ -236,7 +256,7 @@ def test_the_model_has_the_share_that_the_strategy_gives_it(
     path.write_text(f"[[reply]]\ntext = '{PACE}'\n")
     options = ["--llm=scripted", f"--set=scripted.file={path}", "--llm-wait", "--llm-interval=4", "--steps=900"]
     config = tmp_path / "c.toml"
-    config.write_text(f'strategy = "{strategy}"\n')
+    config.write_text(f'strategy = "{strategy}"\nllm_allowance = 1\n')
     result = pkmn(
         "train", *small_training, *options, f"--config={config}", "--run-name=it", "--max-steps-per-episode=60"
     )

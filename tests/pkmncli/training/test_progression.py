@@ -174,6 +174,7 @@ def test_a_killed_training_goes_on_in_its_stage_with_its_strategy(
         f"--set=scripted.file={path}",
         "--llm-wait",
         "--llm-interval=5",
+        "--set=llm_allowance=1",
         "--set=adaptive.min_episodes=2",
         "--set=adaptive.evidence=0.5",
         "--set=adaptive.rest_episodes=1",

@@ -239,6 +239,25 @@ def test_a_worker_that_hangs_is_replaced(hybrid: WorkerSpec, undisturbed: Course
     assert not psutil.pid_exists(stopped[0])
 
 
+def test_a_replaced_worker_tells_what_has_changed_since_the_state_was_last_told(hybrid: WorkerSpec) -> None:
+    def told(*, killed: bool) -> list[Any]:
+        with WorkerPool(hybrid) as pool:
+            pool.reset()
+            contexts = []
+            for _look in range(3):
+                for _step in range(8):
+                    take(pool, np.full(NUM_ENVS, PILOT_ACTS))
+                if killed:
+                    os.kill(process_id(pool, 0), signal.SIGKILL)
+                contexts.append(pool.context(0))
+            assert pool.losses == 3 * killed
+            return contexts
+
+    expected = told(killed=False)
+    assert told(killed=True) == expected
+    assert any(context.changes for context in expected[1:]), "nothing changed, so this shows nothing"
+
+
 def test_a_worker_lost_between_steps_is_replaced_when_it_is_called(hybrid: WorkerSpec) -> None:
     def facts(pool: WorkerPool) -> tuple[Any, ...]:
         return pool.context(0), [(state.episode, state.step, state.pilot) for state in pool.save()]
@@ -260,7 +279,7 @@ def test_a_worker_lost_between_steps_is_replaced_when_it_is_called(hybrid: Worke
 @pytest.mark.parametrize("presser", [Source.RULE, Source.EXPLORE])
 def test_advice_that_was_live_is_as_live_in_a_replaced_worker(hybrid: WorkerSpec, presser: Source) -> None:
     """Also where the learner itself has pressed what was advised: that doesn't use the advice up."""
-    advice = Advice("walk", presses=(Action.RIGHT, Action.RIGHT), expires_after=20)
+    advice = Advice("walk", presses=(Action.RIGHT,) * 4, expires_after=20)
 
     def left_after(*, killed: bool) -> tuple[Any, list[Any]]:
         with WorkerPool(hybrid) as pool:
@@ -283,7 +302,9 @@ def test_advice_that_was_live_is_as_live_in_a_replaced_worker(hybrid: WorkerSpec
 
 
 def test_what_a_running_episode_consists_of_comes_back_from_its_plain_values() -> None:
-    log = PressLog(bytearray([0, 4]), bytearray([Source.LLM, Source.RL]), [(0, Advice("go", presses=(4,))), (1, None)])
+    log = PressLog(
+        bytearray([0, 4]), bytearray([Source.LLM, Source.RL]), [(0, Advice("go", presses=(4,))), (1, None)], 1
+    )
     assert PressLog.from_state_dict(json.loads(json.dumps(log.state_dict()))) == log
 
 

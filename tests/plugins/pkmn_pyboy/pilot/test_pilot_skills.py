@@ -231,3 +231,37 @@ def test_a_wish_goes_on_from_json(game: Game, make: MakeEnvironment) -> None:
         assert decision == expected
         environment.advance(expected.action)
         other.advance(decision.action)
+
+
+def test_a_tile_that_leads_away_is_gone_through_once(make: MakeEnvironment) -> None:
+    """Whoever is sent to the stairs is over when he is below, and does not come back up."""
+    environment = make(observation_type="state", max_steps_per_episode=100)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=1)
+    pilot.reset(1)
+    upstairs, advice = environment.state.map_id, Advice("down", skill="go_to", arguments={"x": 7, "y": 0})
+    decision = pilot.act(advice)
+    while environment.state.map_id == upstairs:
+        assert not decision.advice_over
+        environment.advance(decision.action)
+        decision = pilot.act(advice)
+    assert decision.advice_over
+
+
+def test_advice_that_comes_after_the_decision_changes_it(game: Game) -> None:
+    environment, pilot = game
+    by_rules = pilot.act(None)
+    assert not by_rules.advised
+    presses = pilot.reconsider(Advice("look", presses=(Action.START,)))
+    assert presses is not None
+    assert (presses.action, presses.advised, presses.advice_over) == (Action.START, True, True)
+    nearer = pilot.reconsider(Advice("home", skill="go_to", arguments={"map": "Alderbrook"}))
+    assert nearer is not None
+    assert nearer.advised
+    assert environment.mask[nearer.action]
+
+
+def test_advice_that_asks_for_nothing_lets_the_decision_stand(game: Game) -> None:
+    _environment, pilot = game
+    pilot.act(None)
+    assert pilot.reconsider(Advice("nowhere", skill="go_to", arguments={"map": "no such map"})) is None

@@ -1,0 +1,76 @@
+"""The allowance of advice: useless advice gets its small share of steps, worthy advice all that it wants."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pkmncli.hybrid.allowance import FREE_STEPS, LEAST_RULE_STEPS, Allowance
+
+SHARE = 0.05
+
+
+def played(steps: int, *, advised: float, rules: float, stretch: int = 8, share: float = SHARE) -> Allowance:
+    """So many steps in stretches of advice, where it may, or of the rules; each step is worth so much."""
+    allowance = Allowance(share)
+    for _ in range(steps // stretch):
+        by_advice = allowance.allows(stretch)
+        for _ in range(stretch):
+            if by_advice:
+                allowance.count_advised(advised)
+            else:
+                allowance.count_rules(rules)
+    return allowance
+
+
+@pytest.mark.parametrize("advised", [0.0, -1.0])
+def test_advice_that_earns_nothing_keeps_to_its_share(advised: float) -> None:
+    allowance = played(4000, advised=advised, rules=0.5)
+    assert allowance.advised_steps <= FREE_STEPS + SHARE * 4000
+
+
+@pytest.mark.parametrize("advised", [0.5, 0.6])
+def test_advice_that_earns_as_much_as_the_rules_is_not_held_back(advised: float) -> None:
+    allowance = played(4000, advised=advised, rules=0.5)
+    assert allowance.rule_steps <= LEAST_RULE_STEPS + 8
+
+
+def test_what_advice_has_earned_carries_it_over_a_stretch_without_reward() -> None:
+    allowance = played(400, advised=1.0, rules=0.5)
+    for _ in range(200):
+        assert allowance.allows()
+        allowance.count_advised(0.0)
+
+
+def test_steps_that_the_rules_would_have_taken_too_cost_nothing_and_pay_what_came() -> None:
+    allowance = played(200, advised=0.0, rules=0.5)
+    assert not allowance.allows(8)
+    allowance.count_advised(30.0, costs=False)
+    assert allowance.allows(8)
+
+
+def test_advice_that_turns_good_is_found_out() -> None:
+    allowance = played(1000, advised=0.0, rules=0.2)
+    taken = 0
+    for _ in range(100):
+        by_advice = allowance.allows(8)
+        taken += by_advice
+        for _ in range(8):
+            if by_advice:
+                allowance.count_advised(1.0)
+            else:
+                allowance.count_rules(0.2)
+    assert taken > 80
+
+
+def test_a_share_of_one_lets_advice_cost_all() -> None:
+    assert played(1000, advised=0.0, rules=1.0, share=1.0).rule_steps == 0
+
+
+def test_a_run_that_goes_on_judges_alike() -> None:
+    allowance = played(500, advised=0.1, rules=0.2)
+    other = Allowance(SHARE)
+    other.load_state_dict(json.loads(json.dumps(allowance.state_dict())))
+    assert other.state_dict() == allowance.state_dict()
+    assert [other.allows(ahead) for ahead in range(40)] == [allowance.allows(ahead) for ahead in range(40)]
