@@ -101,9 +101,10 @@ class RadioTuner:
     def _end(self, radio: Radio, screen: ScreenList, memory: PilotMemory, *, page: bool) -> str:
         """Why there is nothing more to tune; empty while there is."""
         wanted, music = memory.tuning
-        if self._music(radio) == music:
-            return PLAYS
         knob = self._knob(radio)
+        # A station that the knob has passed keeps its music in memory, but not when the device is closed.
+        if self._music(radio) == music and knob == wanted:
+            return PLAYS
         shown = [int(page), screen.row, *self._card(radio), knob]
         same = memory.tuning_mark[-1] + 1 if memory.tuning_mark[:-1] == shown else 0
         memory.tuning_mark = [*shown, same]
