@@ -52,8 +52,8 @@ class RadioDevice(FakeMemory):
         cards: those that the player owns beside the clock.
         signal: whether stations of this region are heard.
         slow: whether a step passes between menu and device, in which memory holds some of both and presses are lost.
-        broken: what does not work: ``start``, ``entry``, ``open``, ``knob``, ``repeat`` (a press turns twice), ``close``,
-            ``music`` (it ends with the device).
+        broken: what does not work: ``start``, ``entry``, ``open``, ``knob``, ``repeat`` (a press turns it twice),
+            ``close``, ``music`` (it ends with the device).
     """
 
     def __init__(
