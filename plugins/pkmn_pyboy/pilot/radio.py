@@ -26,7 +26,7 @@ PLAYS = "it plays"
 _ENTRY_GAP = 5
 """Columns from the cursor to what the entry ends in: a word may stand before it."""
 _PATIENCE = 6
-_MOST_STEPS, _LEAVING_STEPS = 80, 16
+_BESIDE_TURNING, _LEAVING_STEPS = 40, 16
 _MOST_OPENINGS = 3
 
 
@@ -41,7 +41,10 @@ class RadioTuner:
         profile = environment.profile
         self._environment = environment
         self._radio = profile.radio
-        self._entry = profile.charmap.encode(profile.radio.entry) if profile.radio is not None else b""
+        self._entry, self._most_steps = b"", 0
+        if profile.radio is not None:
+            self._entry = profile.charmap.encode(profile.radio.entry)
+            self._most_steps = _BESIDE_TURNING + profile.radio.most // profile.radio.step
 
     def first(self, target: Target, goal: Goal | None, memory: PilotMemory, tries: int) -> Goal | None:
         """What to do first: the goal itself where its target wants to hear nothing, or hears it already.
@@ -71,7 +74,7 @@ class RadioTuner:
         if radio is None or not memory.tuning or (state.message_box and not page):
             return None
         memory.tuning_steps += 1
-        if memory.tuning_steps > _MOST_STEPS + _LEAVING_STEPS:
+        if memory.tuning_steps > self._most_steps + _LEAVING_STEPS:
             memory.tuning = []
             return None
         screen = ScreenList.read(self._environment)
@@ -112,7 +115,7 @@ class RadioTuner:
             return "another page is open"
         if memory.tuning_opened > _MOST_OPENINGS:
             return "its device closes again"
-        if memory.tuning_steps > _MOST_STEPS:
+        if memory.tuning_steps > self._most_steps:
             return "it takes too long"
         if same < _PATIENCE:
             return ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from radio_device import CLOCK, FLUTE, FLUTE_MUSIC, MAP, PHONE, RADIO, RadioDevice, RadioEnvironment, city_image
+from radio_device import CITY, CLOCK, FLUTE, FLUTE_MUSIC, MAP, PHONE, RADIO, RadioDevice, RadioEnvironment, city_image
 
+from pkmn_pyboy.milestones import Station, Target
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import Phase
@@ -71,6 +73,18 @@ def test_the_station_is_tuned_in_from_wherever_the_knob_stands(begin: Begin, kno
 def test_its_card_is_found_from_any_other(begin: Begin, opens_on: int, cards: tuple[int, ...]) -> None:
     environment, pilot = begin(knob=60, opens_on=opens_on, cards=cards)
     play(environment, pilot, 120)
+    assert woken(environment)
+    assert environment.device.openings == 1
+
+
+def test_a_person_by_number_may_want_a_station_too(city: tuple[bytes, GameProfile]) -> None:
+    rom, profile = city
+    target = Target(CITY[0] << 8 | CITY[1], person=5, station=Station(FLUTE, FLUTE_MUSIC))
+    milestones = tuple(replace(one, target=target) if one.key == "snorlax" else one for one in profile.milestones)
+    environment = RadioEnvironment(replace(profile, milestones=milestones), RadioDevice(profile, rom), "snorlax")
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    play(environment, pilot, 160)
     assert woken(environment)
     assert environment.device.openings == 1
 
