@@ -12,7 +12,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.seeds import Purpose, derive_seed
-from pkmncli.training.worker_process import PartSpec, WorkerSpec, import_target
+from pkmncli.training.worker_spec import PartSpec, WorkerSpec, import_target
 
 if TYPE_CHECKING:
     from pkmncli.plugins import Registration, Registry

@@ -29,7 +29,7 @@ from safetensors.numpy import load_file, save_file
 from pkmncli.api import Segment
 from pkmncli.atomic_files import to_disk, write_atomic
 from pkmncli.errors import CheckpointError
-from pkmncli.training.worker_process import WorkerState
+from pkmncli.training.worker_spec import WorkerState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

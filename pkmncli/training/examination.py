@@ -12,7 +12,7 @@ from pkmncli.training.assembly import worker_spec
 from pkmncli.training.evaluation import AgentPolicy, evaluate, report
 from pkmncli.training.own_environment import OwnEnvironment
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.worker_process import WorkerSpec
+from pkmncli.training.worker_spec import WorkerSpec
 
 
 class Examination(OwnEnvironment):

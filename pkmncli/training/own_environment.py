@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from pkmncli.training.worker_process import WorkerSpec
+from pkmncli.training.worker_spec import WorkerSpec
 from pkmncli.training.workers import WorkerPool
 
 

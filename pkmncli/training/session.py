@@ -41,7 +41,7 @@ from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.status import TrainerOptions
 from pkmncli.training.trainer import Trainer
 from pkmncli.training.worker_link import WorkerLostError
-from pkmncli.training.worker_process import WorkerSpec
+from pkmncli.training.worker_spec import WorkerSpec
 from pkmncli.training.workers import WorkerPool
 
 logger = logging.getLogger(__name__)

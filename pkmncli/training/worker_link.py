@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from pkmncli.training.channel import Channel
 from pkmncli.training.interrupts import signals_held
-from pkmncli.training.worker_process import CRASH, QUIT, USER_ERROR, WorkerSpec, run_worker
+from pkmncli.training.worker_process import CRASH, QUIT, USER_ERROR, run_worker
+from pkmncli.training.worker_spec import WorkerSpec
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess

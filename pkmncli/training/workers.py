@@ -18,15 +18,8 @@ from pkmncli.errors import TrainingError
 from pkmncli.training.press_log import PressLog
 from pkmncli.training.shared_block import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
 from pkmncli.training.worker_link import WorkerLink, WorkerLostError
-from pkmncli.training.worker_process import (
-    ATTACH,
-    CALL,
-    STEP,
-    STEP_MESSAGE,
-    EpisodeEnd,
-    WorkerSpec,
-    WorkerState,
-)
+from pkmncli.training.worker_process import ATTACH, CALL, STEP, STEP_MESSAGE
+from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
 
 if TYPE_CHECKING:
     import gymnasium

@@ -18,7 +18,7 @@ from pkmncli.training.checkpoints import (
     read_segments,
     write_checkpoint,
 )
-from pkmncli.training.worker_process import WorkerState
+from pkmncli.training.worker_spec import WorkerState
 
 
 def a_checkpoint(step: int = 100) -> Checkpoint:

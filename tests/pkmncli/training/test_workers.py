@@ -28,7 +28,7 @@ from pkmncli.training.assembly import worker_spec
 from pkmncli.training.press_log import PressLog
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.worker_link import WorkerLink, WorkerLostError
-from pkmncli.training.worker_process import PartSpec, WorkerSpec
+from pkmncli.training.worker_spec import PartSpec, WorkerSpec
 from pkmncli.training.workers import WorkerPool
 
 NUM_ENVS = 2

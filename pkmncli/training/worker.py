@@ -1,0 +1,255 @@
+"""A worker: one environment and its pilot, stepped, saved and asked by the parent."""
+
+from __future__ import annotations
+
+import io
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
+from pkmncli.errors import PkmnError, TrainingError
+from pkmncli.training.press_log import PressLog, advice_from
+from pkmncli.training.seeds import derive_seed, episode_number
+from pkmncli.training.shared_block import TERMINAL_SLOT, SharedBlock
+from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
+
+TRIED_STARTS = (0, 1)
+"""Seeds with which a state is tried as a start: a start begins a little differently with each."""
+
+
+class Worker:
+    """The environment's side of the conversation."""
+
+    def __init__(self, index: int, spec: WorkerSpec, environment: Environment, pilot: Pilot | None) -> None:
+        self.index = index
+        self.spec = spec
+        self.environment = environment
+        self.pilot = pilot
+        self.block: SharedBlock | None = None
+        self.episode = 0
+        self.step_in_episode = 0
+        self.advice: Advice | None = None
+        self.advice_steps_left = 0
+        self.proposal = Decision(0, "", 0.0)
+        self.next_start: bytes | None = None
+        """The saved state in which the next episodes begin; None for the environment's own start."""
+
+    # Calls, by name ---------------------------------------------------------------------------------------------
+
+    def reset(self, episode: int, slot: int) -> None:
+        """Begins the given episode of this environment."""
+        self.episode = episode
+        self._begin(slot)
+
+    def begin_next_at(self, path: str) -> None:
+        """The next episodes begin in the saved state of a file; an empty path for the environment's own start."""
+        self.next_start = Path(path).read_bytes() if path else None
+
+    def start_state(self, slot: int) -> bytes | None:
+        """The environment's state, if an episode that begins in it has all milestones that this one has reached.
+
+        In the middle of a door, say, some evidence does not hold. Leaves everything as it was.
+        """
+        state = self.save()
+        reached = [place for place, step in enumerate(self.environment.milestone_steps()) if step >= 0]
+        fits = True
+        try:
+            for seed in TRIED_STARTS:
+                self.environment.reset(seed=seed, options={"start_state": state.environment})
+                steps = self.environment.milestone_steps()
+                fits = fits and all(steps[place] == 0 for place in reached)
+        except PkmnError:
+            fits = False
+        self.load(state, slot)
+        return state.environment if fits else None
+
+    def save(self) -> WorkerState:
+        """The worker's state."""
+        pilot = None
+        if self.pilot is not None:
+            pilot = {
+                "memory": self.pilot.save_state(),
+                "proposal": list(self.proposal),
+                "advice": None if self.advice is None else asdict(self.advice),
+                "advice_steps_left": self.advice_steps_left,
+            }
+        return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot)
+
+    def load(self, state: WorkerState, slot: int) -> None:
+        """Goes on from a saved state."""
+        self.environment.load_state(state.environment)
+        self.episode, self.step_in_episode = state.episode, state.step
+        if self.pilot is not None and state.pilot is not None:
+            self.pilot.load_state(state.pilot["memory"])
+            self.proposal = Decision(*state.pilot["proposal"])
+            advice = state.pilot["advice"]
+            self.advice = None if advice is None else advice_from(advice)
+            self.advice_steps_left = state.pilot["advice_steps_left"]
+        self._publish(slot)
+
+    def replay(self, episode: int, log: PressLog, slot: int) -> None:
+        """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
+        self.begin_next_at(log.start)
+        self.reset(episode, slot)
+        given = dict(log.advice)
+        for step, (action, source) in enumerate(zip(log.presses, log.sources, strict=True)):
+            if step == log.described:
+                self.context()
+            if step in given:
+                self.advise(given[step])
+            self.environment.advance(action)
+            self._use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
+            self._propose()  # at every step, since the pilot remembers what it sees
+        self.step_in_episode = len(log.presses)
+        if self.step_in_episode == log.described:
+            self.context()
+        if self.step_in_episode in given:
+            self.advise(given[self.step_in_episode])
+        self._publish(slot)
+
+    def context(self) -> Any:
+        """The state in words."""
+        return self.environment.context()
+
+    def status(self) -> str:
+        """Where the game stands, in a line for people; empty where the environment has none."""
+        tell = getattr(self.environment, "status", None)
+        return "" if tell is None else str(tell())
+
+    def picture(self) -> bytes:
+        """The screen as a PNG file. Raises TrainingError where the environment draws none."""
+        pixels: Any = self.environment.render()
+        if pixels is None:
+            raise TrainingError("this environment draws no pictures: leave out --llm-vision")
+        from PIL import Image  # noqa: PLC0415 - only a run with a model that sees needs it
+
+        file = io.BytesIO()
+        Image.fromarray(pixels).save(file, "PNG")
+        return file.getvalue()
+
+    def milestones(self) -> list[int]:
+        """Steps at which the milestones of the running episode were reached, -1 for those that were not."""
+        return self.environment.milestone_steps()
+
+    def advise(self, advice: Advice | None) -> None:
+        """Takes new advice for the pilot, or withdraws the old.
+
+        The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new.
+        """
+        self.advice = advice
+        self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
+        reconsider = getattr(self.pilot, "reconsider", None)
+        if advice is not None and reconsider is not None:
+            self.proposal = reconsider(advice) or self.proposal
+            self._publish_proposal()
+
+    def time_steps(self, count: int) -> float:
+        """Seconds that one step takes here and now. Leaves the environment as it was."""
+        state = self.environment.save_state()
+        began = time.perf_counter()
+        for _ in range(count):
+            self.environment.step(self.environment.action_space.n.item() - 1)
+        elapsed = time.perf_counter() - began
+        self.environment.load_state(state)
+        return elapsed / count
+
+    # Steps -------------------------------------------------------------------------------------------------------
+
+    def step(self, action: int, slot: int, source: int, confidence: float) -> EpisodeEnd | None:
+        """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block.
+
+        Returns what is known of an episode only when it ends.
+        """
+        assert self.block is not None
+        environment = self.environment
+        reason = b""
+        by_pilot = action == PILOT_ACTS
+        if by_pilot:
+            if self.pilot is None:
+                raise TrainingError("the pilot was to act, but these environments have none")
+            action, reason_text, confidence, advised, _over = self.proposal
+            reason = reason_text.encode()[:REASON_BYTES]
+            source = Source.LLM if advised else Source.RULE
+        before = environment.facts()
+        reward, terminated, truncated = environment.advance(action)
+        self.step_in_episode += 1
+        after = environment.facts()
+        ended = terminated or truncated
+        hashed = ended or self.step_in_episode % MEMORY_HASH_INTERVAL == 0
+        self.block.records[self.index] = (
+            self.episode,
+            self.step_in_episode,
+            environment.pressed,
+            source,
+            confidence,
+            reward,
+            terminated,
+            truncated,
+            before.map_id,
+            before.x,
+            before.y,
+            before.phase,
+            before.battle,
+            before.opponent,
+            before.health,
+            after.milestones,
+            after.frames,
+            before.coarse_hash,
+            after.fine_hash,
+            environment.memory_hash() if hashed else 0,
+            reason,
+            0.0,
+            0,
+        )
+        if not ended:
+            self._use_up_advice(by_pilot=by_pilot)
+            self._propose()
+            self._publish(slot)
+            return None
+        totals = getattr(environment, "reward_totals", None)
+        frames = getattr(environment, "milestone_frames", None)
+        end = EpisodeEnd(
+            environment.milestone_steps(),
+            {} if totals is None else dict(totals()),
+            () if frames is None else list(frames()),
+        )
+        environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
+        self.episode += 1
+        self._begin(slot)
+        return end
+
+    def _begin(self, slot: int) -> None:
+        number = episode_number(self.index, self.episode, self.spec.num_envs)
+        seed = derive_seed(self.spec.seed, self.spec.purpose, number)
+        self.environment.reset(seed=seed, options={"start_state": self.next_start} if self.next_start else None)
+        self.step_in_episode = 0
+        self.advise(None)
+        if self.pilot is not None:
+            self.pilot.reset(seed)
+            self._propose()
+        self._publish(slot)
+
+    def _use_up_advice(self, *, by_pilot: bool) -> None:
+        if self.advice is None:
+            return
+        self.advice_steps_left -= 1
+        proposal = self.proposal
+        if self.advice_steps_left == 0 or (proposal.advice_over and (by_pilot or not proposal.advised)):
+            self.advise(None)
+
+    def _propose(self) -> None:
+        if self.pilot is not None:
+            self.proposal = self.pilot.act(self.advice)
+
+    def _publish(self, slot: int) -> None:
+        if self.block is not None:
+            self.environment.write_observation(self.block.environment(slot, self.index))
+            self._publish_proposal()
+
+    def _publish_proposal(self) -> None:
+        if self.block is not None:
+            record = self.block.records[self.index]
+            record["pilot_confidence"] = self.proposal.confidence
+            record["advice_steps_left"] = self.advice_steps_left
