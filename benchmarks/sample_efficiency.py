@@ -5,7 +5,8 @@
 Every training keeps a checkpoint each interval. They are evaluated in order while it goes on, greedily and by the
 learner alone, on starts of their own. The first that passes ends the training; one that never passes counts as the
 cap. Steps are those of training, whoever pressed. The schedules of exploration and demonstrations are those of a
-training as long as the cap, for all alike. What was cut off goes on, and what was evaluated is not repeated.
+training as long as the cap, for all alike. SmolLM2 is not waited for, as by default. What was cut off goes on, and
+what was evaluated is not repeated.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SETUPS = {
     "DQN alone": ("--mode", "rl-only"),
     "hybrid with rules": ("--mode", "adaptive", "--llm", "none"),
     "hybrid with scripted advice": ("--mode", "adaptive", "--llm", "scripted", "--llm-wait"),
-    "hybrid with SmolLM2": ("--mode", "adaptive", "--llm", "local", "--llm-wait", "--llm-cache", "readwrite"),
+    "hybrid with SmolLM2": ("--mode", "adaptive", "--llm", "local"),
 }
 EPISODES = 10
 PASSING_SHARE = 0.9
@@ -56,11 +57,7 @@ def training(setup: str, seed: int, run: Path, given: argparse.Namespace) -> lis
     """The command that begins a training, or goes on with it."""
     if run.exists():
         return command("train", "--resume", str(run), "--quiet")
-    more: tuple[str, ...] = ()
-    if "scripted" in setup:
-        more = ("--set", f"scripted.file={given.script}")
-    elif "SmolLM2" in setup:
-        more = ("--llm-interval", str(given.llm_interval), "--llm-cache-path", str(given.folder / "replies.sqlite"))
+    more = ("--set", f"scripted.file={given.script}") if "scripted" in setup else ()
     return command(
         *("train", *SETUPS[setup], *more, "--rl", "dqn", "--goal", given.goal, "--seed", str(seed)),
         *("--steps", str(given.cap), "--max-steps-per-episode", str(given.episode_steps)),
@@ -137,7 +134,6 @@ def main() -> None:
     parser.add_argument("--episode-steps", type=int, default=400, help="of a training episode at most")
     parser.add_argument("--evaluation-steps", type=int, default=200, help="of an evaluated episode at most")
     parser.add_argument("--script", type=Path, help="replies for the scripted advice, a file of the scripted backend")
-    parser.add_argument("--llm-interval", type=int, default=100, help="steps between questions to SmolLM2")
     parser.add_argument("--device", default="cpu", help="of the learner")
     parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
     parser.add_argument("--folder", type=Path, required=True, help="where runs and results are kept")

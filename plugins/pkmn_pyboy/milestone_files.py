@@ -26,10 +26,18 @@ class EvidenceFile(ProfileFile):
     place: int | None = Field(default=None, ge=0)
 
 
+class StationFile(ProfileFile):
+    """What the radio of game.toml plays: where the knob stands for it, and the music that shows that it plays."""
+
+    knob: int = Field(ge=0, le=255)
+    music: int = Field(ge=0, le=255)
+
+
 class TargetFile(ProfileFile):
     """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number.
 
     With ``push_to`` that someone is a boulder, to be pushed to that tile; without ``person`` any boulder will do.
+    With ``station`` the radio must play that before A is pressed there.
     """
 
     map: tuple[int, int]
@@ -39,6 +47,7 @@ class TargetFile(ProfileFile):
     person: int | None = Field(default=None, ge=1, le=15)
     scene: int | None = Field(default=None, ge=0, le=255)
     push_to: tuple[Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, le=255)]] | None = None
+    station: StationFile | None = None
 
 
 class GoalFile(ProfileFile):

@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import NoReturn
 
 from pkmn_pyboy.milestone_files import EvidenceFile, GoalFile, MilestonesFile
-from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Target
-from pkmn_pyboy.profile import FieldMove, Names
+from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Station, Target
+from pkmn_pyboy.profile import FieldMove, Names, Radio
 from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmncli.errors import EnvironmentSetupError
 
 
 def build_milestones(
-    path: Path, file: MilestonesFile, memory: MemoryMap, names: Names, field_moves: Mapping[str, FieldMove]
+    path: Path,
+    file: MilestonesFile,
+    memory: MemoryMap,
+    names: Names,
+    field_moves: Mapping[str, FieldMove],
+    radio: Radio | None = None,
 ) -> tuple[tuple[Milestone, ...], dict[str, Milestone]]:
     """Milestones in order, and errands by key.
 
@@ -36,7 +41,7 @@ def build_milestones(
             if key not in seen:
                 _fail(path, f"{where}.needs", f"{key} is no milestone before {entry.key}")
         seen.add(entry.key)
-        milestones.append(_build(path, where, entry, needs, entry.optional, memory, names, field_moves))
+        milestones.append(_build(path, where, entry, needs, entry.optional, memory, names, field_moves, radio))
         if not entry.optional:
             last_required = (entry.key,)
     errands: dict[str, Milestone] = {}
@@ -48,7 +53,7 @@ def build_milestones(
             if key not in seen:
                 _fail(path, f"{where}.needs", f"{key} is no milestone")
         needs = tuple(errand.needs or ())
-        errands[errand.key] = _build(path, where, errand, needs, True, memory, names, field_moves)
+        errands[errand.key] = _build(path, where, errand, needs, True, memory, names, field_moves, radio)
     _check_errands(path, milestones, errands, field_moves)
     return tuple(milestones), errands
 
@@ -62,6 +67,7 @@ def _build(
     memory: MemoryMap,
     names: Names,
     field_moves: Mapping[str, FieldMove],
+    radio: Radio | None,
 ) -> Milestone:
     evidence = []
     for number, item in enumerate(entry.evidence_all):
@@ -75,7 +81,10 @@ def _build(
         place = entry.target
         scene = place.scene if place.scene is not None else -1
         _check_push(path, where, entry)
-        target = Target(group * 256 + number, place.x, place.y, place.facing, place.person or 0, scene, place.push_to)
+        _check_station(path, where, entry, radio)
+        station = Station(place.station.knob, place.station.music) if place.station is not None else None
+        map_id = group * 256 + number
+        target = Target(map_id, place.x, place.y, place.facing, place.person or 0, scene, place.push_to, station)
     _check_names(path, where, entry, names, field_moves)
     requires = Requirements(
         tuple(entry.needs_items),
@@ -111,6 +120,23 @@ def _check_push(path: Path, where: str, entry: GoalFile) -> None:
             _fail(path, f"{where}.target", f"{entry.key}: push_to says where to; take {name} out")
     if "strength" not in entry.needs_field_moves:
         _fail(path, f"{where}.target", f'{entry.key}: push_to takes needs_field_moves = ["strength"]')
+
+
+def _check_station(path: Path, where: str, entry: GoalFile, radio: Radio | None) -> None:
+    """Who tunes a station in needs a radio whose knob gets there, and something to press A at."""
+    place = entry.target
+    if place is None or place.station is None:
+        return
+    key = f"{where}.target.station"
+    if radio is None:
+        _fail(path, key, f"{entry.key}: game.toml has no [radio]")
+    knob = place.station.knob
+    if knob > radio.most or knob % radio.step:
+        steps = f"0 to {radio.most} in steps of {radio.step}"
+        _fail(path, key, f"{entry.key}: the knob never stands at {knob}; it goes from {steps}")
+    at_a_tile = None not in (place.x, place.y, place.facing)
+    if place.scene is not None or place.push_to is not None or not (place.person or at_a_tile):
+        _fail(path, key, f"{entry.key}: a station is for a person, or for x, y and facing")
 
 
 def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_moves: Mapping[str, FieldMove]) -> None:

@@ -111,13 +111,20 @@ def _at(address: int) -> MemoryField:
     return MemoryField(f"{address:04X}", address, 1 if address >= _SWITCHED_WORK_RAM else 0, 1)
 
 
+class Station(NamedTuple):
+    """What a radio plays: where its knob stands for it, and the music that shows that it plays."""
+
+    knob: int
+    music: int
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A place to walk to: a map, and where known a tile on it and the direction to face and press A there.
 
     ``person`` is the number on the map of someone to speak to, wherever he stands by then. ``scene`` stands for any
     tile that starts the map's scene of that number, -1 for none. With ``push_to`` it is the boulder ``person``, 0 for
-    any, that is to be pushed to that column and row.
+    any, that is to be pushed to that column and row. ``station`` is what the radio must play before A is pressed.
     """
 
     map_id: int
@@ -127,6 +134,7 @@ class Target:
     person: int = 0
     scene: int = -1
     push_to: tuple[int, int] | None = None
+    station: Station | None = None
 
 
 class Foe(NamedTuple):

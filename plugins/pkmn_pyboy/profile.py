@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pkmn_pyboy.milestones import Evidence, Milestone
 from pkmn_pyboy.rom import Lookalike, RomIdentity
-from pkmn_pyboy.state.memory_map import MemoryMap
+from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap
 from pkmn_pyboy.state.text import Charmap
 from pkmn_pyboy.world.script_marks import WorldRules
 from pkmncli.errors import ConfigurationError
@@ -100,6 +100,22 @@ class FieldMove:
 
 
 @dataclass(frozen=True, slots=True)
+class Radio:
+    """A radio in a device that the START menu opens, with cards side by side, the radio's to the right of all others.
+
+    ``entry`` is what the device's entry in the menu ends in. ``card`` holds while the radio's card is shown. The knob
+    goes from 0 to ``most``: a press up adds ``step``, one down takes it off.
+    """
+
+    entry: str
+    card: Evidence
+    knob: MemoryField
+    step: int
+    most: int
+    music: MemoryField
+
+
+@dataclass(frozen=True, slots=True)
 class ItemUses:
     """What things are good for, by their numbers."""
 
@@ -148,6 +164,7 @@ class GameProfile:
     """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
     world: WorldRules = field(default_factory=WorldRules)
     """How people on maps and their scripts are read."""
+    radio: Radio | None = None
 
     def milestone_index(self, key: str) -> int:
         """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""

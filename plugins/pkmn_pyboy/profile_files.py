@@ -127,6 +127,20 @@ class MenuWordsFile(ProfileFile):
     use: str = ""
 
 
+class RadioFile(ProfileFile):
+    """A radio: the end of its device's entry in the START menu, what tells that its card is shown, its knob, its music.
+
+    The knob goes from 0 to ``most``, by ``step`` with each press up or down.
+    """
+
+    entry: str = Field(min_length=1)
+    card: FlagFile
+    knob: str
+    step: int = Field(default=1, ge=1, le=255)
+    most: int = Field(default=255, ge=1, le=255)
+    music: str
+
+
 class GameFile(ProfileFile):
     """game.toml"""
 
@@ -139,6 +153,7 @@ class GameFile(ProfileFile):
     field_moves: dict[FieldMoveName, FieldMoveFile] | None = None
     items: ItemUsesFile = ItemUsesFile()
     menu: MenuWordsFile | None = None
+    radio: RadioFile | None = None
     lacks: list[str] = []
 
     @field_validator("rom", mode="before")

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pkmn_pyboy.milestone_files import MilestonesFile
 from pkmn_pyboy.milestone_loader import build_milestones
 from pkmn_pyboy.milestones import Evidence
-from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, StartStep
+from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, Radio, StartStep
 from pkmn_pyboy.profile_files import (
     FlagFile,
     GameFile,
@@ -56,8 +56,9 @@ def load_profile(folder: Path) -> GameProfile:
     _check_fields(folder, memory, hashes)
     names = _names([_parse(path, NamesFile) for path in names_path])
     field_moves = _field_moves(folder / "game.toml", games, memory)
+    radio = _radio(folder / "game.toml", games, memory)
     goals = _parse(milestones_path, MilestonesFile) if milestones_path.exists() else MilestonesFile()
-    milestones, errands = build_milestones(milestones_path, goals, memory, names, field_moves)
+    milestones, errands = build_milestones(milestones_path, goals, memory, names, field_moves, radio)
     return GameProfile(
         folder=folder,
         name=folder.name,
@@ -91,6 +92,7 @@ def load_profile(folder: Path) -> GameProfile:
         errands=errands,
         field_moves=field_moves,
         world=_world_rules([_parse(path, WorldFile) for path in chain("world.toml")]),
+        radio=radio,
     )
 
 
@@ -204,26 +206,44 @@ def _field_moves(path: Path, games: list[GameFile], memory: MemoryMap) -> dict[s
     """Those of the first file of the chain that names any: move and item numbers are a game's own."""
     entries = next((file.field_moves for file in games if file.field_moves is not None), {})
 
-    def evidence(flag: FlagFile, where: str) -> Evidence:
-        kind = "bit" if flag.bit is not None else "equals"
-        try:
-            return Evidence.build(memory, kind, field=flag.field, bit=flag.bit, value=flag.value)
-        except (EnvironmentSetupError, ValueError) as error:
-            _fail(path, where, str(error))
-
     return {
         name: FieldMove(
             name,
             entry.move,
             entry.item,
             entry.machine,
-            evidence(entry.badge, f"field_moves.{name}.badge"),
+            _flag(path, f"field_moves.{name}.badge", entry.badge, memory),
             frozenset(entry.tiles),
             entry.movement,
-            evidence(entry.in_use, f"field_moves.{name}.in_use") if entry.in_use is not None else None,
+            _flag(path, f"field_moves.{name}.in_use", entry.in_use, memory) if entry.in_use is not None else None,
         )
         for name, entry in entries.items()
     }
+
+
+def _flag(path: Path, where: str, flag: FlagFile, memory: MemoryMap) -> Evidence:
+    kind = "bit" if flag.bit is not None else "equals"
+    try:
+        return Evidence.build(memory, kind, field=flag.field, bit=flag.bit, value=flag.value)
+    except (EnvironmentSetupError, ValueError) as error:
+        _fail(path, where, str(error))
+
+
+def _radio(path: Path, games: list[GameFile], memory: MemoryMap) -> Radio | None:
+    """That of the first file of the chain that has one: it comes with the shared memory."""
+    entry = next((file.radio for file in games if file.radio is not None), None)
+    if entry is None:
+        return None
+
+    def place(key: str, name: str) -> MemoryField:
+        try:
+            return memory[name]
+        except EnvironmentSetupError as error:
+            _fail(path, f"radio.{key}", str(error))
+
+    card = _flag(path, "radio.card", entry.card, memory)
+    knob, music = place("knob", entry.knob), place("music", entry.music)
+    return Radio(entry.entry, card, knob, entry.step, entry.most, music)
 
 
 def _world_rules(files: list[WorldFile]) -> WorldRules:

@@ -13,6 +13,7 @@ from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import MENU, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
+from pkmn_pyboy.pilot.radio import RadioTuner
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
@@ -57,6 +58,7 @@ class GoalChooser:
         self._explorer = Explorer(environment, settings, self._objectives, roads, self._healing.is_weak)
         self._shopping = Shopping(environment, settings, cartridge, self._objectives, roads)
         self._cartridge = cartridge
+        self._radio = RadioTuner(environment)
         self._planner = GoalOrientedPlanner(environment, settings.care)
         self._training = Training(
             environment,
@@ -74,6 +76,11 @@ class GoalChooser:
     def refuse_words(self) -> tuple[str, ...]:
         """Words of questions that are answered no on the way to the current goal."""
         return self._planner.refuse_words()
+
+    @property
+    def radio(self) -> RadioTuner:
+        """What to do in the menu and at the radio for what is to be tuned in."""
+        return self._radio
 
     @property
     def shopping(self) -> Shopping:
@@ -129,7 +136,8 @@ class GoalChooser:
         if goal.target is None:
             return None
         why = f"goal {goal.key}"
-        return self._objectives.goal_for(goal.target, f"{goal.kind}/{goal.key}", why, state, memory, around)
+        found = self._objectives.goal_for(goal.target, f"{goal.kind}/{goal.key}", why, state, memory, around)
+        return self._radio.first(goal.target, found, memory, self._settings.goal_tries)
 
     def _hunt(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         ground = None

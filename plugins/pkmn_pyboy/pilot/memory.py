@@ -137,6 +137,15 @@ class PilotMemory:
     task_steps: int = 0
     task_marked: bool = False
     """Whether the member that is to be first was picked up."""
+    tuning: list[int] = field(default_factory=list)
+    """What is tuned in on the radio: the knob's value and the music's; empty while nothing is."""
+    tuning_steps: int = 0
+    tuning_opened: int = 0
+    """How often the radio's device was opened for it."""
+    tuning_mark: list[int] = field(default_factory=list)
+    """What menu and device showed at the latest step, and for how many steps they had shown it."""
+    tuning_over: str = ""
+    """How it ended: all that is left is to close the device; empty until then."""
     shopping: list[list[int]] = field(default_factory=list)
     """What is to be bought: item, and how many there should be then."""
     shop_steps: int = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import screen_lists
@@ -36,7 +35,7 @@ class MenuTasks:
         profile = environment.profile
         self._environment = environment
         self._names = NameTables(environment.rom.data, profile.memory.rom_tables)
-        self._words = {key: _encode(profile.charmap.characters, word) for key, word in profile.menu_words.items()}
+        self._words = {key: profile.charmap.encode(word) for key, word in profile.menu_words.items()}
         self._field_moves = {move.machine: move for move in profile.field_moves.values()}
 
     @property
@@ -140,8 +139,3 @@ def state_is_question(screen: ScreenList) -> bool:
 def _identity(member: PartyMember) -> int:
     """A number that tells one member from the others."""
     return member.experience << 8 | member.species
-
-
-def _encode(characters: Mapping[int, str], word: str) -> bytes:
-    codes = {character: code for code, character in characters.items() if len(character) == 1}
-    return bytes(codes.get(letter, 0) for letter in word)

@@ -11,7 +11,7 @@ from pkmn_pyboy.pilot.battle import Fighter
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.learning import MoveLearner
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import MENU, PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
@@ -160,11 +160,18 @@ class RulesPilot:
         memory.health = health
         if phase is Phase.FREE and memory.shopping and memory.shop_steps:
             memory.shopping = []
+        if phase is Phase.FREE and memory.tuning and not self._is_to_tune(memory):
+            memory.tuning = []
         lead = state.party.lead
         if memory.lost and phase is Phase.FREE and lead is not None:
             memory.lost = False
             memory.losses += 1
             memory.train_to = lead.level + self.settings.train_levels
+
+    @staticmethod
+    def _is_to_tune(memory: PilotMemory) -> bool:
+        """Whether the menu is still to be opened for the radio."""
+        return not memory.tuning_steps and memory.goal is not None and memory.goal.kind == MENU
 
     def _opposing_trainer(self, state: GameState) -> list[int]:
         """Class and number of the trainer who is fought; empty in the wild."""
@@ -178,6 +185,10 @@ class RulesPilot:
         phase = state.phase
         if phase is Phase.FREE:
             return self._traveller.act(state, memory)
+        if phase in _WORDS and memory.tuning:
+            tuned = self._chooser.radio.act(state, memory)
+            if tuned is not None:
+                return tuned
         if phase is Phase.DIALOGUE:
             return dialogue.read_on(memory)
         if phase is Phase.BATTLE:

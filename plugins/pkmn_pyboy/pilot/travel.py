@@ -154,6 +154,8 @@ class Traveller:
             self._reached(state, memory)
         elif path[0][:2] != [state.x, state.y]:
             memory.path = []
+        elif memory.bumps >= _BUMPS and press == _START:
+            memory.drop_goal(tried=True)
         elif memory.bumps >= _BUMPS and press != _A:
             self._remember_block(state, memory, press)
 

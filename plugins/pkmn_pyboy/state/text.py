@@ -29,6 +29,11 @@ class Charmap:
         """A stored string, such as a name, up to its end mark."""
         return "".join(self.characters.get(code, "?") for code in data.split(bytes((self.end,)), 1)[0]).strip()
 
+    def encode(self, word: str) -> bytes:
+        """A word as the game codes it; 0 for a letter that has no code of its own."""
+        codes = {character: code for code, character in self.characters.items() if len(character) == 1}
+        return bytes(codes.get(letter, 0) for letter in word)
+
     def screen_rows(self, tiles: bytes) -> list[str]:
         """The text in a screen of 20 x 18 tiles, one string a row; tiles that are no characters become spaces."""
         rows = []

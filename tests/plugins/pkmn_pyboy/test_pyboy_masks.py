@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, party_record, random_actions
+from radio_device import CLOCK, MAP, PHONE, RADIO, RadioDevice
 
 from pkmn_pyboy.buttons import BUTTONS
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment
@@ -50,6 +51,27 @@ def test_a_catch_can_be_named(crystal: GameProfile, memory: FakeMemory) -> None:
     """Naming a catch happens inside the battle: the page hides the message box that battles always show."""
     naming = state_of(crystal, memory, wBattleMode=1, wScriptRunning=255)
     assert {Action.START, Action.A, Action.DOWN} <= allowed_actions(naming)
+
+
+@pytest.mark.parametrize("card", [CLOCK, MAP, PHONE, RADIO])
+def test_each_card_of_the_pokegear_is_a_page_with_directions(crystal: GameProfile, card: int) -> None:
+    """Its message box makes it no dialogue, for the bit of a window over the map is off; its own cursor no choice."""
+    device = RadioDevice(crystal, b"", opens_on=card)
+    reader = StateReader(crystal)
+    while device.mode != "start":
+        device.push(Action.START)
+    menu = reader.read(device)
+    assert (menu.phase, menu.menu.full_screen) == (Phase.MENU, False)
+    assert {Action.UP, Action.DOWN, Action.A, Action.B} <= allowed_actions(menu)
+    for action in (Action.DOWN, Action.DOWN, Action.DOWN, Action.A):
+        device.push(action)
+    state = reader.read(device)
+    assert (device.mode, device.card) == ("gear", card)
+    assert (state.phase, state.menu.full_screen, state.message_box) == (Phase.MENU, True, card != MAP)
+    assert allowed_actions(state) == set(Action) - {Action.SELECT}
+    # With the bit of an open window it would read as words, and the directions be masked.
+    words = reader.read(device.set(wStateFlags=0x40))
+    assert (words.phase is Phase.DIALOGUE) == (card != MAP)
 
 
 def test_a_map_being_set_up_takes_no_press(crystal: GameProfile, memory: FakeMemory) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pyboy_fakes import FakeMemory, small_rom
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.milestones import Station, Target
 from pkmn_pyboy.navigation.grid import _NEEDED
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
@@ -204,3 +205,79 @@ def test_a_field_move_of_an_unknown_field_is_told_by_its_key(tmp_path: Path) -> 
     folder = write(tmp_path / "pebble", GAME + FIELD_MOVE.replace('"pebbles", bit', '"shells", bit'))
     with pytest.raises(EnvironmentSetupError, match=r"field_moves\.cut\.badge: .*shells"):
         load_profile(folder)
+
+
+RADIO = """
+[radio]
+entry = "SET"
+card = { field = "pebbles", value = 3 }
+knob = "wXCoord"
+step = 2
+most = 80
+music = "wYCoord"
+"""
+
+
+def tuned(place: str, station: str) -> str:
+    return f"{MILESTONES}target = {{ map = [1, 2], {place}, station = {station} }}\n"
+
+
+def test_a_radio_is_the_profiles_own_or_that_of_the_one_that_it_builds_on(tmp_path: Path, crystal: GameProfile) -> None:
+    radio = crystal.radio
+    assert radio is not None
+    assert (radio.entry, radio.knob.name, radio.music.name) == ("GEAR", "wRadioTuningKnob", "wMapMusic")
+    folder = write(tmp_path / "pebble", GAME + 'memory = "crystal"\n', "", "")
+    assert load_profile(folder).radio == radio
+    milestones = tuned("person = 5", "{ knob = 78, music = 64 }")
+    own = load_profile(write(tmp_path / "own", GAME + RADIO, milestones=milestones))
+    assert own.radio is not None
+    assert (own.radio.step, own.radio.most) == (2, 80)
+    assert own.milestones[0].target == Target(0x102, person=5, station=Station(78, 64))
+    assert load_profile(write(tmp_path / "none")).radio is None
+
+
+def test_crystals_sleeper_wakes_to_a_station(crystal: GameProfile) -> None:
+    stations = {
+        milestone.key: milestone.target.station
+        for milestone in (*crystal.milestones, *crystal.errands.values())
+        if milestone.target is not None and milestone.target.station is not None
+    }
+    assert stations == {"snorlax": (78, 0x40)}
+
+
+@pytest.mark.parametrize(
+    ("radio", "says"),
+    [
+        (RADIO.replace('"SET"', '""'), "radio.entry"),
+        (RADIO.replace("most = 80", "most = 256"), "radio.most"),
+        (RADIO.replace("step = 2", "step = 0"), "radio.step"),
+        (RADIO.replace('"wXCoord"', '"wXCord"'), "radio.knob: .*did you mean wXCoord"),
+        (RADIO.replace('"wYCoord"', '"song"'), "radio.music: .*song"),
+        (RADIO.replace('"pebbles", value', '"shells", value'), "radio.card: .*shells"),
+        (RADIO.replace(", value = 3", ""), "radio.card: equals needs"),
+        (RADIO + "loudness = 3\n", "radio.loudness: Extra inputs"),
+    ],
+)
+def test_mistakes_of_a_radio_name_their_key(tmp_path: Path, radio: str, says: str) -> None:
+    with pytest.raises(EnvironmentSetupError, match=rf"game\.toml: {says}"):
+        load_profile(write(tmp_path / "pebble", GAME + radio))
+
+
+@pytest.mark.parametrize(
+    ("radio", "place", "station", "says"),
+    [
+        ("", "person = 5", "{ knob = 78, music = 64 }", r"station: rich: game\.toml has no \[radio\]"),
+        (RADIO, "person = 5", "{ knob = 77, music = 64 }", "never stands at 77; it goes from 0 to 80 in steps of 2"),
+        (RADIO, "person = 5", "{ knob = 82, music = 64 }", "never stands at 82"),
+        (RADIO, "person = 5", "{ knob = -2, music = 64 }", "station.knob"),
+        (RADIO, "person = 5", "{ knob = 78 }", "station.music: Field required"),
+        (RADIO, "person = 5", "{ knob = 78, music = 64, name = 'flute' }", "station.name: Extra inputs"),
+        (RADIO, "scene = 1", "{ knob = 78, music = 64 }", "a station is for a person, or for x, y and facing"),
+        (RADIO, "x = 1, y = 2", "{ knob = 78, music = 64 }", "a station is for a person, or for x, y and facing"),
+    ],
+)
+def test_mistakes_of_a_station_name_their_key(tmp_path: Path, radio: str, place: str, station: str, says: str) -> None:
+    folder = write(tmp_path / "pebble", GAME + radio, milestones=tuned(place, station))
+    with pytest.raises(EnvironmentSetupError, match=says) as caught:
+        load_profile(folder)
+    assert "milestones.toml: milestone.0.target.station" in str(caught.value)

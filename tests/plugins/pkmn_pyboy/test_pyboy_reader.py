@@ -325,6 +325,15 @@ def test_fine_hash_sees_what_opens_the_way(reader: StateReader, memory: FakeMemo
     assert len(seen) == 4
 
 
+def test_fine_hash_sees_what_the_radio_plays(reader: StateReader, memory: FakeMemory) -> None:
+    read(reader, memory)
+    seen = {reader.fine_hash()}
+    for field, value in (("wRadioTuningKnob", 78), ("wMapMusic", 0x40)):
+        reader.read(memory.set(**{field: value}))
+        seen.add(reader.fine_hash())
+    assert len(seen) == 3
+
+
 def test_hashes_see_the_words_on_screen(reader: StateReader, memory: FakeMemory) -> None:
     read(reader, memory.message_box(), wScriptRunning=255, wStateFlags=0x40)
     first, place = reader.fine_hash(), reader.coarse_hash()
@@ -337,7 +346,7 @@ def test_hashes_see_the_words_on_screen(reader: StateReader, memory: FakeMemory)
 def test_hashes_are_the_same_in_every_process(reader: StateReader, memory: FakeMemory) -> None:
     read(reader, memory)
     assert reader.coarse_hash() == 0xE8EB6271345649E1
-    assert reader.fine_hash() == 0xCC396992C84E9B1B
+    assert reader.fine_hash() == 0xCF21BD72841D19DE
 
 
 def test_effectiveness_of_the_best_move_with_points_left() -> None:
