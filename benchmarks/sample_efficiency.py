@@ -74,10 +74,11 @@ def steps_needed(setup: str, seed: int, given: argparse.Namespace) -> int:
         process = None
         try:
             for step in steps:
-                while not (run / "checkpoints" / f"step-{step:09}").exists():
+                checkpoint = run / "checkpoints" / f"step-{step:09}"
+                while not checkpoint.exists():
                     if process is None:
                         process = subprocess.Popen(training(setup, seed, run, given), stdout=log, stderr=log)
-                    elif process.poll() is not None:
+                    elif process.poll() is not None and not checkpoint.exists():
                         raise SystemExit(f"the training {run.name} ended before step {step}, see {log.name}")
                     time.sleep(LOOK_S)
                 if share_reached(run, step, given) >= PASSING_SHARE:

@@ -89,8 +89,11 @@ STEP_RECORD: tuple[tuple[str, str], ...] = (
     ("reason", f"S{REASON_BYTES}"),
     ("pilot_confidence", "f4"),  # of the pilot's next proposal; 0 without a pilot
     ("advice_steps_left", "u2"),  # steps that the advice of the pilot still holds after this one; 0 without any
+    ("next_map", "u4"),
+    ("next_phase", "u1"),
 )
-"""Layout of a step's record. Facts are those of the state in which the step was decided, except the fine hash."""
+"""Layout of a step's record. Facts are those of the state in which the step was decided, except the fine hash, and map
+and phase that the next step is decided in (``next_``)."""
 
 
 MEMORY_HASH_INTERVAL = 1000

@@ -55,8 +55,13 @@ class Allowance:
             return True
         if self.rule_steps < LEAST_RULE_STEPS:
             return False
-        worth = max(self.rule_reward, 0.0) / self.rule_steps
-        return self.advised_reward >= worth * ((1 - self.share) * steps - self.share * self.rule_steps)
+        worth = self.rule_reward / self.rule_steps
+        lead = self.advised_reward - worth * steps
+        if lead > 0:
+            return True
+        allowed = self.share * (steps + self.rule_steps)
+        # Where neither has earned anything yet, steps are all that advice can cost.
+        return -lead <= allowed * abs(worth) if worth else steps <= allowed
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values that the next answers depend on."""

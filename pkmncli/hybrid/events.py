@@ -60,7 +60,7 @@ class EventWatcher:
             self._begin()
             return Event.EPISODE
         events: list[Event] = []
-        map_id, battle, phase = int(record["map_id"]), int(record["battle"]), int(record["phase"])
+        map_id, battle, phase = int(record["next_map"]), int(record["battle"]), int(record["next_phase"])
         milestones = int(record["milestones"])
         if self._milestones >= 0 and milestones > self._milestones:
             events.append(Event.GOAL)

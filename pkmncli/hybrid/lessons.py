@@ -26,8 +26,9 @@ class Situation(NamedTuple):
 
     @classmethod
     def of(cls, record: Any) -> Situation:
-        """The situation in which a step was decided."""
-        return cls(int(record["map_id"]), int(record["phase"]), int(record["opponent"]) if record["battle"] else 0)
+        """The situation that a step led to."""
+        opponent = int(record["opponent"]) if record["battle"] else 0
+        return cls(int(record["next_map"]), int(record["next_phase"]), opponent)
 
 
 @dataclass(slots=True)

@@ -30,6 +30,8 @@ EARNS_LESS = "advice has earned less than the rules"
 _HELD_BACK = frozenset({HELD_BACK, EARNS_LESS})
 _WORDS = frozenset({"dialogue", "choice", "menu", "cutscene"})
 """Phases in which the rules read on, by the environment's own names."""
+_BETWEEN = frozenset({"moving", "transition"})
+"""Phases in which nothing is asked, since the state that is told would be over at once."""
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
 """A skill goes on over maps and battles; presses were meant for the very situation."""
@@ -124,7 +126,7 @@ class AdviceDesk:
                 continue
             if index in self._unsent and desk.asked is not None:
                 self._send(index, desk.asked, desk.asked_at)
-            elif desk.event is not None or step >= desk.next_ask:
+            elif (desk.event is not None or step >= desk.next_ask) and not desk.between:
                 self._ask(index, step)
         if self._advisor.waits and not self._advisor.wait(interrupted):
             return False
@@ -147,6 +149,7 @@ class AdviceDesk:
                     self.sides.count(llm=source == Source.LLM)
                 self._count_worth(desk, record)
             desk.situation = Situation.of(record)
+            desk.between = self._pool.phase_names[int(record["next_phase"])] in _BETWEEN
             desk.aftermath = max(desk.aftermath - 1, 0)
             fresh, desk.fresh = desk.fresh, False
             desk.set_aside = max(desk.set_aside - 1, 0)
@@ -156,7 +159,7 @@ class AdviceDesk:
                 if source == Source.LLM or (source == Source.RULE and desk.steps):
                     desk.reward += float(record["reward"])
                 if not record["advice_steps_left"]:
-                    self._end_live(desk, finished=True)
+                    self._end_live(desk, finished=not (record["terminated"] or record["truncated"]))
                 elif not fresh and not self._allowance.allows():
                     self._pool.advise(index, None)
                     self._end_live(desk)
@@ -167,17 +170,18 @@ class AdviceDesk:
 
     def _count_worth(self, desk: AdvisedEnvironment, record: Any) -> None:
         """A step is advice's, or the rules', who also clear up after it. What they read and fight for it costs it
-        nothing.
+        nothing, also while they clear up.
         """
         reward, by_llm = float(record["reward"]), int(record["source"]) == Source.LLM
         fights = bool(record["battle"]) and (not by_llm or desk.skill == "fight")
+        reads = self._pool.phase_names[int(record["phase"])] in _WORDS
         if by_llm or (desk.live and not desk.fresh):
-            costs = not fights and (by_llm or self._pool.phase_names[int(record["phase"])] not in _WORDS)
+            costs = not fights and (by_llm or not reads)
             self._allowance.count_advised(reward, costs=costs)
-            desk.lasted += costs
+            desk.lasted += costs and desk.live
         elif desk.aftermath:
             # Whatever is earned meanwhile is nobody's: the rules' doing, where the advice has led.
-            self._allowance.count_advised(0.0, costs=not fights)
+            self._allowance.count_advised(0.0, costs=not fights and not reads)
         else:
             self._allowance.count_rules(reward)
 
@@ -187,7 +191,7 @@ class AdviceDesk:
             desk.passed |= {event}
         if event is Event.EPISODE:
             desk.failures.clear()
-            desk.live, desk.set_aside, desk.aftermath, desk.situation = False, 0, 0, None
+            desk.live, desk.set_aside, desk.aftermath, desk.situation, desk.between = False, 0, 0, None, False
         elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
             self._pool.advise(index, None)
             self._end_live(desk, finished=event is Event.STUCK)

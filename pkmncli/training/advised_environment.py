@@ -35,7 +35,9 @@ class AdvisedEnvironment:
     passed: frozenset[Event] = frozenset()
     """What has happened since it was asked."""
     situation: Situation | None = None
-    """In which the latest step was decided; None at the start of an episode."""
+    """That the latest step led to; None at the start of an episode."""
+    between: bool = False
+    """Whether the game is on its way from one state to another: an answer could only be about what is over."""
     event: Event | None = Event.EPISODE
     live: bool = False
     """Whether its pilot has advice."""
@@ -69,6 +71,7 @@ class AdvisedEnvironment:
             "asked": None if self.asked is None else asdict(self.asked),
             "passed": sorted(self.passed),
             "situation": self.situation,
+            "between": self.between,
             "event": None if self.event is None else str(self.event),
             "live": self.live,
             "fresh": self.fresh,
@@ -89,6 +92,7 @@ class AdvisedEnvironment:
         self.asked = asked and OpenQuestion(asked["system"], asked["prompt"], Event(asked["event"]))
         self.passed = frozenset(Event(one) for one in state["passed"])
         self.situation = state["situation"] and Situation(*state["situation"])
+        self.between = bool(state["between"])
         self.event = None if state["event"] is None else Event(state["event"])
         self.live, self.fresh, self.set_aside = bool(state["live"]), bool(state["fresh"]), int(state["set_aside"])
         self.lasted, self.aftermath = map(int, state["after"])

@@ -25,7 +25,7 @@ FLUSH_SECONDS = 5.0
 REMEMBERED_ACTIONS = 6
 _CODE_LIMIT = 10**REMEMBERED_ACTIONS
 
-_LEFT_OUT = ("pilot_confidence", "advice_steps_left")
+_LEFT_OUT = ("pilot_confidence", "advice_steps_left", "next_map", "next_phase")
 
 
 class Recorder:

@@ -142,7 +142,8 @@ class Worker:
         self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
         reconsider = getattr(self.pilot, "reconsider", None)
         if advice is not None and reconsider is not None:
-            self.proposal = reconsider(advice) or self.proposal
+            # what stands was proposed for advice before this one: that this one is over, it can't say
+            self.proposal = reconsider(advice) or self.proposal._replace(advice_over=False)
             self._publish_proposal()
 
     def time_steps(self, count: int) -> float:
@@ -202,6 +203,8 @@ class Worker:
             reason,
             0.0,
             0,
+            0,
+            0,
         )
         if not ended:
             self._use_up_advice(by_pilot=by_pilot)
@@ -253,3 +256,5 @@ class Worker:
             record = self.block.records[self.index]
             record["pilot_confidence"] = self.proposal.confidence
             record["advice_steps_left"] = self.advice_steps_left
+            now = self.environment.facts()
+            record["next_map"], record["next_phase"] = now.map_id, now.phase

@@ -237,9 +237,12 @@ def _radio(path: Path, games: list[GameFile], memory: MemoryMap) -> Radio | None
 
     def place(key: str, name: str) -> MemoryField:
         try:
-            return memory[name]
+            field = memory[name]
         except EnvironmentSetupError as error:
             _fail(path, f"radio.{key}", str(error))
+        if not isinstance(field.decode(bytes(field.size)), int):
+            _fail(path, f"radio.{key}", f"{name} is not one number")
+        return field
 
     card = _flag(path, "radio.card", entry.card, memory)
     knob, music = place("knob", entry.knob), place("music", entry.music)

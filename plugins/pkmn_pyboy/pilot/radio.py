@@ -28,6 +28,7 @@ _ENTRY_GAP = 5
 _PATIENCE = 6
 _BESIDE_TURNING, _LEAVING_STEPS = 40, 16
 _MOST_OPENINGS = 3
+"""Times that the entry is chosen, beyond which a device that is not there any more counts as one that closes again."""
 
 
 class RadioTuner:

@@ -30,6 +30,14 @@ def test_advice_that_earns_nothing_keeps_to_its_share(advised: float) -> None:
     assert allowance.advised_steps <= FREE_STEPS + SHARE * 4000
 
 
+def test_advice_that_earns_nothing_keeps_to_its_share_before_the_rules_have_earned_anything() -> None:
+    assert played(4000, advised=0.0, rules=0.0).advised_steps <= FREE_STEPS + SHARE * 4000
+
+
+def test_advice_that_loses_less_than_the_rules_is_not_held_back() -> None:
+    assert played(4000, advised=-0.1, rules=-1.0).rule_steps <= LEAST_RULE_STEPS + 8
+
+
 @pytest.mark.parametrize("advised", [0.5, 0.6])
 def test_advice_that_earns_as_much_as_the_rules_is_not_held_back(advised: float) -> None:
     allowance = played(4000, advised=advised, rules=0.5)

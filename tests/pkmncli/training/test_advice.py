@@ -72,7 +72,9 @@ def test_advice_is_carried_out_counted_and_written_down(
     assert min(followed) <= first_llm
 
 
+@pytest.mark.parametrize("allowance", [1, 0.03])
 def test_a_killed_training_repeats_the_advice_that_it_had(
+    allowance: float,
     pkmn: Callable[..., Any],
     small_training: list[str],
     script: list[str],
@@ -80,7 +82,7 @@ def test_a_killed_training_repeats_the_advice_that_it_had(
     tmp_path: Path,
 ) -> None:
     """With answers that come at once, what goes on is equal, row by row, to what was never killed."""
-    arguments = [*small_training, *script]
+    arguments = [*small_training, *script, f"--set=llm_allowance={allowance}"]
     train_until(KILLED_AFTER_ADVICE, tmp_path, *arguments)
     assert pkmn("train", "--resume", "it").code == 0
     assert pkmn("train", *arguments, "--run-name=whole").code == 0

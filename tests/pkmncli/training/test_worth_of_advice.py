@@ -116,6 +116,12 @@ def test_good_advice_beats_rules_that_do_not_know_the_way(
     assert advised < 0.9 * rules, f"{errand}: steps with good advice {taken['advised']}, by rules {taken['rules']}"
 
 
+def test_good_advice_alone_leads_to_the_first_badge(play: Play) -> None:
+    """Nothing else holds it back or leads on: were it to lead in and out of a door, it would do so for ever."""
+    steps = [play("thorn_badge", seed, MOST_BADGE_STEPS, GOOD_ADVICE, "--set=llm_allowance=1") for seed in (2, 5)]
+    assert max(steps) < 800
+
+
 @pytest.fixture(scope="module")
 def badge_by_rules() -> dict[int, int]:
     """Steps that the rules alone take to the first badge, by seed; filled by the first test that needs them."""

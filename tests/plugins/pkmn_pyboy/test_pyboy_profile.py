@@ -27,6 +27,7 @@ wMapNumber = { at = 0xC101, bank = 0, size = 1, as = "u8" }
 wXCoord = { at = 0xC102, bank = 0, size = 1, as = "u8" }
 wYCoord = { at = 0xC103, bank = 0, size = 1, as = "u8" }
 pebbles = { at = 0xD000, bank = 1, size = 2, as = "u16be", meaning = "pebbles found" }
+heaps = { at = 0xD010, bank = 1, size = 3, as = "u8[3]", meaning = "pebbles on each heap" }
 """
 MILESTONES = """
 [[milestone]]
@@ -253,6 +254,7 @@ def test_crystals_sleeper_wakes_to_a_station(crystal: GameProfile) -> None:
         (RADIO.replace("step = 2", "step = 0"), "radio.step"),
         (RADIO.replace('"wXCoord"', '"wXCord"'), "radio.knob: .*did you mean wXCoord"),
         (RADIO.replace('"wYCoord"', '"song"'), "radio.music: .*song"),
+        (RADIO.replace('"wYCoord"', '"heaps"'), "radio.music: heaps is not one number"),
         (RADIO.replace('"pebbles", value', '"shells", value'), "radio.card: .*shells"),
         (RADIO.replace(", value = 3", ""), "radio.card: equals needs"),
         (RADIO + "loudness = 3\n", "radio.loudness: Extra inputs"),
