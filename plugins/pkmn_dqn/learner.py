@@ -77,6 +77,7 @@ class DQN:
                 f"dqn.n_step = {settings.n_step}: set it above {settings.n_step * num_envs}."
             )
         self.update_interval = settings.train_freq
+        self.experience_steps = settings.buffer_size
         self.steps = 0
         self._settings = settings
         self._num_envs = num_envs
