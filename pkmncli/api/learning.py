@@ -49,6 +49,9 @@ class Algorithm(Protocol):
     update_interval: int
     """Environment steps, counted over all environments, between two updates."""
 
+    experience_steps: int
+    """Most environment steps that :meth:`segments` ever gives; 0 for a learner that keeps none."""
+
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
