@@ -6,6 +6,7 @@ CORE_COMMANDS = {
     "train": "Train an agent; without options, on the bundled game.",
     "eval": "Play episodes with a trained agent and report how well it does.",
     "replay": "Play a recorded episode again, check it and make a video of it.",
+    "compare": "Compare what runs reached, and how far chance may have decided.",
     "bench": "Measure the speed of the parts on this machine.",
     "llm": "Ask a language model by hand, or list a backend's models.",
     "doctor": "Check this installation, and which language models answer.",
