@@ -18,13 +18,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from pkmn_dqn.exported_policy import exported_policy
 from pkmn_dqn.observations import MASK, layout_of
 from pkmn_dqn.q_learning import Batch, QLearning, dump_network, restore_network
 from pkmn_dqn.random_state import dump_generator, generator, restore_generator
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmn_dqn.track_record import TrackRecord
-from pkmncli.api import Segment, Source, Transitions
+from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
 
 _STATE_VERSION = 1
@@ -271,6 +272,10 @@ class DQN:
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Takes up experience that :meth:`segments` gave. Raises CheckpointError when it does not fit."""
         self._replay.load_segments(segments)
+
+    def export_policy(self) -> ExportedPolicy:
+        """The network that acts now, for use without this program."""
+        return exported_policy(self._acting, self._layout)
 
     @torch.inference_mode()
     def _values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:

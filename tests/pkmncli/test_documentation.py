@@ -66,7 +66,8 @@ def test_every_setting_is_described() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["train"], ["eval"], ["replay"], ["compare"], ["bench"], ["plugins"], ["analyze-patterns"]]
+    "arguments",
+    [["train"], ["eval"], ["replay"], ["compare"], ["export"], ["bench"], ["plugins"], ["analyze-patterns"]],
 )
 def test_every_option_has_a_help_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*arguments, "--help"]) == 0
