@@ -67,7 +67,10 @@ def test_every_setting_is_described() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["train"], ["eval"], ["replay"], ["compare"], ["export"], ["bench"], ["plugins"], ["analyze-patterns"]],
+    [
+        *(["train"], ["eval"], ["replay"], ["compare"], ["experiment"], ["export"], ["bench"], ["plugins"]),
+        ["analyze-patterns"],
+    ],
 )
 def test_every_option_has_a_help_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*arguments, "--help"]) == 0
