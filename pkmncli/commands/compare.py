@@ -9,8 +9,7 @@ import typer
 
 from pkmncli.comparison.compared_runs import find_runs
 from pkmncli.comparison.comparing import Question
-from pkmncli.comparison.comparing import compare as compare_groups
-from pkmncli.comparison.grouping import group_runs
+from pkmncli.comparison.comparing import compare as compare_runs
 from pkmncli.comparison.picture import check_plot, draw
 from pkmncli.comparison.report import Format, write
 from pkmncli.diagnostics import say
@@ -63,9 +62,8 @@ def compare(
     if plot is not None:
         check_plot(plot)
     registry = get_registry()
-    question = Question(metric, last, lower_is_better, target, tuple(task or ()))
-    groups = group_runs(find_runs(runs or (), save_dir), by or (), question.tasks)
-    found = compare_groups(groups, registry, question)
+    question = Question(metric, last, lower_is_better, target, tuple(by or ()), tuple(task or ()))
+    found = compare_runs(find_runs(runs or (), save_dir), registry, question)
     typer.echo(write(found, form))
     for note in found.notes:
         say(f"Note: {note}.")

@@ -11,7 +11,6 @@ import typer
 from pkmncli.atomic_files import write_atomic, write_errors_explained
 from pkmncli.comparison.compared_runs import find_runs
 from pkmncli.comparison.comparing import Question, compare
-from pkmncli.comparison.grouping import group_runs
 from pkmncli.comparison.report import Format, write
 from pkmncli.diagnostics import say
 from pkmncli.errors import EXIT_UNEXPECTED, PkmnError
@@ -53,7 +52,8 @@ def experiment(
     count = [sum(state is which for state in states.values()) for which in State]
     typer.echo(
         f"Experiment {plan.name}: {len(runs)} runs, {count[0]} new, {count[1]} begun, {count[2]} finished; "
-        f"{processes} at a time.\nWriting to {folder}, what they print to {LOGS}/ in it. Ctrl-C saves and stops."
+        f"{processes} at a time, {_left(runs)} to go.\n"
+        f"Writing to {folder}, what they print to {LOGS}/ in it. Ctrl-C saves and stops."
     )
     with write_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -97,6 +97,14 @@ def _train(runs: Sequence[ExperimentRun], states: dict[str, State], processes: i
     return failed
 
 
+def _left(runs: Sequence[ExperimentRun]) -> str:
+    """What the budgets leave to train, as far as they are of steps."""
+    left = [one.steps_left for one in runs]
+    steps = sum(one for one in left if one is not None)
+    more = "" if None not in left else "and some episodes"
+    return " ".join(part for part in (f"{steps:,} steps", more) if part)
+
+
 def _reached(one: ExperimentRun) -> str:
     summary = one.run.read_summary()
     reward = summary.get("final_avg_reward")
@@ -110,8 +118,7 @@ def _compare(plan: Plan, runs: Sequence[ExperimentRun], registry: Registry) -> N
     if len(finished) < 2:
         return
     try:
-        groups = group_runs(find_runs(finished, None), plan.varying or ("rl",))
-        found = compare(groups, registry, Question())
+        found = compare(find_runs(finished, None), registry, Question(by=plan.varying or ("rl",)))
     except PkmnError as error:
         say(f"The runs cannot be compared: {error}")
         return

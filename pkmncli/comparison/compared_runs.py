@@ -27,6 +27,8 @@ CURVES = ("evaluation/avg_reward", "episode/average_reward", "episode/reward")
 LEAST_POINTS = 2
 """Points that make a curve."""
 
+_TOO_FEW = "a comparison needs at least two runs: name them, or a folder of runs"
+
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Steps (n,), rising, and values (n,)."""
 
@@ -37,6 +39,8 @@ class ComparedRun:
 
     run: Run
     settings: Mapping[str, Any]
+    named: bool = True
+    """Whether it was asked for by itself; otherwise it stands in a folder that was."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -66,13 +70,40 @@ def find_runs(named: Iterable[str], save_dir: Path | None) -> list[ComparedRun]:
         RunError: there is no such run, or this version cannot read it.
         ConfigurationError: fewer than two runs are named.
     """
-    found: dict[Path, Run] = {}
+    found: dict[Path, ComparedRun] = {}
     for which in list(named) or [str(save_dir or default_save_dir())]:
         for run in _runs_at(which, save_dir):
-            found.setdefault(run.folder, run)
+            found.setdefault(run.run.folder, run)
     if len(found) < 2:
-        raise ConfigurationError("a comparison needs at least two runs: name them, or a folder of runs")
-    return [ComparedRun(run, _settings(run)) for run in found.values()]
+        raise ConfigurationError(_TOO_FEW)
+    return list(found.values())
+
+
+def score_runs(
+    runs: Sequence[ComparedRun], registry: Registry, metric: str | None, last: int
+) -> tuple[dict[Path, Score], list[ComparedRun]]:
+    """What each run reached, by its folder, and the runs of a folder that have nothing to compare yet.
+
+    Args:
+        runs: two or more.
+        registry: where the stores of their tables are looked up.
+        metric: a name of the table of metrics; None for the reward.
+        last: how many of the metric's latest values count.
+
+    Raises:
+        ConfigurationError: a run that was named has no such metric, or fewer than two runs are left.
+        RunError: none of its episodes has ended yet, or a file is damaged.
+    """
+    found: dict[Path, Score] = {}
+    left_out: list[ComparedRun] = []
+    for run in runs:
+        try:
+            found[run.run.folder] = score(run, registry, metric, last)
+        except (RunError, ConfigurationError):
+            if run.named or len(runs) - len(left_out) <= 2:
+                raise
+            left_out.append(run)
+    return found, left_out
 
 
 def score(compared: ComparedRun, registry: Registry, metric: str | None, last: int) -> Score:
@@ -129,7 +160,7 @@ def read_curves(
     return None, None
 
 
-def _runs_at(which: str, save_dir: Path | None) -> list[Run]:
+def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
     for folder in (Path(which), (save_dir or default_save_dir()) / which):
         if folder.is_dir() and not Run(folder).versions_file.exists():
             runs = list_runs(folder)
@@ -137,8 +168,10 @@ def _runs_at(which: str, save_dir: Path | None) -> list[Run]:
                 raise RunError(f"{folder.absolute()} is no run folder, and has none in it")
             for run in runs:
                 run.check_layout()
-            return runs
-    return [open_run(which, save_dir)]
+            # One that is just beginning has no settings yet.
+            return [ComparedRun(run, _settings(run), named=False) for run in runs if run.config_file.exists()]
+    run = open_run(which, save_dir)
+    return [ComparedRun(run, _settings(run))]
 
 
 def _settings(run: Run) -> dict[str, Any]:

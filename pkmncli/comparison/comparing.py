@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmncli.comparison.compared_runs import ComparedRun, Curve, Score, read_curves, score
-from pkmncli.comparison.grouping import Group, task_of
+from pkmncli.comparison.compared_runs import ComparedRun, Curve, Score, read_curves, score_runs
+from pkmncli.comparison.grouping import Group, group_runs, task_of
 from pkmncli.comparison.measures import (
     DRAWS,
     Scores,
@@ -48,7 +48,10 @@ class Question:
     lower_is_better: bool = False
     target: float | None = None
     """A score that is good enough, to measure the optimality gap from."""
+    by: tuple[str, ...] = ()
+    """Settings that tell groups apart; by default all in which the runs differ."""
     tasks: tuple[str, ...] = ()
+    """Settings whose values are tasks, within which runs are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +110,16 @@ class Comparison:
         return {name: value for name, value in asdict(self).items() if name != "curves"}
 
 
-def compare(groups: Sequence[Group], registry: Registry, question: Question) -> Comparison:
-    """Compares groups of runs.
+def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question) -> Comparison:
+    """Puts runs into groups and compares them.
 
     Raises:
-        ConfigurationError: a run lacks the metric, or a group has no run of a task.
+        ConfigurationError: no run has a setting that was named, one lacks the metric, or a group has no run of a task.
         RunError: a run has nothing to compare yet, or cannot be read.
     """
+    found, left_out = score_runs(runs, registry, question.metric, question.last)
+    groups = group_runs([run for run in runs if run.run.folder in found], question.by, question.tasks)
     runs = [run for group in groups for run in group.runs]
-    found = {run.run.folder: score(run, registry, question.metric, question.last) for run in runs}
     scores = {
         group.label: _by_task(group, groups, question, lambda run: found[run.run.folder].value) for group in groups
     }
@@ -131,7 +135,8 @@ def compare(groups: Sequence[Group], registry: Registry, question: Question) -> 
         areas = None
         if span is not None:
             areas = _by_task(group, groups, question, lambda run: area_under_curve(*curves[run.run.folder], *span))
-        results.append(_result(group, scores[group.label], areas, thresholds, question))
+        in_order = tuple(found[run.run.folder].value for run in group.runs)
+        results.append(_result(group, in_order, scores[group.label], areas, thresholds, question))
     return Comparison(
         score=_what_is_compared(found.values(), question),
         lower_is_better=question.lower_is_better,
@@ -142,7 +147,7 @@ def compare(groups: Sequence[Group], registry: Registry, question: Question) -> 
         improvements=tuple(
             _improvement(one.label, other.label, scores, question) for one, other in combinations(groups, 2)
         ),
-        notes=tuple(_notes(groups, found.values(), question)),
+        notes=tuple(_notes(groups, found.values(), left_out)),
         curves={group.label: [curves[run.run.folder] for run in group.runs] for group in groups if curves},
     )
 
@@ -165,7 +170,12 @@ def _by_task(
 
 
 def _result(
-    group: Group, scores: Scores, areas: Scores | None, thresholds: NDArray[np.float64], question: Question
+    group: Group,
+    in_order: tuple[float, ...],
+    scores: Scores,
+    areas: Scores | None,
+    thresholds: NDArray[np.float64],
+    question: Question,
 ) -> GroupResult:
     def profile(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return performance_profile(values, thresholds)
@@ -178,7 +188,7 @@ def _result(
         runs=tuple(run.run.name for run in group.runs),
         seeds=tuple(run.settings.get("seed") for run in group.runs),
         steps=tuple(int(run.summary.get("total_steps", 0)) for run in group.runs),
-        scores=tuple(float(value) for value in np.concatenate(scores)),
+        scores=in_order,
         interquartile_mean=_estimate(scores, interquartile_mean),
         mean=_estimate(scores, mean),
         optimality_gap=None if target is None else _estimate(scores, lambda values: optimality_gap(values, target)),
@@ -207,7 +217,7 @@ def _improvement(label: str, other: str, scores: Mapping[str, Scores], question:
     return Improvement(label, other, Estimate(probability, *improvement_interval(one, two)))
 
 
-def _common_steps(curves: Sequence[Curve] | Any) -> tuple[float, float] | None:
+def _common_steps(curves: Iterable[Curve]) -> tuple[float, float] | None:
     """The first and last step that all curves reach over; none where they have no stretch in common."""
     curves = list(curves)
     if not curves:
@@ -216,7 +226,7 @@ def _common_steps(curves: Sequence[Curve] | Any) -> tuple[float, float] | None:
     return (float(start), float(end)) if start < end else None
 
 
-def _what_is_compared(found: Sequence[Score] | Any, question: Question) -> str:
+def _what_is_compared(found: Iterable[Score], question: Question) -> str:
     if question.metric is not None:
         return question.metric if question.last == 1 else f"{question.metric}, mean of the last {question.last}"
     kinds = {one.kind for one in found}
@@ -226,10 +236,13 @@ def _what_is_compared(found: Sequence[Score] | Any, question: Question) -> str:
     }.get(frozenset(kinds), "mean reward of the latest evaluation, or of the last training episodes")
 
 
-def _notes(groups: Sequence[Group], found: Sequence[Score] | Any, question: Question) -> list[str]:
+def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[ComparedRun]) -> list[str]:
     """What a reader should know before believing the figures."""
     notes = []
     kinds = [one.kind for one in found]
+    if left_out:
+        names = ", ".join(run.run.name for run in left_out)
+        notes.append(f"{len(left_out)} of the folder's runs have nothing to compare, and are left out: {names}")
     if len(set(kinds)) > 1:
         notes.append(
             f"{kinds.count('training')} of {len(kinds)} runs have no evaluation of who was trained: their training's "

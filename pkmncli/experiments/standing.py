@@ -53,6 +53,15 @@ class ExperimentRun:
         finished = any(budget is not None and used >= budget for budget, used in done)
         return State.FINISHED if finished else State.BEGUN
 
+    @property
+    def steps_left(self) -> int | None:
+        """Steps that its budget leaves; None where only episodes are counted."""
+        train = self.settings.train
+        if train.steps is None and train.episodes is not None:
+            return None
+        done = self.run.read_summary().get("total_steps", 0) if self.state is not State.NEW else 0
+        return max((train.steps or DEFAULT_STEPS) - int(done), 0)
+
     def command(self) -> list[str]:
         """The command that begins the training, or goes on with it."""
         train = [sys.executable, "-m", "pkmncli", "train"]

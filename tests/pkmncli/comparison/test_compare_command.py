@@ -147,9 +147,21 @@ def test_tasks_are_drawn_apart(pkmn: Pkmn, make_run: MakeRun) -> None:
         {"value": 50.5, "low": 50.5, "high": 50.5},
     ]
     assert found["improvements"][0]["probability"]["value"] == 1.0
+    assert found["groups"][1]["runs"] == ["outside-0", "outside-1", "starter-0", "starter-1"]
+    assert found["groups"][1]["scores"] == [1.0, 1.0, 100.0, 100.0]
     result = pkmn("compare", "runs/outside-0", "runs/starter-0", "runs/double-outside-0", "--task=goal")
     assert result.code == 2
     assert result.err.startswith("the group dqn.gamma=0.5 has no run with goal=starter: ")
+
+
+def test_a_folder_may_have_runs_that_just_began(pkmn: Pkmn, make_run: MakeRun) -> None:
+    for name in ("one", "other"):
+        make_run(name, 1.0)
+    (make_run("starting", 1.0) / "config.toml").unlink()
+    make_run("young", None)
+    found = compared(pkmn, "runs")
+    assert found["groups"][0]["runs"] == ["one", "other"]
+    assert found["notes"][0] == "1 of the folder's runs have nothing to compare, and are left out: young"
 
 
 def test_learners_with_settings_of_their_own(pkmn: Pkmn, make_run: MakeRun) -> None:

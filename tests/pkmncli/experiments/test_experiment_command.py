@@ -71,7 +71,7 @@ def test_what_is_missing_is_trained_and_all_is_compared(
 
     result = pkmn("experiment", "it.toml")
     assert result.code == 1
-    assert "Experiment it: 4 runs, 1 new, 2 begun, 1 finished; 2 at a time." in result.out
+    assert "Experiment it: 4 runs, 1 new, 2 begun, 1 finished; 2 at a time, 400 steps to go." in result.out
     lines = {line.split()[1]: line for line in result.out.splitlines() if line.startswith("[")}
     assert lines["seed-0:"].startswith("[1/4] seed-0: finished before, 240 steps, reward ")
     assert ": 240 steps, reward " in lines["seed-1:"] and ": 240 steps, reward " in lines["seed-3:"]
