@@ -27,6 +27,9 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f
 _CURVE_POINTS = 100
 _CURVE_DRAWS = 2_000
 _DOTS_PER_INCH = 150
+_PANEL_WIDTH_INCHES, _PANEL_INCHES = 5.5, 3.8
+_BAR_INCHES = 0.4
+"""Height that a bar with its name takes at least."""
 
 
 def check_plot(path: Path) -> None:
@@ -61,7 +64,9 @@ def draw(comparison: Comparison, path: Path) -> None:
         panels.append(_improvements)
     with rc_context({"svg.hashsalt": "pkmncli", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
         rows = (len(panels) + 1) // 2
-        figure = Figure(figsize=(11, 3.8 * rows), layout="constrained")
+        bars = max(len(comparison.groups), len(comparison.improvements))
+        height = max(_PANEL_INCHES, _BAR_INCHES * bars)
+        figure = Figure(figsize=(2 * _PANEL_WIDTH_INCHES, height * rows), layout="constrained")
         figure.suptitle(f"score: {comparison.score}")
         for number, panel in enumerate(panels):
             panel(comparison, figure.add_subplot(rows, 2, number + 1))
