@@ -19,10 +19,11 @@ import torch
 from numpy.typing import NDArray
 
 from pkmn_dqn.decidedness import Decidedness, gaps_of
+from pkmn_dqn.exported_policy import exported_policy
 from pkmn_dqn.q_learning import Batch, QLearning
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.settings import DQNSettings
-from pkmncli.api import Segment, Source, Transitions
+from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import CheckpointError, ConfigurationError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards
 from pkmncli.learners.networks import device_of
@@ -270,6 +271,10 @@ class DQN:
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Takes up experience that :meth:`segments` gave. Raises CheckpointError when it does not fit."""
         self._replay.load_segments(segments)
+
+    def export_policy(self) -> ExportedPolicy:
+        """The network that acts now, for use without this program."""
+        return exported_policy(self._acting, self._layout)
 
     @torch.inference_mode()
     def _values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
