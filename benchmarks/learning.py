@@ -1,6 +1,7 @@
 """Does the learner learn? Trains it alone on the bundled game, several seeds, and compares it with random play.
 
     python benchmarks/learning.py --seeds 5 --steps 40000 --folder /tmp/learning
+    python benchmarks/learning.py --rl ppo --seeds 5 --steps 40000 --folder /tmp/learning
 
 Each seed is a training of its own, evaluated greedily on starts that it never saw; random play takes any action that
 the mask allows, on the same starts. Shares are of all episodes. Their 95% intervals come from a bootstrap that draws
@@ -35,15 +36,15 @@ def pkmn(*arguments: str) -> str:
     return done.stdout
 
 
-def train_and_evaluate(seed: int, steps: int, episodes: int, folder: Path) -> dict[str, dict[str, Any]]:
+def train_and_evaluate(rl: str, seed: int, steps: int, episodes: int, folder: Path) -> dict[str, dict[str, Any]]:
     """Results of the trained learner and of random play, for one seed."""
-    name = f"seed-{seed}-{steps}"
+    name = f"{rl}-seed-{seed}-{steps}"
     result_file = folder / f"{name}.json"
     if result_file.exists():
         found: dict[str, dict[str, Any]] = json.loads(result_file.read_text(encoding="utf-8"))
         return found
     options = [
-        *("--rl", "dqn", "--mode", "rl-only", "--steps", str(steps), "--seed", str(seed), "--quiet"),
+        *("--rl", rl, "--mode", "rl-only", "--steps", str(steps), "--seed", str(seed), "--quiet"),
         *(
             "--device",
             "cpu",
@@ -79,6 +80,7 @@ def interval(shares: list[float], episodes: int, random: np.random.Generator) ->
 def main() -> None:
     """Trains, evaluates and prints a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rl", default="dqn", help="the learner")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=40_000)
     parser.add_argument("--episodes", type=int, default=40)
@@ -89,11 +91,13 @@ def main() -> None:
     with ThreadPoolExecutor(given.jobs) as pool:
         results = list(
             pool.map(
-                lambda seed: train_and_evaluate(seed, given.steps, given.episodes, given.folder), range(given.seeds)
+                lambda seed: train_and_evaluate(given.rl, seed, given.steps, given.episodes, given.folder),
+                range(given.seeds),
             )
         )
     random = np.random.default_rng(0)
-    print("| reached within 300 steps | DQN, greedy | 95% interval | by seed | random | 95% interval |")
+    reached = f"reached within {EPISODE_STEPS} steps"
+    print(f"| {reached} | {given.rl}, greedy | 95% interval | by seed | random | 95% interval |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in results[0]["rl-only"]["milestones"]:
         cells = [name]

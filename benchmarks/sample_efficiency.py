@@ -22,6 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pkmncli.comparison.measures import bootstrap_interval, interquartile_mean
+
 SETUPS = {
     "DQN alone": ("--mode", "rl-only"),
     "hybrid with rules": ("--mode", "adaptive", "--llm", "none"),
@@ -31,7 +33,6 @@ SETUPS = {
 EPISODES = 10
 PASSING_SHARE = 0.9
 EVALUATION_SEED = 1_000_000
-DRAWS = 10_000
 LOOK_S = 2.0
 """Time between two looks for the next checkpoint of a training that goes on."""
 
@@ -90,17 +91,9 @@ def steps_needed(setup: str, seed: int, given: argparse.Namespace) -> int:
     return int(given.cap)
 
 
-def interquartile_mean(values: np.ndarray) -> np.ndarray:
-    """Mean of the middle half along the last axis; values at its borders count in part (Agarwal et al. 2021)."""
-    count = values.shape[-1]
-    weights = np.clip(np.minimum(np.arange(1, count + 1), 0.75 * count) - np.maximum(np.arange(count), count / 4), 0, 1)
-    return np.asarray(np.sort(values, axis=-1) @ (weights / weights.sum()))
-
-
 def interval(values: np.ndarray) -> tuple[float, float]:
     """95% interval of the interquartile mean, by drawing seeds with repetition."""
-    drawn = np.random.default_rng(0).choice(values, (DRAWS, len(values)))
-    low, high = np.percentile(interquartile_mean(drawn), [2.5, 97.5])
+    low, high = bootstrap_interval([values], interquartile_mean)
     return float(low), float(high)
 
 

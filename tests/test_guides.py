@@ -35,7 +35,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 PLACEHOLDER = re.compile(r"[A-Z]+(\.[A-Z]+)?|.*\.\.\.")
 PACKAGES = (
-    *("pkmncli", "pkmn_pyboy", "pkmn_dqn", "pkmn_decisions"),
+    *("pkmncli", "pkmn_pyboy", "pkmn_dqn", "pkmn_ppo", "pkmn_decisions"),
     *("pkmn_ollama", "pkmn_openai", "pkmn_anthropic", "pkmn_local", "pkmn_strategies"),
 )
 EPISODE_STEPS = 40
@@ -340,4 +340,4 @@ def test_what_is_not_there_yet_is_not_there() -> None:
                 assert not hasattr(pkmncli, name)
                 assert not re.search(rf"\b(def|class) {re.escape(name)}\b", sources), name
     kinds = {entry.name for entry in get_registry().registrations("algorithms")}
-    assert kinds == {"dqn"}
+    assert kinds == {"dqn", "ppo", "a2c"}

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         Price,
         PricedLLMBackend,
     )
-    from pkmncli.api.learning import Algorithm, Segment, Transitions
+    from pkmncli.api.learning import Algorithm, ExportedPolicy, ExportingAlgorithm, Segment, Transitions
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
-    from pkmncli.api.runs import EpisodeSummary, RunInfo, Store, find_run
+    from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
     from pkmncli.api.strategies import Strategy, StrategyType
 
 _HOMES = {
@@ -45,6 +45,9 @@ _HOMES = {
     "Decision": "decisions",
     "Environment": "environments",
     "EpisodeSummary": "runs",
+    "ExportedPolicy": "learning",
+    "ExportingAlgorithm": "learning",
+    "ExportingStore": "runs",
     "Facts": "decisions",
     "LLMBackend": "language_models",
     "LLMFailure": "language_models",
@@ -88,6 +91,9 @@ __all__ = [
     "Decision",
     "Environment",
     "EpisodeSummary",
+    "ExportedPolicy",
+    "ExportingAlgorithm",
+    "ExportingStore",
     "Facts",
     "LLMBackend",
     "LLMFailure",

@@ -49,6 +49,9 @@ class Algorithm(Protocol):
     update_interval: int
     """Environment steps, counted over all environments, between two updates."""
 
+    experience_steps: int
+    """Most environment steps that :meth:`segments` ever gives; 0 for a learner that keeps none."""
+
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
@@ -93,4 +96,26 @@ class Algorithm(Protocol):
 
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Takes back the experience that :meth:`segments` gave."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedPolicy:
+    """What acts, in a form that needs neither the learner nor this program.
+
+    ``tensors`` are tensors or arrays by name; ``description`` plain values: what an observation must hold, how many
+    actions there are, the sizes of the network. ``example`` is Python source that loads ``policy.safetensors`` and
+    ``policy.json`` beside it and has a function ``act(observation) -> int``: the greedy action for one observation.
+    """
+
+    tensors: Mapping[str, Any]
+    description: Mapping[str, Any]
+    example: str
+
+
+class ExportingAlgorithm(Algorithm, Protocol):
+    """A learner whose policy can be taken elsewhere, by ``pkmn export --policy``. Others leave the method out."""
+
+    def export_policy(self) -> ExportedPolicy:
+        """The policy as it acts now."""
         ...

@@ -40,6 +40,23 @@ class Store(Protocol):
         ...
 
 
+class ExportingStore(Store, Protocol):
+    """A store that can write a table as one file, for ``pkmn export``. Others leave the method out."""
+
+    def export(self, table: str, path: Path, form: str) -> int:
+        """Writes what was flushed of a table to a new file that appears whole, also while another process records.
+
+        Args:
+            table: its name.
+            path: the file; one that is there is replaced.
+            form: ``csv``, with a line of names, or ``parquet``.
+
+        Returns:
+            How many rows it has.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """A run, as hooks see it."""

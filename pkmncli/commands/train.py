@@ -46,7 +46,7 @@ def train(
     force_rom: Annotated[
         bool, typer.Option("--force-rom", help="Go on with an image that the profile does not know, at your own risk.")
     ] = False,
-    rl: Annotated[str | None, typer.Option(help="Learning algorithm, or none. [default: dqn]")] = None,
+    rl: Annotated[str | None, typer.Option(help="Learning algorithm: dqn, ppo, a2c; or none. [default: dqn]")] = None,
     no_rl: Annotated[bool, typer.Option("--no-rl", "--no-dqn", help="No learner: the pilot plays alone.")] = False,
     llm: Annotated[str | None, typer.Option(help="Language model backend, or none. [default: none]")] = None,
     llm_model: Annotated[str | None, typer.Option(help="Language model. [default: the backend's choice]")] = None,

@@ -224,7 +224,7 @@ class HybridAgent:
             int(actions[0]),
             Source.EXPLORE if exploring[0] else Source.RL,
             float(confidences[0]),
-            "tries something at random" if exploring[0] else "the highest value of what is allowed",
+            "tries something at random" if exploring[0] else "its first choice of what is allowed",
         )
         if advised is None:
             return own

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 30.0
 
-_LEARNING = {"loss": ".3g", "mean_q": ".3g", "epsilon": ".2f", "reliability": ".2f", "buffer_steps": ",.0f"}
+_LEARNING = {
+    "loss": ".3g",
+    "mean_q": ".3g",
+    "epsilon": ".2f",
+    "entropy": ".2f",
+    "explained_variance": ".2f",
+    "reliability": ".2f",
+    "buffer_steps": ",.0f",
+}
 """Metrics of the learner that a status tells, as far as the learner has them, with their formats."""
 
 

@@ -17,6 +17,7 @@ class NoLearner:
     """Learns nothing, and is never sure of anything."""
 
     update_interval = 1_000_000_000
+    experience_steps = 0
 
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool

@@ -236,7 +236,8 @@ class TrainingSession:
         train, done = self._settings.train, trainer.statistics.steps
         most = options.total_steps or (options.total_episodes or 1) * pool.max_steps_per_episode
         steps = max(most - done, 0)
-        cost = estimate(pool, learner, steps, most * observation_bytes(pool), train.keep_checkpoints)
+        experience = min(most, learner.experience_steps) * observation_bytes(pool)
+        cost = estimate(pool, learner, steps, experience, train.keep_checkpoints)
         budget = f"{options.total_episodes:,} episodes" if options.total_steps is None else f"{steps:,} steps"
         about = "at most about" if options.total_episodes is not None else "about"
         self._progress.message(

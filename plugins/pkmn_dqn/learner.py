@@ -18,14 +18,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pkmn_dqn.observations import MASK, layout_of
-from pkmn_dqn.q_learning import Batch, QLearning, dump_network, restore_network
-from pkmn_dqn.random_state import dump_generator, generator, restore_generator
+from pkmn_dqn.decidedness import Decidedness, gaps_of
+from pkmn_dqn.exported_policy import exported_policy
+from pkmn_dqn.q_learning import Batch, QLearning
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.settings import DQNSettings
-from pkmn_dqn.track_record import TrackRecord
-from pkmncli.api import Segment, Source, Transitions
-from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
+from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
+from pkmncli.errors import CheckpointError, ConfigurationError
+from pkmncli.learners.checks import require_an_action, require_finite_rewards
+from pkmncli.learners.networks import device_of
+from pkmncli.learners.observations import MASK, layout_of
+from pkmncli.learners.random_state import dump_generator, generator, restore_generator
+from pkmncli.learners.track_record import TrackRecord
+from pkmncli.learners.weights import dump_network, restore_network, under
 
 _STATE_VERSION = 1
 _TIMED_UPDATES = 5
@@ -73,11 +78,12 @@ class DQN:
                 f"dqn.n_step = {settings.n_step}: set it above {settings.n_step * num_envs}."
             )
         self.update_interval = settings.train_freq
+        self.experience_steps = settings.buffer_size
         self.steps = 0
         self._settings = settings
         self._num_envs = num_envs
-        self._device = _device(device)
-        self._layout = layout_of(observation_space, action_space)
+        self._device = device_of(device)
+        self._layout = layout_of(observation_space, action_space, "dqn")
         self._learning = QLearning(self._layout, settings, seed, self._device)
         self._acting = copy.deepcopy(self._learning.online).requires_grad_(False)
         self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
@@ -88,6 +94,7 @@ class DQN:
             settings.confidence_horizon,
             settings.confidence_memory,
         )
+        self._decidedness = Decidedness()
         self._act_rng = generator(seed, _ACT_STREAM)
         self._draw_rng = generator(seed, _DRAW_STREAM)
         # Kept in checkpoints: a run resumed with a larger budget does not start to explore again.
@@ -131,19 +138,15 @@ class DQN:
         columns = self._layout.encode(observations)
         values = self._values(columns)
         allowed = columns[MASK] != 0
-        if not allowed.any(axis=1).all():
-            environment = int(np.flatnonzero(~allowed.any(axis=1))[0])
-            raise TrainingError(
-                f"Environment {environment} allows no action: its action_mask is all 0. "
-                "An environment must allow at least one."
-            )
+        require_an_action(allowed)
         ranked = np.where(allowed, values, -np.inf)
         greedy = ranked.argmax(axis=1)
-        gaps = _gaps(ranked)
-        confidences = self._record.confidences(gaps)
+        gaps = gaps_of(ranked)
+        confidences = self._record.reliability * self._decidedness.of(gaps)
         if not explore:
             return greedy, confidences, np.zeros(len(greedy), bool)
-        self._record.note_choices(values, greedy, gaps)
+        self._record.note_choices(values, greedy)
+        self._decidedness.note(gaps)
         # Both numbers are drawn for every environment, so that the sequence does not depend on what comes out.
         dice, picks = self._act_rng.random((2, len(greedy)))
         exploring = dice < self.epsilon
@@ -154,12 +157,7 @@ class DQN:
 
     def observe(self, transitions: Transitions) -> None:
         """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
-        if not np.isfinite(transitions.rewards).all():
-            environment = int(np.flatnonzero(~np.isfinite(transitions.rewards))[0])
-            raise TrainingError(
-                f"Environment {environment} gave the reward {transitions.rewards[environment]} after "
-                f"{self.steps:,} steps: look into the rewards in use."
-            )
+        require_finite_rewards(transitions.rewards, self.steps)
         transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
         self._replay.append(
             self._layout.encode(transitions.observations),
@@ -235,7 +233,8 @@ class DQN:
         state |= {f"learning.{name}": value for name, value in self._learning.state_dict().items()}
         state |= dump_network("acting", self._acting)
         state |= {f"replay.{name}": value for name, value in self._replay.state_dict().items()}
-        state |= {f"record.{name}": value for name, value in self._record.state_dict().items()}
+        record = self._record.state_dict() | self._decidedness.state_dict()
+        state |= {f"record.{name}": value for name, value in record.items()}
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -253,10 +252,11 @@ class DQN:
             raise CheckpointError(
                 f"The checkpoint is of {state['num_envs']} environments, not {self._num_envs}: resume with as many."
             )
-        self._learning.load_state_dict(_under("learning", state))
-        restore_network("acting", self._acting, state)
-        self._replay.load_state_dict(_under("replay", state))
-        self._record.load_state_dict(_under("record", state))
+        self._learning.load_state_dict(under("learning", state))
+        restore_network("acting", self._acting, state, "dqn")
+        self._replay.load_state_dict(under("replay", state))
+        self._record.load_state_dict(under("record", state))
+        self._decidedness.load_state_dict(under("record", state))
         restore_generator(self._act_rng, state["random.act"])
         restore_generator(self._draw_rng, state["random.draw"])
         self._exploration_steps = int(state["exploration_steps"])
@@ -272,33 +272,12 @@ class DQN:
         """Takes up experience that :meth:`segments` gave. Raises CheckpointError when it does not fit."""
         self._replay.load_segments(segments)
 
+    def export_policy(self) -> ExportedPolicy:
+        """The network that acts now, for use without this program."""
+        return exported_policy(self._acting, self._layout)
+
     @torch.inference_mode()
     def _values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         tensors = {name: torch.tensor(array, device=self._device) for name, array in columns.items() if name != MASK}
         values: NDArray[np.float32] = self._acting(tensors).cpu().numpy()
         return values
-
-
-def _gaps(ranked: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How far the best action stands above the second, (n,); infinite where only one is allowed."""
-    if ranked.shape[1] == 1:
-        return np.full(len(ranked), np.inf, np.float32)
-    top = np.partition(ranked, -2, axis=1)[:, -2:]
-    return np.asarray(top[:, 1] - top[:, 0], np.float32)
-
-
-def _under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
-    start = prefix + "."
-    return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    device = torch.device(name)
-    try:
-        torch.empty(0, device=device)
-    except (AssertionError, RuntimeError) as error:
-        reason = str(error).split(". ")[0]
-        raise ConfigurationError(f"device {name!r} cannot be used here ({reason}): use auto or cpu") from None
-    return device

@@ -21,14 +21,14 @@ import torch
 from torch import Tensor, nn
 
 from pkmn_dqn.network import QNetwork
-from pkmn_dqn.observations import MASK, ObservationLayout
 from pkmn_dqn.replay_buffer import Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source
-from pkmncli.errors import CheckpointError, TrainingError
+from pkmncli.errors import TrainingError
+from pkmncli.learners.observations import MASK, ObservationLayout
+from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
 
 _ADVISED = (Source.RULE, Source.LLM)
-_ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,23 +157,14 @@ class QLearning:
         state: dict[str, Any] = {"updates": self.updates}
         for prefix, network in (("online", self.online), ("target", self.target)):
             state |= dump_network(prefix, network)
-        adam = self._optimizer.state_dict()["state"]
-        for index, (name, _) in enumerate(self.online.named_parameters()):
-            for part in _ADAM_STATE if index in adam else ():
-                state[f"optimizer.{part}.{name}"] = adam[index][part].detach().cpu().clone()
+        state |= dump_optimizer(self._optimizer, self.online, ADAM)
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`. Raises CheckpointError when it is of another network."""
         for prefix, network in (("online", self.online), ("target", self.target)):
-            restore_network(prefix, network, state)
-        adam: dict[int, dict[str, Tensor]] = {}
-        for index, (name, parameter) in enumerate(self.online.named_parameters()):
-            if f"optimizer.{_ADAM_STATE[0]}.{name}" in state:
-                adam[index] = {part: _copied(state[f"optimizer.{part}.{name}"], parameter) for part in _ADAM_STATE}
-                adam[index]["step"] = adam[index]["step"].reshape(())  # file formats may make it one-dimensional
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict({"state": adam, "param_groups": groups})
+            restore_network(prefix, network, state, "dqn")
+        restore_optimizer(self._optimizer, self.online, ADAM, state)
         self.updates = int(state["updates"])
 
     @torch.no_grad()
@@ -188,28 +179,3 @@ class QLearning:
     def _update_target(self) -> None:
         for target, online in zip(self.target.parameters(), self._parameters, strict=True):
             target.lerp_(online, self._settings.tau)
-
-
-def dump_network(prefix: str, network: nn.Module) -> dict[str, Tensor]:
-    """Copies of a network's weights, named ``prefix.<name>``."""
-    return {f"{prefix}.{name}": tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
-
-
-def restore_network(prefix: str, network: nn.Module, state: Mapping[str, Any]) -> None:
-    """Puts weights into a network. Raises CheckpointError when names or shapes are not its own."""
-    weights = {
-        name.removeprefix(prefix + "."): torch.tensor(np.asarray(tensor))
-        for name, tensor in state.items()
-        if name.startswith(prefix + ".")
-    }
-    expected = {name: tensor.shape for name, tensor in network.state_dict().items()}
-    if {name: tensor.shape for name, tensor in weights.items()} != expected:
-        raise CheckpointError(
-            f"The checkpoint's {prefix} network has other layers than this one: "
-            "resume with the run's own environment and [dqn] settings."
-        )
-    network.load_state_dict(weights)
-
-
-def _copied(array: Any, like: Tensor) -> Tensor:
-    return torch.tensor(np.asarray(array), device=like.device)

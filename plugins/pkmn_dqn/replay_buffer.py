@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_dqn.observations import Columns
 from pkmncli.api import Segment, Transitions
 from pkmncli.errors import CheckpointError
+from pkmncli.learners.observations import Columns
 
 SEGMENT_STEPS = 4096
 

@@ -65,7 +65,13 @@ def test_every_setting_is_described() -> None:
             assert re.search(rf"^\| `{name}` \|.*\| {re.escape(field.description)} \|$", page, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("arguments", [["train"], ["eval"], ["replay"], ["bench"], ["plugins"], ["analyze-patterns"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["train"], ["eval"], ["replay"], ["compare"], ["experiment"], ["export"], ["bench"], ["plugins"]),
+        ["analyze-patterns"],
+    ],
+)
 def test_every_option_has_a_help_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*arguments, "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -16,6 +16,7 @@ from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.llm.manager import BaseLLMManager
 
 QUICK = {"dqn.learning_starts": 8, "dqn.batch_size": 4}
+QUICK_ROLLOUTS = {"ppo.n_steps": 8, "ppo.batch_size": 4, "ppo.n_epochs": 1}
 
 
 class Talkative(BaseLLMManager):
@@ -70,8 +71,9 @@ def test_the_advised_side_alone_is_model_and_rules(env: EnhancedPyBoyPokemonCrys
     assert "stairs" in model.asked[0]
 
 
-def test_the_learner_alone_learns(env: EnhancedPyBoyPokemonCrystalEnv) -> None:
-    agent = HybridAgent(mode=AgentMode.RL_ONLY, settings=QUICK)
+@pytest.mark.parametrize(("rl", "settings"), [("dqn", QUICK), ("ppo", QUICK_ROLLOUTS), ("a2c", {})])
+def test_the_learner_alone_learns(env: EnhancedPyBoyPokemonCrystalEnv, rl: str, settings: dict[str, Any]) -> None:
+    agent = HybridAgent(mode=AgentMode.RL_ONLY, rl=rl, settings=settings)
     assert set(play(env, agent, 24)) <= {Source.RL, Source.EXPLORE}
     learner: Any = agent.learner
     assert learner.state_dict()["learning.updates"] > 0

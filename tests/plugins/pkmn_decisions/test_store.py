@@ -67,7 +67,8 @@ def test_columns_with_a_default_may_be_left_out(tmp_path: Path) -> None:
 
 
 def test_every_field_of_a_step_record_has_a_column() -> None:
-    assert {name for name, _ in STEP_RECORD} <= {column.name for column in DECISIONS.columns}
+    of_the_step = {name for name, _ in STEP_RECORD if not name.startswith("next_")}  # those are the next record's own
+    assert of_the_step <= {column.name for column in DECISIONS.columns}
 
 
 def test_the_store_satisfies_its_contract(tmp_path: Path) -> None:

@@ -231,6 +231,6 @@ def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes() -> None:
         ended = no if step % 500 else ~no  # an episode of 500 steps is a short one
         learner.observe(Transitions(observations, actions, rewards, no, ended, observations, sources))
     segments = list(learner.segments())
-    assert len(learner._replay) == 100_000
+    assert len(learner._replay) == learner.experience_steps == 100_000
     assert learner._replay.nbytes <= 400e6
     assert sum(array.nbytes for segment in segments for array in segment.arrays.values()) <= 400e6

@@ -1,11 +1,11 @@
-"""Confidence is earned: zero without evidence or skill, higher the better values foretell rewards."""
+"""Reliability is earned: zero without evidence or skill, higher the better values foretell rewards."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from pkmn_dqn.track_record import TrackRecord
+from pkmncli.learners.track_record import TrackRecord
 
 
 def played(skill: float, steps: int, own: bool = True, rewards_scale: float = 1.0) -> TrackRecord:
@@ -17,15 +17,13 @@ def played(skill: float, steps: int, own: bool = True, rewards_scale: float = 1.
         noise = rng.normal(size=2)
         values = np.zeros((2, 3), np.float32)
         values[:, 1] = skill * rewards + (1 - skill) * noise + 10
-        record.note_choices(values, np.array([1, 1]), np.array([1.0, 3.0], np.float32))
+        record.note_choices(values, np.array([1, 1]))
         record.note_outcomes(np.full(2, 1 if own else 2), rewards * rewards_scale, np.zeros(2, bool))
     return record
 
 
-def test_confidence_starts_at_zero() -> None:
-    record = TrackRecord(2, 3, 0.9, 10, 500)
-    assert record.reliability == 0
-    assert record.confidences(np.array([1.0, np.inf], np.float32)).tolist() == [0, 0]
+def test_reliability_starts_at_zero() -> None:
+    assert TrackRecord(2, 3, 0.9, 10, 500).reliability == 0
 
 
 def test_reliability_rises_with_skill_and_with_evidence() -> None:
@@ -47,20 +45,13 @@ def test_presses_that_the_learner_would_not_have_chosen_do_not_count() -> None:
     assert played(1.0, 2_000, own=False).reliability == 0
 
 
-def test_a_clear_choice_is_more_confident_than_a_close_one() -> None:
-    record = played(1.0, 2_000)
-    close, usual, clear, only = record.confidences(np.array([0.01, 2.0, 20.0, np.inf], np.float32))
-    assert 0 <= close < usual < clear <= only <= 1
-    assert only == pytest.approx(record.reliability)
-
-
 def test_outcomes_are_discounted_within_the_episode_and_the_horizon() -> None:
     record = TrackRecord(num_envs=1, num_actions=1, gamma=0.5, horizon=3, memory=10**9)
     values = [1.0, 0.0, 0.0, 0.0, 3.0, 0.0]
     rewards = [0.0, 0.0, 4.0, 8.0, 2.0, 2.0]
     ends = [False, False, False, True, False, True]
     for value, reward, end in zip(values, rewards, ends, strict=True):
-        record.note_choices(np.array([[value]], np.float32), np.array([0]), np.array([np.inf], np.float32))
+        record.note_choices(np.array([[value]], np.float32), np.array([0]))
         record.note_outcomes(np.array([0]), np.array([reward], np.float32), np.array([end]))
     returns = [1.0, 4.0, 8.0, 8.0, 3.0, 2.0]  # 0 + 0/2 + 4/4; 0 + 4/2 + 8/4; 4 + 8/2; 8; 2 + 2/2; 2
     moments = record.state_dict()["moments"]

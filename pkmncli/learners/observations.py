@@ -46,6 +46,8 @@ class ObservationLayout:
     vector_size: int
     has_mask: bool
     num_actions: int
+    learner: str
+    """Who reads them, for messages."""
 
     @property
     def columns(self) -> dict[str, tuple[tuple[int, ...], type[np.generic]]]:
@@ -78,16 +80,23 @@ class ObservationLayout:
         return columns
 
 
-def layout_of(observation_space: gymnasium.Space[Any], action_space: gymnasium.Space[Any]) -> ObservationLayout:
+def layout_of(
+    observation_space: gymnasium.Space[Any], action_space: gymnasium.Space[Any], learner: str
+) -> ObservationLayout:
     """Works out what to keep of an environment's observations.
+
+    Args:
+        observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are.
+        action_space: Discrete, from 0.
+        learner: the name of the learner that will read them, for messages.
 
     Raises:
         ConfigurationError: the learner has no use for a part of the space, or the actions are not numbered from 0.
     """
     if not isinstance(action_space, gymnasium.spaces.Discrete) or action_space.start != 0:
-        raise ConfigurationError(f"dqn needs a Discrete action space from 0, not {action_space}.")
+        raise ConfigurationError(f"{learner} needs a Discrete action space from 0, not {action_space}.")
     if not isinstance(observation_space, gymnasium.spaces.Dict):
-        raise ConfigurationError(f"dqn needs a Dict observation space, not {observation_space}.")
+        raise ConfigurationError(f"{learner} needs a Dict observation space, not {observation_space}.")
     num_actions = int(action_space.n)
     screen_shape: tuple[int, ...] = ()
     screen_is_rgb = False
@@ -99,7 +108,7 @@ def layout_of(observation_space: gymnasium.Space[Any], action_space: gymnasium.S
             continue
         if key == SCREEN and space.dtype == np.uint8 and len(shape) == 3 and shape[2] == 3:
             if shape[0] % 2 or shape[1] % 4:
-                raise ConfigurationError(f"dqn needs a screen of even height and a width of fours, not {shape}.")
+                raise ConfigurationError(f"{learner} needs a screen of even height and a width of fours, not {shape}.")
             screen_shape, screen_is_rgb = (shape[0] // 2, shape[1] // 4), True
         elif key == SCREEN and space.dtype == np.uint8 and len(shape) in (2, 3):
             screen_shape = shape
@@ -108,11 +117,14 @@ def layout_of(observation_space: gymnasium.Space[Any], action_space: gymnasium.S
             vector_size += math.prod(shape)
         else:
             raise ConfigurationError(
-                f"dqn cannot learn from the observation {key!r} of {space}: it takes 'screen' (packed uint8, or RGB), "
-                f"'action_mask' of {num_actions} and vectors of numbers."
+                f"{learner} cannot learn from the observation {key!r} of {space}: it takes 'screen' (packed uint8, or "
+                f"RGB), 'action_mask' of {num_actions} and vectors of numbers."
             )
     if not screen_shape and not vector_size:
-        raise ConfigurationError("dqn needs an observation with a screen or a vector; this environment gives neither.")
+        raise ConfigurationError(
+            f"{learner} needs an observation with a screen or a vector; this environment gives neither."
+        )
+    has_mask = MASK in observation_space.spaces
     return ObservationLayout(
-        screen_shape, screen_is_rgb, tuple(vector_keys), vector_size, MASK in observation_space.spaces, num_actions
+        screen_shape, screen_is_rgb, tuple(vector_keys), vector_size, has_mask, num_actions, learner
     )

@@ -1,12 +1,10 @@
-"""How the learner's choices turned out: the evidence behind its confidence.
-
-Confidence is a product of two numbers in 0..1.
+"""How a learner's choices turned out: the evidence behind its confidence.
 
 *Reliability* is the correlation between the value that the learner gave to a press and the reward that followed it
 within some hundred steps, over the latest presses that were its own choice, whoever made them; times the share of
 evidence that is in. It is 0 at the start, about 0 for a network that knows nothing, and 0 while there is no reward.
 
-*Decidedness* is 1 - exp(-gap / usual gap), where the gap is what the best allowed action is worth above the second.
+A learner's confidence is its reliability times how decided it is, which each kind of learner measures its own way.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOMENTS = ("choices", "value_mean", "return_mean", "value_variance", "return_variance", "covariance")
-_GAP_MEMORY = 1_000  # decisions
 
 
 class TrackRecord:
@@ -36,8 +33,6 @@ class TrackRecord:
         """
         self._memory = memory
         self._moments = dict.fromkeys(_MOMENTS, 0.0)
-        self._usual_gap = 0.0
-        self._gaps_seen = 0
         # The value of every action where the next step is decided, and the choice; -1 where none was made.
         self._values = np.zeros((num_envs, num_actions), np.float32)
         self._choices = np.full(num_envs, -1, np.int64)
@@ -59,28 +54,15 @@ class TrackRecord:
         evidence = 1 - (1 - 1 / self._memory) ** moments["choices"]
         return float(evidence * min(1.0, max(0.0, moments["covariance"] / spread)))
 
-    def confidences(self, gaps: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Confidences (n,) in 0..1 of choices that are worth ``gaps`` (n,) more than the second best."""
-        reliability = self.reliability
-        if reliability == 0 or self._usual_gap == 0:
-            return np.zeros(len(gaps), np.float32)
-        return np.asarray(reliability * -np.expm1(-gaps / self._usual_gap), np.float32)
-
-    def note_choices(self, values: NDArray[np.float32], choices: NDArray[np.int64], gaps: NDArray[np.float32]) -> None:
+    def note_choices(self, values: NDArray[np.float32], choices: NDArray[np.int64]) -> None:
         """Takes down what is predicted for the next step.
 
         Args:
             values: (num_envs, num_actions), of every action.
-            choices: (num_envs,), the best allowed action.
-            gaps: (num_envs,), what it is worth above the second best; infinite where it is the only one.
+            choices: (num_envs,), the action that the learner would take.
         """
         self._values[:] = values
         self._choices[:] = choices
-        real = gaps[np.isfinite(gaps)]
-        if len(real):
-            self._gaps_seen += 1
-            weight = max(1 / _GAP_MEMORY, 1 / self._gaps_seen)
-            self._usual_gap += weight * (float(real.mean()) - self._usual_gap)
 
     def note_outcomes(self, actions: NDArray[np.int64], rewards: NDArray[np.float32], ended: NDArray[np.bool_]) -> None:
         """Takes down a step of every environment: what was pressed, its reward, and whether the episode ended."""
@@ -104,8 +86,6 @@ class TrackRecord:
         """Everything, as arrays and plain values."""
         return {
             "moments": dict(self._moments),
-            "usual_gap": self._usual_gap,
-            "gaps_seen": self._gaps_seen,
             "values": self._values.copy(),
             "choices": self._choices.copy(),
             "predicted": self._predicted.copy(),
@@ -117,8 +97,6 @@ class TrackRecord:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`."""
         self._moments = {name: float(state["moments"][name]) for name in _MOMENTS}
-        self._usual_gap = float(state["usual_gap"])
-        self._gaps_seen = int(state["gaps_seen"])
         self._values[:] = state["values"]
         self._choices[:] = state["choices"]
         self._predicted[:] = state["predicted"]

@@ -1,0 +1,72 @@
+"""`pkmn compare`: what trainings reached, side by side, and how far chance may have decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pkmncli.comparison.compared_runs import find_runs
+from pkmncli.comparison.comparing import Question
+from pkmncli.comparison.comparing import compare as compare_runs
+from pkmncli.comparison.picture import check_plot, draw
+from pkmncli.comparison.report import Format, write
+from pkmncli.diagnostics import say
+from pkmncli.plugins import get_registry
+
+
+def compare(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN", help="Run folders or names, or folders of runs. [default: all runs]"),
+    ] = None,
+    *,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="Setting that tells groups apart, such as rl or dqn.gamma. Repeatable. [default: all that differ]",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Metric whose latest value is a run's score. [default: mean reward of the latest evaluation, "
+            "or of the last training episodes]",
+        ),
+    ] = None,
+    last: Annotated[int, typer.Option(min=1, help="Latest values of the metric, whose mean is the score.")] = 1,
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="A smaller score is a better one, as with milestone/starter/step.")
+    ] = False,
+    target: Annotated[
+        float | None, typer.Option(help="A score that is good enough: shows the optimality gap, what lacks to it.")
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="Setting whose values are tasks that each group has runs of, such as goal. Repeatable.",
+        ),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How the result is written.")] = Format.TABLE,
+    plot: Annotated[Path | None, typer.Option(help="Draw it to this file, .svg or .png.")] = None,
+    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+) -> None:
+    """Compare what runs reached. Those that differ in nothing but the seed are one group.
+
+    Works while they train, too.
+    """
+    if plot is not None:
+        check_plot(plot)
+    registry = get_registry()
+    question = Question(metric, last, lower_is_better, target, tuple(by or ()), tuple(task or ()))
+    found = compare_runs(find_runs(runs or (), save_dir), registry, question)
+    typer.echo(write(found, form))
+    for note in found.notes:
+        say(f"Note: {note}.")
+    if plot is not None:
+        draw(found, plot)
+        say(f"Wrote {plot}.")

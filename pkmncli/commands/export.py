@@ -1,0 +1,98 @@
+"""`pkmn export`: takes a run's tables and its learner elsewhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.errors import ConfigurationError
+from pkmncli.exporting import (
+    DESCRIPTION,
+    EXAMPLE,
+    POLICY,
+    export_policy,
+    export_tables,
+    loading_line,
+    prepare_folder,
+)
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.runs import Run, open_run
+from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.session import tables_folder
+from pkmncli.training.workers import WorkerPool
+
+
+class Format(StrEnum):
+    """How tables are written."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def export(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
+    *,
+    to: Annotated[Path | None, typer.Option(help="Folder to write to. [default: the run's name with -export]")] = None,
+    form: Annotated[Format, typer.Option("--format", help="How tables are written.")] = Format.CSV,
+    tables: Annotated[bool, typer.Option("--tables/--no-tables", help="Metrics, episodes, decisions, advice.")] = True,
+    policy: Annotated[
+        bool, typer.Option("--policy", help="Also what acts: weights, a description, and Python that runs them.")
+    ] = False,
+    checkpoint: Annotated[
+        str, typer.Option(help="Whose policy: latest, best, a milestone, or a number of steps.")
+    ] = "latest",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier export.")] = False,
+    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+) -> None:
+    """Export a run's tables as CSV or Parquet, and its learner's policy, for other programs.
+
+    Works while it trains, too.
+    """
+    if not tables and not policy:
+        raise ConfigurationError("nothing to export: leave out --no-tables, or add --policy")
+    registry = get_registry()
+    found = open_run(run, save_dir)
+    settings = ResolvedSettings.from_run(found.folder, registry)
+    if policy and settings.train.rl == NONE:
+        raise ConfigurationError(f"{found.name} was trained without a learner: it has no policy to export")
+    source = found.checkpoints.resolve(checkpoint) if policy else None
+    folder = to or Path(f"{found.name}-export")
+    names = [*("metrics", "episodes", "decisions"), *(["advice"] if settings.train.llm != NONE else [])]
+    files = [f"{name}.{form}" for name in names] if tables else []
+    prepare_folder(folder, [*files, *((POLICY, DESCRIPTION, EXAMPLE) if policy else ())], overwrite=overwrite)
+    if tables:
+        store = open_store(registry, tables_folder(settings, found))
+        try:
+            rows = export_tables(store, names, folder, form.value)
+        finally:
+            store.close()
+        for name, count in rows.items():
+            typer.echo(f"Wrote {folder / f'{name}.{form}'}: {count:,} rows.")
+        typer.echo(f"Load them with:\n  {loading_line(names, folder, form.value)}")
+    if source is not None:
+        _export_policy(found, source, settings, registry, folder)
+        typer.echo(f"Wrote {folder / POLICY} of {source.name}, {DESCRIPTION} and {EXAMPLE}, which shows how to act.")
+
+
+def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, registry: Registry, folder: Path) -> None:
+    content = read_checkpoint(checkpoint)
+    spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)
+    with WorkerPool(spec) as pool:  # only an environment knows what it shows
+        learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
+        game = pool.names["game"]
+    learner.load_state_dict(content.learner)
+    about = {
+        "algorithm": settings.train.rl,
+        "game": game,
+        "run": run.name,
+        "checkpoint": checkpoint.name,
+        "versions": run.read_versions(),
+        "settings": settings.values(),
+    }
+    export_policy(learner, folder, about)

@@ -1,0 +1,211 @@
+"""The runs of a comparison: which are meant, their settings, and what each of them scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmncli.config import NONE
+from pkmncli.config.run_file import read_run_file
+from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.plugins import Registry
+from pkmncli.runs import Run, default_save_dir, list_runs, open_run
+from pkmncli.training.assembly import open_store
+from pkmncli.training.evaluation import EVALUATIONS
+
+CURVES = ("evaluation/avg_reward", "episode/average_reward", "episode/reward")
+"""Metrics that a learning curve is made of where none was asked for: the first that all runs have enough of."""
+
+LEAST_POINTS = 2
+"""Points that make a curve."""
+
+_TOO_FEW = "a comparison needs at least two runs: name them, or a folder of runs"
+
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Steps (n,), rising, and values (n,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A run with its settings by ``key`` or ``section.key``; one that is not set is missing."""
+
+    run: Run
+    settings: Mapping[str, Any]
+    named: bool = True
+    """Whether it was asked for by itself; otherwise it stands in a folder that was."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What the run's summary says."""
+        return self.run.read_summary()
+
+    @property
+    def tables(self) -> Path:
+        """The folder of the run's tables."""
+        return Path(self.settings.get("decision_db_path") or self.run.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a run reached, and what that is."""
+
+    value: float
+    kind: str
+
+
+def find_runs(named: Iterable[str], save_dir: Path | None) -> list[ComparedRun]:
+    """The runs that are named, each by its name or folder, or all in a folder of runs; in that order.
+
+    Where none is named, all in the folder for runs.
+
+    Raises:
+        RunError: there is no such run, or this version cannot read it.
+        ConfigurationError: fewer than two runs are named.
+    """
+    found: dict[Path, ComparedRun] = {}
+    for which in list(named) or [str(save_dir or default_save_dir())]:
+        for run in _runs_at(which, save_dir):
+            found.setdefault(run.run.folder, run)
+    if len(found) < 2:
+        raise ConfigurationError(_TOO_FEW)
+    return list(found.values())
+
+
+def score_runs(
+    runs: Sequence[ComparedRun], registry: Registry, metric: str | None, last: int
+) -> tuple[dict[Path, Score], list[ComparedRun]]:
+    """What each run reached, by its folder, and the runs of a folder that have nothing to compare yet.
+
+    Args:
+        runs: two or more.
+        registry: where the stores of their tables are looked up.
+        metric: a name of the table of metrics; None for the reward.
+        last: how many of the metric's latest values count.
+
+    Raises:
+        ConfigurationError: a run that was named has no such metric, or fewer than two runs are left.
+        RunError: none of its episodes has ended yet, or a file is damaged.
+    """
+    found: dict[Path, Score] = {}
+    left_out: list[ComparedRun] = []
+    for run in runs:
+        try:
+            found[run.run.folder] = score(run, registry, metric, last)
+        except (RunError, ConfigurationError):
+            if run.named or len(runs) - len(left_out) <= 2:
+                raise
+            left_out.append(run)
+    return found, left_out
+
+
+def score(compared: ComparedRun, registry: Registry, metric: str | None, last: int) -> Score:
+    """What a run reached: the mean of a metric's latest values, or without a metric the best evidence of its reward.
+
+    Args:
+        compared: the run.
+        registry: where the store of its tables is looked up.
+        metric: a name of the table of metrics.
+        last: how many of the metric's latest values count.
+
+    Raises:
+        ConfigurationError: the run has no such metric.
+        RunError: no episode has ended yet, or an evaluation is damaged.
+    """
+    if metric is not None:
+        _, values = read_curve(compared, registry, metric)
+        if not len(values):
+            raise ConfigurationError(_no_metric(compared, registry, metric))
+        return Score(float(values[-last:].mean()), metric)
+    evaluated = _latest_evaluation(compared)
+    if evaluated is not None:
+        return Score(evaluated, "evaluation")
+    summary = compared.summary
+    if summary.get("final_evaluation"):
+        return Score(float(summary["final_evaluation"]["avg_reward"]), "evaluation")
+    if summary.get("final_avg_reward") is None:
+        raise RunError(f"run {compared.run.folder} has nothing to compare yet: none of its episodes has ended")
+    return Score(float(summary["final_avg_reward"]), "training")
+
+
+def read_curve(compared: ComparedRun, registry: Registry, metric: str) -> Curve:
+    """A metric over the steps of a run; where it has several values at one step, their mean."""
+    store = open_store(registry, compared.tables)
+    try:
+        rows = store.read("metrics", "name = ?", [metric])
+    finally:
+        store.close()
+    steps = np.array([row["global_step"] for row in rows], np.float64)
+    values = np.array([row["value"] for row in rows], np.float64)
+    finite = np.isfinite(values)
+    at, place = np.unique(steps[finite], return_inverse=True)
+    return at, np.bincount(place, values[finite], len(at)) / np.bincount(place, minlength=len(at))
+
+
+def read_curves(
+    runs: Sequence[ComparedRun], registry: Registry, metric: str | None
+) -> tuple[str, list[Curve]] | tuple[None, None]:
+    """The learning curves of all runs and the metric that they are made of; nothing where a run has none."""
+    for name in CURVES if metric is None else (metric,):
+        curves = [read_curve(compared, registry, name) for compared in runs]
+        if all(len(steps) >= LEAST_POINTS for steps, _ in curves):
+            return name, curves
+    return None, None
+
+
+def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
+    for folder in (Path(which), (save_dir or default_save_dir()) / which):
+        if folder.is_dir() and not Run(folder).versions_file.exists():
+            runs = list_runs(folder)
+            if not runs:
+                raise RunError(f"{folder.absolute()} is no run folder, and has none in it")
+            for run in runs:
+                run.check_layout()
+            # One that is just beginning has no settings yet.
+            return [ComparedRun(run, _settings(run), named=False) for run in runs if run.config_file.exists()]
+    run = open_run(which, save_dir)
+    return [ComparedRun(run, _settings(run))]
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    return {
+        f"{given.section}.{given.key}" if given.section else given.key: given.value
+        for given in read_run_file(run.folder)
+    }
+
+
+def _latest_evaluation(compared: ComparedRun) -> float | None:
+    """The mean reward that the latest ``pkmn eval`` of the run found for who is trained: the learner, or the pilot.
+
+    Evaluations of chance, or of learner and pilot together, say something else and are passed over.
+    """
+    mode = AgentMode.LLM_ONLY if compared.settings.get("rl") == NONE else AgentMode.RL_ONLY
+    for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
+        path = folder / "result.json"
+        try:
+            result = json.loads(path.read_text(encoding="utf-8"))
+            if result["mode"] == mode.value:
+                return float(result["avg_reward"])
+        except FileNotFoundError:
+            continue  # it is being written
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{path} is damaged: delete its folder, and evaluate again") from None
+    return None
+
+
+def _no_metric(compared: ComparedRun, registry: Registry, metric: str) -> str:
+    store = open_store(registry, compared.tables)
+    try:
+        names = sorted({row["name"] for row in store.read("metrics")})
+    finally:
+        store.close()
+    near = get_close_matches(metric, names, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(names) or 'none'}"
+    return f"run {compared.run.name} has no metric '{metric}': {hint}"

@@ -1,0 +1,262 @@
+"""Compares groups of runs: what each reached, how sure that is, and the chance that one does better than another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmncli.comparison.compared_runs import ComparedRun, Curve, Score, read_curves, score_runs
+from pkmncli.comparison.grouping import Group, group_runs, task_of
+from pkmncli.comparison.measures import (
+    DRAWS,
+    Scores,
+    area_under_curve,
+    bootstrap_interval,
+    improvement_interval,
+    interquartile_mean,
+    mean,
+    optimality_gap,
+    performance_profile,
+    probability_of_improvement,
+)
+from pkmncli.errors import ConfigurationError
+from pkmncli.plugins import Registry
+
+PROFILE_POINTS = 101
+"""Thresholds of a profile, evenly from the lowest score to the highest."""
+
+_PROFILE_DRAWS = min(DRAWS, 2_000)
+"""As in rliable, which draws fewer for a whole profile."""
+
+_SCARCE = 3
+"""Runs of a group below which an interval says little of chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is compared, and how."""
+
+    metric: str | None = None
+    """A metric; None for the reward of the latest evaluation, or of the last training episodes without any."""
+    last: int = 1
+    """Latest values of the metric whose mean is a run's score."""
+    lower_is_better: bool = False
+    target: float | None = None
+    """A score that is good enough, to measure the optimality gap from."""
+    by: tuple[str, ...] = ()
+    """Settings that tell groups apart; by default all in which the runs differ."""
+    tasks: tuple[str, ...] = ()
+    """Settings whose values are tasks, within which runs are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A measure of a group, with the ends of its 95% interval; none for a single run, which shows nothing of chance."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResult:
+    """What a group of runs reached."""
+
+    label: str
+    settings: Mapping[str, Any]
+    runs: tuple[str, ...]
+    seeds: tuple[Any, ...]
+    steps: tuple[int, ...]
+    scores: tuple[float, ...]
+    interquartile_mean: Estimate
+    mean: Estimate
+    optimality_gap: Estimate | None
+    area_under_curve: Estimate | None
+    profile: tuple[float, ...]
+    profile_low: tuple[float, ...]
+    profile_high: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Improvement:
+    """The chance that a run of one group does better than a run of another."""
+
+    group: str
+    other: str
+    probability: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All that a comparison found. ``curves`` are the runs' learning curves by group."""
+
+    score: str
+    lower_is_better: bool
+    curve: str | None
+    curve_steps: tuple[float, float] | None
+    thresholds: tuple[float, ...]
+    groups: tuple[GroupResult, ...]
+    improvements: tuple[Improvement, ...]
+    notes: tuple[str, ...]
+    curves: Mapping[str, Sequence[Curve]] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values of all but the curves."""
+        return {name: value for name, value in asdict(self).items() if name != "curves"}
+
+
+def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question) -> Comparison:
+    """Puts runs into groups and compares them.
+
+    Raises:
+        ConfigurationError: no run has a setting that was named, one lacks the metric, or a group has no run of a task.
+        RunError: a run has nothing to compare yet, or cannot be read.
+    """
+    found, left_out = score_runs(runs, registry, question.metric, question.last)
+    groups = group_runs([run for run in runs if run.run.folder in found], question.by, question.tasks)
+    runs = [run for group in groups for run in group.runs]
+    scores = {
+        group.label: _by_task(group, groups, question, lambda run: found[run.run.folder].value) for group in groups
+    }
+    name, read = read_curves(runs, registry, question.metric)
+    curves = {run.run.folder: curve for run, curve in zip(runs, read or (), strict=False)}
+    span = _common_steps(curves.values())
+    if span is None:
+        name, curves = None, {}
+    every = [one.value for one in found.values()]
+    thresholds = np.linspace(min(every), max(every), PROFILE_POINTS)
+    results = []
+    for group in groups:
+        areas = None
+        if span is not None:
+            areas = _by_task(group, groups, question, lambda run: area_under_curve(*curves[run.run.folder], *span))
+        in_order = tuple(found[run.run.folder].value for run in group.runs)
+        results.append(_result(group, in_order, scores[group.label], areas, thresholds, question))
+    return Comparison(
+        score=_what_is_compared(found.values(), question),
+        lower_is_better=question.lower_is_better,
+        curve=name,
+        curve_steps=span,
+        thresholds=tuple(thresholds.tolist()),
+        groups=tuple(results),
+        improvements=tuple(
+            _improvement(one.label, other.label, scores, question) for one, other in combinations(groups, 2)
+        ),
+        notes=tuple(_notes(groups, found.values(), left_out)),
+        curves={group.label: [curves[run.run.folder] for run in group.runs] for group in groups if curves},
+    )
+
+
+def _by_task(
+    group: Group, groups: Sequence[Group], question: Question, value: Callable[[ComparedRun], float]
+) -> Scores:
+    """A value of each run, an array for each task, in the order of tasks that all groups share."""
+    tasks = sorted({task_of(run, question.tasks) for other in groups for run in other.runs})
+    values: list[NDArray[np.float64]] = []
+    for task in tasks:
+        of_task = [value(run) for run in group.runs if task_of(run, question.tasks) == task]
+        if not of_task:
+            named = ", ".join(f"{name}={text}" for name, text in zip(question.tasks, task, strict=True))
+            raise ConfigurationError(
+                f"the group {group.label} has no run with {named}: every group needs runs of each task"
+            )
+        values.append(np.array(of_task, np.float64))
+    return values
+
+
+def _result(
+    group: Group,
+    in_order: tuple[float, ...],
+    scores: Scores,
+    areas: Scores | None,
+    thresholds: NDArray[np.float64],
+    question: Question,
+) -> GroupResult:
+    def profile(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return performance_profile(values, thresholds)
+
+    low, high = bootstrap_interval(scores, profile, draws=_PROFILE_DRAWS)
+    target = question.target
+    return GroupResult(
+        label=group.label,
+        settings=group.settings,
+        runs=tuple(run.run.name for run in group.runs),
+        seeds=tuple(run.settings.get("seed") for run in group.runs),
+        steps=tuple(int(run.summary.get("total_steps", 0)) for run in group.runs),
+        scores=in_order,
+        interquartile_mean=_estimate(scores, interquartile_mean),
+        mean=_estimate(scores, mean),
+        optimality_gap=None if target is None else _estimate(scores, lambda values: optimality_gap(values, target)),
+        area_under_curve=None if areas is None else _estimate(areas, interquartile_mean),
+        profile=tuple(profile(np.concatenate(scores)).tolist()),
+        profile_low=tuple(low.tolist()),
+        profile_high=tuple(high.tolist()),
+    )
+
+
+def _estimate(scores: Scores, measure: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Estimate:
+    value = float(measure(np.concatenate(scores)))
+    if max(map(len, scores)) < 2:
+        return Estimate(value, None, None)
+    low, high = bootstrap_interval(scores, measure)
+    return Estimate(value, float(low), float(high))
+
+
+def _improvement(label: str, other: str, scores: Mapping[str, Scores], question: Question) -> Improvement:
+    one, two = scores[label], scores[other]
+    if question.lower_is_better:
+        one, two = [-values for values in one], [-values for values in two]
+    probability = probability_of_improvement(one, two)
+    if min(max(map(len, values)) for values in (one, two)) < 2:
+        return Improvement(label, other, Estimate(probability, None, None))
+    return Improvement(label, other, Estimate(probability, *improvement_interval(one, two)))
+
+
+def _common_steps(curves: Iterable[Curve]) -> tuple[float, float] | None:
+    """The first and last step that all curves reach over; none where they have no stretch in common."""
+    curves = list(curves)
+    if not curves:
+        return None
+    start, end = max(steps[0] for steps, _ in curves), min(steps[-1] for steps, _ in curves)
+    return (float(start), float(end)) if start < end else None
+
+
+def _what_is_compared(found: Iterable[Score], question: Question) -> str:
+    if question.metric is not None:
+        return question.metric if question.last == 1 else f"{question.metric}, mean of the last {question.last}"
+    kinds = {one.kind for one in found}
+    return {
+        frozenset({"evaluation"}): "mean reward of the latest evaluation",
+        frozenset({"training"}): "mean reward of the last training episodes",
+    }.get(frozenset(kinds), "mean reward of the latest evaluation, or of the last training episodes")
+
+
+def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[ComparedRun]) -> list[str]:
+    """What a reader should know before believing the figures."""
+    notes = []
+    kinds = [one.kind for one in found]
+    if left_out:
+        names = ", ".join(run.run.name for run in left_out)
+        notes.append(f"{len(left_out)} of the folder's runs have nothing to compare, and are left out: {names}")
+    if len(set(kinds)) > 1:
+        notes.append(
+            f"{kinds.count('training')} of {len(kinds)} runs have no evaluation of who was trained: their training's "
+            "reward stands in for it, which is something else; evaluate them with pkmn eval"
+        )
+    scarce = [group.label for group in groups if len(group.runs) < _SCARCE]
+    if scarce:
+        few = "one group has" if len(scarce) == 1 else f"{len(scarce)} groups have"
+        notes.append(f"{few} fewer than {_SCARCE} runs: that shows little of what chance does; train more seeds")
+    for group in groups:
+        steps = sorted(int(run.summary.get("total_steps", 0)) for run in group.runs)
+        if steps[0] < steps[-1]:
+            notes.append(
+                f"the runs of {group.label} are not equally long, {steps[0]:,} to {steps[-1]:,} steps: some go on, or "
+                "were interrupted"
+            )
+    return notes

@@ -1,0 +1,1 @@
+"""Experiments: trainings with every combination of some settings, each with several seeds."""

@@ -1,0 +1,198 @@
+"""The file of an experiment: which trainings it asks for, by name.
+
+[experiment]
+name = "discount"
+seeds = 3
+processes = 2
+
+[settings]
+steps = 20_000
+
+[[grid]]
+rl = ["dqn"]
+dqn.gamma = [0.9, 0.99]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pkmncli.config.run_file import plain, toml_item
+from pkmncli.errors import ConfigurationError
+
+OWN_SETTINGS = ("seed", "save_dir", "run_name", "quiet")
+"""Settings that the experiment gives each training."""
+
+_TABLES = ("experiment", "settings", "grid")
+_KEYS = ("name", "seeds", "processes")
+_LONGEST_NAME = 120
+_NAME = re.compile(r"[\w][\w.+-]*")
+
+Combination = Mapping[str, Any]
+"""Settings of one training by ``key`` or ``section.key``, without those that all have."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A training of an experiment: the name of its run, and the settings that make it."""
+
+    name: str
+    settings: Mapping[str, Any]
+    seed: int
+
+    @property
+    def set_options(self) -> list[str]:
+        """Its settings as values of ``--set``, which stands above environment variables."""
+        return [f"{name}={_as_text(value)}" for name, value in self.settings.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All trainings of an experiment. ``varying`` are the settings in which they differ but for the seed."""
+
+    name: str
+    processes: int
+    varying: tuple[str, ...]
+    runs: tuple[PlannedRun, ...]
+
+
+def read_plan(path: Path) -> Plan:
+    """Reads the file of an experiment.
+
+    Raises:
+        ConfigurationError: it is missing, or something in it is wrong; with what and where.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise ConfigurationError(f"there is no experiment file {path}") from None
+    except OSError as error:
+        raise ConfigurationError(f"the experiment file {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path} is no experiment file: it is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+    try:
+        return _plan(content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _plan(content: Mapping[str, Any]) -> Plan:
+    _check_names(content, _TABLES, "table of an experiment")
+    head = content.get("experiment", {})
+    if not isinstance(head, Mapping):
+        raise ConfigurationError("[experiment] must be a table")
+    _check_names(head, _KEYS, "key of [experiment]")
+    name = head.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            "[experiment] needs a name of letters, digits, '.', '_', '+' and '-', which its folder is called by"
+        )
+    processes = head.get("processes", 1)
+    if not _is_number(processes) or processes < 1:
+        raise ConfigurationError(f"processes = {processes!r}: give the number of trainings side by side, at least 1")
+    common = _settings(content.get("settings", {}), "[settings]")
+    combinations = _combinations(content.get("grid", []))
+    for setting in common:
+        if any(setting in combination for combination in combinations):
+            raise ConfigurationError(f"'{setting}' is in [settings] and in [[grid]]: leave it in one of them")
+    varying = _varying(combinations)
+    runs = tuple(
+        PlannedRun(_run_name(combination, varying, seed), {**common, **combination}, seed)
+        for combination in combinations
+        for seed in _seeds(head.get("seeds", 1))
+    )
+    names = [run.name for run in runs]
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise ConfigurationError(f"two trainings would be called {doubled}: write the values that differ more plainly")
+    return Plan(name, processes, varying, runs)
+
+
+def _seeds(given: Any) -> list[int]:
+    seeds = list(range(given)) if _is_number(given) else given
+    if not isinstance(seeds, list) or not seeds or not all(_is_number(seed) and seed >= 0 for seed in seeds):
+        raise ConfigurationError(f"seeds = {given!r}: give how many, or a list of whole numbers from 0")
+    return list(dict.fromkeys(seeds))
+
+
+def _settings(table: Any, where: str) -> dict[str, Any]:
+    """Settings by name: those of a plugin may stand in a table of its own, or under a dotted key."""
+    if not isinstance(table, Mapping):
+        raise ConfigurationError(f"{where} must be a table")
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping) and "." not in name:
+            found |= {f"{name}.{key}": inner for key, inner in value.items()}
+        else:
+            found[name] = value
+    own = next((name for name in OWN_SETTINGS if name in found), None)
+    if own is not None:
+        raise ConfigurationError(f"'{own}' in {where}: the experiment gives each training its own, leave it out")
+    return found
+
+
+def _combinations(grids: Any) -> list[Combination]:
+    """Every combination of each grid's values, each once, in the order of the file."""
+    found: list[Combination] = []
+    for grid in grids if isinstance(grids, list) else [grids]:
+        axes = _settings(grid, "[[grid]]")
+        for name, values in axes.items():
+            if not isinstance(values, list) or not values:
+                raise ConfigurationError(f"'{name}' in [[grid]] must be a list of the values to try, not {values!r}")
+        for values in itertools.product(*axes.values()):
+            combination = dict(zip(axes, values, strict=True))
+            if combination not in found:
+                found.append(combination)
+    return found or [{}]
+
+
+def _varying(combinations: Sequence[Combination]) -> tuple[str, ...]:
+    names = dict.fromkeys(name for combination in combinations for name in combination)
+    return tuple(
+        name
+        for name in names
+        if len({_as_text(combination[name]) if name in combination else None for combination in combinations}) > 1
+    )
+
+
+def _run_name(combination: Combination, varying: Sequence[str], seed: int) -> str:
+    """A name that tells what varies: ``dqn_gamma-0.9_seed-0``."""
+    parts = []
+    for name in varying:
+        if name in combination:
+            short = name.rpartition(".")[2]
+            alone = sum(other.rpartition(".")[2] == short for other in varying) == 1
+            value = re.sub(r"[^\w.+-]+", "-", _as_text(combination[name])).strip("-") or "none"
+            parts.append(value if name == "rl" else f"{short if alone else name}-{value}")
+    name = "_".join([*parts, f"seed-{seed}"])
+    if len(name) > _LONGEST_NAME:
+        digest = hashlib.blake2b(name.encode(), digest_size=6).hexdigest()
+        name = f"{name[: _LONGEST_NAME - 30]}-{digest}_seed-{seed}"
+    return name
+
+
+def _as_text(value: Any) -> str:
+    """A value as ``--set`` reads it: text as it stands, anything else as TOML."""
+    return value if isinstance(value, str) else toml_item(plain(value)).as_string()
+
+
+def _check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+            raise ConfigurationError(f"'{name}' is no {kind}: {hint}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,123 @@
+"""Where the trainings of an experiment stand: what is new, what goes on, what is finished; and the command for each."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pkmncli.config import DEFAULT_STEPS, MAY_CHANGE, ResolvedSettings, resolve_settings
+from pkmncli.errors import ConfigurationError, PkmnError
+from pkmncli.experiments.plan import OWN_SETTINGS, Plan, PlannedRun
+from pkmncli.plugins import Registry
+from pkmncli.runs import Run
+from pkmncli.training.assembly import check_parts
+from pkmncli.training.parts_fit import fit_parts
+
+_OF_THE_RUN = {*MAY_CHANGE, *OWN_SETTINGS, "init_state", "decision_db_path", "device"}
+"""Settings in which a run may differ from the file: it may change them, or keeps what it was given as a copy."""
+
+
+class State(StrEnum):
+    """Where a training stands."""
+
+    NEW = "new"
+    BEGUN = "begun"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRun:
+    """A training of an experiment with its run folder, which may not exist yet."""
+
+    planned: PlannedRun
+    run: Run
+    settings: ResolvedSettings
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self.planned.name
+
+    @property
+    def state(self) -> State:
+        """Where it stands now: a run is finished when its budget is used up."""
+        if not self.run.checkpoints.names():
+            return State.NEW
+        summary, train = self.run.read_summary(), self.settings.train
+        steps = DEFAULT_STEPS if train.steps is None and train.episodes is None else train.steps
+        done = (steps, summary.get("total_steps", 0)), (train.episodes, summary.get("total_episodes", 0))
+        finished = any(budget is not None and used >= budget for budget, used in done)
+        return State.FINISHED if finished else State.BEGUN
+
+    @property
+    def steps_left(self) -> int | None:
+        """Steps that its budget leaves; None where only episodes are counted."""
+        train = self.settings.train
+        if train.steps is None and train.episodes is not None:
+            return None
+        done = self.run.read_summary().get("total_steps", 0) if self.state is not State.NEW else 0
+        return max((train.steps or DEFAULT_STEPS) - int(done), 0)
+
+    def command(self) -> list[str]:
+        """The command that begins the training, or goes on with it."""
+        train = [sys.executable, "-m", "pkmncli", "train"]
+        if self.state is not State.NEW:
+            may_change = [text for text in self.planned.set_options if text.partition("=")[0] in MAY_CHANGE]
+            return [*train, "--resume", str(self.run.folder), *_sets(may_change)]
+        where = ["--save-dir", str(self.run.folder.parent), "--run-name", self.name]
+        return [*train, *_sets(self.planned.set_options), "--seed", str(self.planned.seed), *where]
+
+    def clear(self) -> None:
+        """Removes what a training left that was ended before it saved anything, so that it can begin anew."""
+        if self.run.versions_file.exists() and not self.run.checkpoints.names():
+            with self.run.locked():
+                shutil.rmtree(self.run.folder)
+
+
+def prepare(plan: Plan, save_dir: Path, registry: Registry) -> list[ExperimentRun]:
+    """The trainings of a plan, all checked before any begins.
+
+    Raises:
+        ConfigurationError: settings are wrong, or a run that exists was made with others.
+    """
+    folder = (save_dir / plan.name).absolute()
+    found = []
+    for planned in plan.runs:
+        try:
+            settings = resolve_settings({"seed": planned.seed}, registry=registry, sets=planned.set_options)
+            settings = fit_parts(settings, registry)
+            check_parts(settings)
+        except PkmnError as error:
+            raise type(error)(f"{planned.name}: {error}") from None
+        one = ExperimentRun(planned, Run(folder / planned.name), settings)
+        if one.run.checkpoints.names():
+            _check_same(one, registry)
+        found.append(one)
+    return found
+
+
+def _check_same(one: ExperimentRun, registry: Registry) -> None:
+    """Refuses to take a run for a training with other settings."""
+    own, wanted = _flat(ResolvedSettings.from_run(one.run.folder, registry)), _flat(one.settings)
+    for name, value in wanted.items():
+        if name not in _OF_THE_RUN and own.get(name, value) != value:
+            raise ConfigurationError(
+                f"run {one.run.folder} was made with {name} = {own[name]}, and now it is {value}: "
+                "give the experiment another name, or delete that run"
+            )
+
+
+def _flat(settings: ResolvedSettings) -> dict[str, Any]:
+    return {
+        f"{section}.{key}" if section else key: value
+        for section, values in settings.values().items()
+        for key, value in values.items()
+    }
+
+
+def _sets(options: list[str]) -> list[str]:
+    return [argument for option in options for argument in ("--set", option)]

@@ -1,0 +1,30 @@
+"""What no learner can go on with, told in a line: a mask that allows nothing, a reward that is no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmncli.errors import TrainingError
+
+
+def require_an_action(allowed: NDArray[np.bool_]) -> None:
+    """Raises TrainingError when an environment's row of ``allowed`` (n, num_actions) is all false."""
+    if not allowed.any(axis=1).all():
+        environment = int(np.flatnonzero(~allowed.any(axis=1))[0])
+        raise TrainingError(
+            f"Environment {environment} allows no action: its action_mask is all 0. "
+            "An environment must allow at least one."
+        )
+
+
+def require_finite_rewards(rewards: NDArray[Any], steps: int) -> None:
+    """Raises TrainingError when one of the rewards (num_envs,), given after ``steps`` steps, is not finite."""
+    if not np.isfinite(rewards).all():
+        environment = int(np.flatnonzero(~np.isfinite(rewards))[0])
+        raise TrainingError(
+            f"Environment {environment} gave the reward {rewards[environment]} after "
+            f"{steps:,} steps: look into the rewards in use."
+        )

@@ -1,0 +1,67 @@
+"""Networks and optimizers as arrays by dotted name, so that checkpoints need no pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pkmncli.errors import CheckpointError
+
+ADAM = ("step", "exp_avg", "exp_avg_sq")
+"""What Adam keeps of each weight."""
+RMSPROP = ("step", "square_avg")
+"""What RMSprop keeps of each weight."""
+
+
+def dump_network(prefix: str, network: nn.Module) -> dict[str, Tensor]:
+    """Copies of a network's weights, named ``prefix.<name>``."""
+    return {f"{prefix}.{name}": tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
+
+
+def restore_network(prefix: str, network: nn.Module, state: Mapping[str, Any], learner: str) -> None:
+    """Puts weights into a network. Raises CheckpointError when names or shapes are not its own."""
+    weights = {name: torch.tensor(np.asarray(tensor)) for name, tensor in under(prefix, state).items()}
+    expected = {name: tensor.shape for name, tensor in network.state_dict().items()}
+    if {name: tensor.shape for name, tensor in weights.items()} != expected:
+        raise CheckpointError(
+            f"The checkpoint's {prefix} network has other layers than this one: "
+            f"resume with the run's own environment and [{learner}] settings."
+        )
+    network.load_state_dict(weights)
+
+
+def dump_optimizer(optimizer: torch.optim.Optimizer, network: nn.Module, parts: Sequence[str]) -> dict[str, Tensor]:
+    """Copies of what an optimizer keeps of a network's weights, named ``optimizer.<part>.<name>``."""
+    kept = optimizer.state_dict()["state"]
+    state = {}
+    for index, (name, _) in enumerate(network.named_parameters()):
+        for part in parts if index in kept else ():
+            state[f"optimizer.{part}.{name}"] = kept[index][part].detach().cpu().clone()
+    return state
+
+
+def restore_optimizer(
+    optimizer: torch.optim.Optimizer, network: nn.Module, parts: Sequence[str], state: Mapping[str, Any]
+) -> None:
+    """Puts back what :func:`dump_optimizer` gave; ``step`` is among the parts."""
+    kept: dict[int, dict[str, Tensor]] = {}
+    for index, (name, parameter) in enumerate(network.named_parameters()):
+        if f"optimizer.{parts[0]}.{name}" in state:
+            kept[index] = {part: _copied(state[f"optimizer.{part}.{name}"], parameter) for part in parts}
+            kept[index]["step"] = kept[index]["step"].reshape(())  # file formats may make it one-dimensional
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": kept, "param_groups": groups})
+
+
+def under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Those entries that are named ``prefix.<name>``, by that name."""
+    start = prefix + "."
+    return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
+
+
+def _copied(array: Any, like: Tensor) -> Tensor:
+    return torch.tensor(np.asarray(array), device=like.device)

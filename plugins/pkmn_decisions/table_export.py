@@ -1,0 +1,81 @@
+"""Writes a whole table as one file, CSV or Parquet, for programs that are no part of this one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pkmn_decisions.schema import SCHEMA_VERSION, Column, Table
+from pkmn_decisions.table_files import TableFile, list_files, relation, sql_text
+from pkmncli.errors import DecisionValidationError, RunError
+
+MEMORY_LIMIT = "2GB"
+"""Memory that putting the rows in order may take before DuckDB goes on in a temporary folder."""
+
+_ATTEMPTS = 5
+_FORMATS = {
+    "csv": "FORMAT csv, HEADER true",
+    "parquet": f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{pkmn_schema: '{SCHEMA_VERSION}'}}",
+}
+
+
+def export_table(folder: Path, table: Table, path: Path, form: str) -> int:
+    """Writes the rows of a table to ``path``, which appears whole; in the order of their steps.
+
+    Bytes are written to CSV as hexadecimal digits. Other processes may write the table meanwhile.
+
+    Returns:
+        How many rows there are.
+
+    Raises:
+        DecisionValidationError: no such format.
+        RunError: a file of the table cannot be read, or the new one not written.
+    """
+    if form not in _FORMATS:
+        raise DecisionValidationError(f"There is no format {form}; the formats are {', '.join(_FORMATS)}.")
+    names = ", ".join(_cell(column, form) for column in table.columns)
+    temporary = path.with_name(path.name + ".tmp")
+    config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "temp_directory": str(_spill_folder())}
+    try:
+        with duckdb.connect(":memory:", config=config) as connection:
+            for attempt in range(_ATTEMPTS):
+                files = list_files(folder / table.name)
+                query = f"SELECT {names} FROM ({_source(table, files)}) ORDER BY {table.step}, file, row"
+                try:
+                    written = connection.execute(f"COPY ({query}) TO {sql_text(temporary)} ({_FORMATS[form]})")
+                    (count,) = written.fetchall()[0]
+                    break
+                except duckdb.Error as error:
+                    # A run that resumes may have moved a file since it was listed.
+                    if attempt + 1 < _ATTEMPTS and any(not file.path.exists() for file in files):
+                        continue
+                    text = str(error).strip().split("\n", 1)[0]
+                    reason = "the disk is full" if "No space left" in text else text
+                    raise RunError(f"Cannot export the {table.name} of {folder} to {path}: {reason}") from error
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return int(count)
+
+
+def _source(table: Table, files: list[TableFile]) -> str:
+    if not files:
+        return relation(table, files, "*, '' AS file, 0 AS row")
+    paths = ", ".join(sql_text(file.path) for file in files)
+    read = f"read_parquet([{paths}], filename = true, file_row_number = true)"
+    return f"SELECT *, filename AS file, file_row_number AS row FROM {read}"
+
+
+def _cell(column: Column, form: str) -> str:
+    if form == "csv" and column.sql == "BLOB":
+        return f'lower(hex("{column.name}")) AS "{column.name}"'
+    return f'"{column.name}"'
+
+
+def _spill_folder() -> Path:
+    """By default it would lie in the folder that the command was started from."""
+    return Path(tempfile.gettempdir()) / f"pkmn-duckdb-{os.getpid()}"

@@ -1,0 +1,1 @@
+"""The on-policy learners, PPO and A2C."""

@@ -1,0 +1,62 @@
+"""Advantage actor-critic proper: one gradient step for each short rollout.
+
+Mnih et al. 2016, "Asynchronous methods for deep reinforcement learning"; A2C is its synchronous form.
+
+A rollout is gathered while the one before is being learned from, so the policy that drew its presses is one update
+older than the one that learns from it. A press that has become less likely since counts less, by the ratio of the two
+probabilities, as in Espeholt et al. 2018, "IMPALA", section 4.1, with weights of at most 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pkmn_ppo.experience import Experience
+from pkmn_ppo.learning import Epochs, PolicyLearning
+from pkmn_ppo.settings import A2CSettings
+from pkmncli.learners.weights import RMSPROP
+
+
+def policy_gradient_loss(log_probs: Tensor, log_probs_drawn: Tensor, advantages: Tensor, own: Tensor) -> Tensor:
+    """The mean over all steps of -min(1, ratio) log p(press) A, with 0 for presses that are not the learner's own.
+
+    Args:
+        log_probs: (n,) of the presses, by the policy that learns.
+        log_probs_drawn: (n,) by the policy that drew them.
+        advantages: (n,).
+        own: (n,), 1 where the learner drew the press itself, else 0.
+    """
+    own_log_probs = torch.where(own > 0, log_probs, 0.0)
+    weights = (own_log_probs.detach() - log_probs_drawn).exp().clamp(max=1)
+    return -(weights * own_log_probs * advantages * own).mean()
+
+
+class A2CLearning(PolicyLearning[A2CSettings]):
+    """RMSprop, and the plain policy gradient of a whole rollout."""
+
+    learner = "a2c"
+    optimizer_parts = RMSPROP
+
+    def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        """RMSprop."""
+        settings = self.settings
+        return torch.optim.RMSprop(
+            parameters, settings.learning_rate, alpha=settings.rms_alpha, eps=settings.rms_epsilon
+        )
+
+    def epochs(self, steps: int, rng: np.random.Generator) -> Epochs:
+        """All rows at once, once."""
+        return [[np.arange(steps)]]
+
+    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, float]]:
+        """The policy gradient's loss, less the entropy, plus the value's error."""
+        policy, values = self.network(batch.observations)
+        policy_loss = policy_gradient_loss(policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.own)
+        value_loss = nn.functional.mse_loss(values, batch.returns)
+        entropy = (policy.entropy() * batch.own).mean()
+        loss = policy_loss - ent_coef * entropy + self.settings.vf_coef * value_loss
+        own_share = batch.own.mean().clamp(min=1 / len(batch.own))
+        metrics = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy / own_share}
+        return loss, {name: float(value.item()) for name, value in metrics.items()}

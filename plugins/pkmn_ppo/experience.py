@@ -1,0 +1,126 @@
+"""A rollout as tensors to learn from: one row a step, with advantages and returns by the values of now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pkmn_ppo.advantages import generalized_advantages, normalized
+from pkmn_ppo.policy import ActorCritic
+from pkmn_ppo.rollout import Rollout
+from pkmn_ppo.settings import OnPolicySettings
+from pkmncli.learners.observations import ObservationLayout
+
+_ROWS_AT_ONCE = 1024
+"""Of observations that are only looked at, to keep memory small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """Steps to learn from, n of them; all but the observations are (n,)."""
+
+    observations: Mapping[str, Tensor]
+    actions: Tensor
+    own: Tensor
+    """1 where the learner drew the press itself, else 0: only such steps say anything about its policy."""
+    log_probs: Tensor
+    """Of the learner's own presses, by the policy that drew them."""
+    log_probs_before: Tensor
+    """Of all presses, by the policy as it is before the update."""
+    values: Tensor
+    """By the network as it is before the update."""
+    advantages: Tensor
+    returns: Tensor
+
+    @classmethod
+    def of(cls, rollout: Rollout, network: ActorCritic, settings: OnPolicySettings, device: torch.device) -> Experience:
+        """Judges a full rollout by a network's values.
+
+        The values are those of the network that will learn, not of the one that acted, which is an update older: the
+        newer ones are the better ones, and the update then begins where they are.
+        """
+        steps = rollout.steps
+        n_steps, num_envs = steps["ended"].shape
+        observations = {
+            name: torch.tensor(array.reshape(n_steps * num_envs, *array.shape[2:]), device=device)
+            for name, array in rollout.observations.items()
+        }
+        actions = torch.tensor(steps["actions"].ravel(), device=device)
+        log_probs_before, flat_values = look_at(network, observations, actions)
+        values = flat_values.cpu().numpy().reshape(n_steps, num_envs)
+        advantages = generalized_advantages(
+            steps["rewards"],
+            values,
+            _next_values(rollout, values, network, device),
+            steps["terminated"],
+            steps["ended"],
+            settings.gamma,
+            settings.gae_lambda,
+        )
+        returns = advantages + values
+        if settings.normalize_advantage:
+            advantages = normalized(advantages, steps["own"])
+        return cls(
+            observations,
+            actions,
+            torch.tensor(steps["own"].ravel(), dtype=torch.float32, device=device),
+            torch.tensor(steps["log_probs"].ravel(), device=device),
+            log_probs_before,
+            flat_values,
+            torch.tensor(advantages.ravel(), device=device),
+            torch.tensor(returns.ravel(), device=device),
+        )
+
+    @classmethod
+    def made_up(cls, layout: ObservationLayout, size: int, device: torch.device) -> Experience:
+        """Steps of nothing, to measure how long learning takes."""
+        ones, zeros = torch.ones(size, device=device), torch.zeros(size, device=device)
+        observations = {
+            name: torch.tensor(np.ones((size, *shape), dtype), device=device)
+            for name, (shape, dtype) in layout.columns.items()
+        }
+        return cls(observations, zeros.to(torch.int64), ones, zeros, zeros, ones, ones, ones)
+
+    def rows(self, chosen: NDArray[np.int64]) -> Experience:
+        """Those steps alone, in that order."""
+        index = torch.tensor(chosen, device=self.actions.device)
+        others = {one.name: getattr(self, one.name)[index] for one in fields(self) if one.name != "observations"}
+        return Experience({name: tensor[index] for name, tensor in self.observations.items()}, **others)
+
+    def explained_variance(self) -> float:
+        """Share of the returns' variance that the values foretold: 1 all of it, 0 none, less where they mislead."""
+        variance = float(self.returns.var(correction=0).item())
+        missed = float((self.returns - self.values).var(correction=0).item())
+        return 1 - missed / variance if variance > 0 else 0.0
+
+
+@torch.no_grad()
+def look_at(network: ActorCritic, observations: Mapping[str, Tensor], actions: Tensor) -> tuple[Tensor, Tensor]:
+    """Logarithms of the presses' probabilities, and values, (n,) each, with nothing to be learned from them."""
+    parts = []
+    for first in range(0, len(actions), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        policy, values = network({name: tensor[rows] for name, tensor in observations.items()})
+        parts.append((policy.log_prob(actions[rows]), values))
+    log_probs, values = zip(*parts, strict=True)
+    return torch.cat(log_probs), torch.cat(values)
+
+
+def _next_values(
+    rollout: Rollout, values: NDArray[np.float32], network: ActorCritic, device: torch.device
+) -> NDArray[np.float32]:
+    """Values (n_steps, num_envs) of what followed on each step; anything where the episode terminated."""
+    next_values = np.zeros_like(values)
+    next_values[:-1] = values[1:]
+    places, columns = rollout.successors()
+    if len(places):
+        tensors: dict[str, Any] = {name: torch.tensor(array, device=device) for name, array in columns.items()}
+        _, found = look_at(network, tensors, torch.zeros(len(places), dtype=torch.int64, device=device))
+        next_values[places[:, 0], places[:, 1]] = found.cpu().numpy()
+    return next_values

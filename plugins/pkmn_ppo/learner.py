@@ -1,0 +1,297 @@
+"""The learners PPO and A2C, as the trainer sees them: acting, rollouts, and updates that may run in another thread.
+
+Which thread touches what: ``learn`` uses the network of :class:`pkmn_ppo.learning.PolicyLearning` and what it was given
+by ``draw``; everything else belongs to the trainer's thread. They meet in ``publish``, which the trainer calls when no
+``learn`` is running. So results depend on the sequence of calls alone, never on how fast a thread is.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pkmn_ppo.a2c import A2CLearning
+from pkmn_ppo.learning import Drawn, PolicyLearning
+from pkmn_ppo.policy import leads, pick
+from pkmn_ppo.ppo import PPOLearning
+from pkmn_ppo.rollout import Rollout
+from pkmn_ppo.settings import A2CSettings, OnPolicySettings, PPOSettings
+from pkmncli.api import Segment, Source, Transitions
+from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
+from pkmncli.learners.checks import require_an_action, require_finite_rewards
+from pkmncli.learners.networks import device_of
+from pkmncli.learners.observations import MASK, Columns, layout_of
+from pkmncli.learners.random_state import dump_generator, generator, restore_generator
+from pkmncli.learners.track_record import TrackRecord
+from pkmncli.learners.weights import dump_network, restore_network, under
+
+_STATE_VERSION = 1
+_ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
+_NOTHING = -1  # where no press was drawn
+
+
+class OnPolicyLearner:
+    """A :class:`pkmncli.api.Algorithm` that draws presses from a policy and learns from one rollout at a time."""
+
+    def __init__(
+        self,
+        learning: type[PolicyLearning[Any]],
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+        num_envs: int,
+        seed: int,
+        settings: OnPolicySettings,
+        device: str,
+        total_steps: int,
+    ) -> None:
+        """Builds an untrained learner.
+
+        Args:
+            learning: how it learns.
+            observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are.
+            action_space: Discrete, from 0.
+            num_envs: environments that every :meth:`observe` brings a step of.
+            seed: of weights, presses and minibatches.
+            settings: the user's.
+            device: of the networks, in torch's words; ``auto`` takes a graphics card where there is one.
+            total_steps: environment steps of the whole run, over all environments.
+
+        Raises:
+            ConfigurationError: the spaces or settings do not fit the learner.
+        """
+        self.update_interval = settings.n_steps * num_envs
+        self.experience_steps = 0  # the rollout under way is part of the state
+        self.steps = 0
+        self._name = learning.learner
+        self._settings = settings
+        self._num_envs = num_envs
+        self._device = device_of(device)
+        self._layout = layout_of(observation_space, action_space, self._name)
+        self._learning = learning(self._layout, settings, seed, self._device)
+        self._acting = copy.deepcopy(self._learning.network).requires_grad_(False)
+        self._rollout = self._new_rollout()
+        # What was drawn for the next step, and its probability's logarithm.
+        self._drawn_actions = np.full(num_envs, _NOTHING, np.int64)
+        self._drawn_log_probs = np.zeros(num_envs, np.float32)
+        self._record = TrackRecord(
+            num_envs,
+            self._layout.num_actions,
+            settings.gamma,
+            settings.confidence_horizon,
+            settings.confidence_memory,
+        )
+        self._act_rng = generator(seed, _ACT_STREAM)
+        self._draw_rng = generator(seed, _DRAW_STREAM)
+        # Kept in checkpoints: a run resumed with a larger budget does not begin its schedules again.
+        self._schedule_steps = max(1, total_steps)
+
+    @property
+    def learning_rate(self) -> float:
+        """Step size now: falls in a straight line, by the learner's own count of steps."""
+        return self._settings.learning_rate * (1 - self._settings.learning_rate_decay * self._progress)
+
+    @property
+    def ent_coef(self) -> float:
+        """Weight of the entropy now: falls in a straight line, by the learner's own count of steps."""
+        return self._settings.ent_coef * (1 - self._settings.ent_coef_decay * self._progress)
+
+    @property
+    def reliability(self) -> float:
+        """How far values agreed with what came, 0..1; a factor of confidence."""
+        return self._record.reliability
+
+    def act(
+        self, observations: Mapping[str, NDArray[Any]], explore: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
+        """Chooses actions; with ``explore``, draws them from the policy.
+
+        Args:
+            observations: arrays (n, ...); n is the number of environments when exploring, any number otherwise.
+            explore: off for the most probable actions, which leaves no trace.
+
+        Returns:
+            Actions (n,), confidences (n,) of the most probable ones, and which of the actions are others (n,).
+
+        Raises:
+            TrainingError: an observation's mask allows no action, or the policy is not a finite number.
+        """
+        columns = self._layout.encode(observations)
+        allowed = columns[MASK] != 0
+        require_an_action(allowed)
+        log_probs, values = self._evaluate(columns)
+        probabilities = np.exp(log_probs.astype(np.float64))
+        if not np.isfinite(probabilities).all():
+            raise TrainingError(
+                f"The policy of {self._name} is not finite after {self.steps:,} steps: look for observations that are "
+                "not finite."
+            )
+        likeliest = np.where(allowed, probabilities, -1.0).argmax(axis=1)
+        confidences = np.asarray(self.reliability * leads(probabilities), np.float32)
+        if not explore:
+            return likeliest, confidences, np.zeros(len(likeliest), bool)
+        actions = pick(probabilities, self._act_rng.random(len(probabilities)))
+        self._drawn_actions[:] = actions
+        self._drawn_log_probs[:] = log_probs[np.arange(len(actions)), actions]
+        self._record.note_choices(np.broadcast_to(values[:, None], log_probs.shape), actions)
+        return actions, confidences, actions != likeliest
+
+    def observe(self, transitions: Transitions) -> None:
+        """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
+        require_finite_rewards(transitions.rewards, self.steps)
+        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
+        own = np.isin(transitions.sources, (Source.RL, Source.EXPLORE)) & (transitions.actions == self._drawn_actions)
+        if not self._rollout.full:  # one that nobody has drawn yet waits, and what comes meanwhile is let go
+            self._rollout.append(
+                self._layout.encode(transitions.observations),
+                transitions,
+                self._layout.encode(transitions.next_observations),
+                own,
+                self._drawn_log_probs,
+            )
+        self._record.note_outcomes(
+            transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
+        )
+        self._drawn_actions[:] = _NOTHING
+        self.steps += self._num_envs
+
+    def draw(self) -> Drawn | None:
+        """The rollout, once it is full, for the next :meth:`learn`; a new one begins."""
+        if not self._rollout.full:
+            return None
+        rollout, self._rollout = self._rollout, self._new_rollout()
+        return Drawn(
+            rollout,
+            self._learning.epochs(self.update_interval, self._draw_rng),
+            self.learning_rate,
+            self.ent_coef,
+            {"reliability": self.reliability},
+        )
+
+    def learn(self, drawn: object) -> dict[str, float]:
+        """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
+        if not isinstance(drawn, Drawn):
+            raise TypeError("learn() takes what draw() returned")
+        return self._learning.learn(drawn)
+
+    def time_learning(self) -> float:
+        """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
+        return copy.deepcopy(self._learning).time_learning(self.update_interval)
+
+    def publish(self) -> None:
+        """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
+        with torch.no_grad():
+            for acting, learned in zip(self._acting.parameters(), self._learning.network.parameters(), strict=True):
+                acting.copy_(learned)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that decides what comes next. Not to be called while :meth:`learn` runs."""
+        state: dict[str, Any] = {
+            "version": _STATE_VERSION,
+            "steps": self.steps,
+            "num_envs": self._num_envs,
+            "schedule_steps": self._schedule_steps,
+            "random.act": dump_generator(self._act_rng),
+            "random.draw": dump_generator(self._draw_rng),
+            "drawn.actions": self._drawn_actions.copy(),
+            "drawn.log_probs": self._drawn_log_probs.copy(),
+        }
+        state |= dump_network("acting", self._acting)
+        parts: dict[str, Any] = {"learning": self._learning, "rollout": self._rollout, "record": self._record}
+        for prefix, part in parts.items():
+            state |= {f"{prefix}.{name}": value for name, value in part.state_dict().items()}
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`.
+
+        Raises:
+            CheckpointError: the state is of another version, network, rollout or number of environments.
+        """
+        if state.get("version") != _STATE_VERSION:
+            raise CheckpointError(
+                f"The checkpoint's {self._name} state is of version {state.get('version')}, this program's is "
+                f"{_STATE_VERSION}: use the version of pkmncli that wrote it."
+            )
+        if state["num_envs"] != self._num_envs:
+            raise CheckpointError(
+                f"The checkpoint is of {state['num_envs']} environments, not {self._num_envs}: resume with as many."
+            )
+        restore_network("acting", self._acting, state, self._name)
+        self._learning.load_state_dict(under("learning", state))
+        self._rollout = self._new_rollout()
+        self._rollout.load_state_dict(under("rollout", state))
+        self._record.load_state_dict(under("record", state))
+        restore_generator(self._act_rng, state["random.act"])
+        restore_generator(self._draw_rng, state["random.draw"])
+        self._drawn_actions[:] = state["drawn.actions"]
+        self._drawn_log_probs[:] = state["drawn.log_probs"]
+        self._schedule_steps = int(state["schedule_steps"])
+        self.steps = int(state["steps"])
+
+    def segments(self) -> Iterable[Segment]:
+        """Nothing."""
+        return ()
+
+    def load_segments(self, segments: Iterable[Segment]) -> None:
+        """Nothing to take back."""
+
+    @property
+    def _progress(self) -> float:
+        return min(1.0, self.steps / self._schedule_steps)
+
+    def _new_rollout(self) -> Rollout:
+        return Rollout(self._layout.columns, self._settings.n_steps, self._num_envs)
+
+    @torch.inference_mode()
+    def _evaluate(self, columns: Columns) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        policy, values = self._acting(
+            {name: torch.tensor(array, device=self._device) for name, array in columns.items()}
+        )
+        return policy.log_probs.cpu().numpy(), values.cpu().numpy()
+
+
+class PPO(OnPolicyLearner):
+    """Proximal policy optimization."""
+
+    def __init__(
+        self,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+        num_envs: int,
+        seed: int,
+        settings: PPOSettings,
+        device: str = "cpu",
+        total_steps: int = 1_000_000,
+    ) -> None:
+        """Builds an untrained learner, as :class:`OnPolicyLearner` says."""
+        rollout = settings.n_steps * num_envs
+        if settings.batch_size > rollout:
+            raise ConfigurationError(
+                f"ppo.batch_size = {settings.batch_size} is more than the {rollout} steps of a rollout (ppo.n_steps = "
+                f"{settings.n_steps}, times {num_envs} environment{'s' if num_envs > 1 else ''}): set it lower."
+            )
+        super().__init__(PPOLearning, observation_space, action_space, num_envs, seed, settings, device, total_steps)
+
+
+class A2C(OnPolicyLearner):
+    """Advantage actor-critic."""
+
+    def __init__(
+        self,
+        observation_space: gymnasium.Space[Any],
+        action_space: gymnasium.Space[Any],
+        num_envs: int,
+        seed: int,
+        settings: A2CSettings,
+        device: str = "cpu",
+        total_steps: int = 1_000_000,
+    ) -> None:
+        """Builds an untrained learner, as :class:`OnPolicyLearner` says."""
+        super().__init__(A2CLearning, observation_space, action_space, num_envs, seed, settings, device, total_steps)

@@ -1,0 +1,147 @@
+"""What PPO and A2C learn with: the network, its optimizer, and the passes over a rollout."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from pkmn_ppo.experience import Experience, look_at
+from pkmn_ppo.policy import ActorCritic
+from pkmn_ppo.rollout import Rollout
+from pkmn_ppo.settings import OnPolicySettings
+from pkmncli.errors import TrainingError
+from pkmncli.learners.observations import ObservationLayout
+from pkmncli.learners.weights import dump_network, dump_optimizer, restore_network, restore_optimizer
+
+_TIMED_STEPS = 5
+
+SettingsT = TypeVar("SettingsT", bound=OnPolicySettings)
+
+
+Epochs = Sequence[Sequence[NDArray[np.int64]]]
+"""Passes over a rollout, each with the rows of its minibatches: a gradient step for every minibatch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What one update learns from, and what was true when it was drawn."""
+
+    rollout: Rollout
+    epochs: Epochs
+    learning_rate: float
+    ent_coef: float
+    metrics: Mapping[str, float]
+
+
+class PolicyLearning(ABC, Generic[SettingsT]):
+    """The weights that are learned, and how. PPO and A2C fill in the optimizer, the epochs and the loss."""
+
+    learner: ClassVar[str]
+    """The name that the settings stand under."""
+    optimizer_parts: ClassVar[Sequence[str]]
+    """What the optimizer keeps of each weight."""
+
+    def __init__(self, layout: ObservationLayout, settings: SettingsT, seed: int, device: torch.device) -> None:
+        self.settings = settings
+        self._layout = layout
+        self._device = device
+        with torch.random.fork_rng(devices=[]):  # leaves the process's own random state as it is
+            torch.default_generator.manual_seed(seed)
+            self.network = ActorCritic(layout, settings).to(device)
+        self._optimizer = self.optimizer(list(self.network.parameters()))
+        self.updates = 0
+
+    @abstractmethod
+    def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        """The optimizer of these weights."""
+
+    @abstractmethod
+    def epochs(self, steps: int, rng: np.random.Generator) -> Epochs:
+        """How a rollout of that many steps is learned from."""
+
+    @abstractmethod
+    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, float]]:
+        """The loss of a minibatch, and metrics of it by name."""
+
+    def is_enough(self, epoch: Sequence[Mapping[str, float]]) -> bool:
+        """Whether the update is to end after an epoch whose minibatches had these metrics."""
+        return False
+
+    def describe(self, experience: Experience) -> dict[str, float]:
+        """Metrics of a rollout as a whole, by name."""
+        return {"own_share": float(experience.own.mean().item())}
+
+    def learn(self, drawn: Drawn) -> dict[str, float]:
+        """Learns from a rollout. Returns means over the gradient steps, by name.
+
+        Raises:
+            TrainingError: the loss is not a finite number.
+        """
+        experience = Experience.of(drawn.rollout, self.network, self.settings, self._device)
+        for group in self._optimizer.param_groups:
+            group["lr"] = drawn.learning_rate
+        taken: list[dict[str, float]] = []
+        for epoch in drawn.epochs:
+            taken += [self._step(*self.loss(experience.rows(rows), drawn.ent_coef)) for rows in epoch]
+            if self.is_enough(taken[-len(epoch) :]):
+                break
+        means = {name: sum(metrics[name] for metrics in taken) / len(taken) for name in taken[0]}
+        return means | {
+            **self.describe(experience),
+            "learning_rate": drawn.learning_rate,
+            "ent_coef": drawn.ent_coef,
+            "gradient_steps": float(len(taken)),
+            "updates": float(self.updates),
+            **drawn.metrics,
+        }
+
+    def time_learning(self, steps: int) -> float:
+        """Seconds that :meth:`learn` takes for a rollout of that many steps. Changes weights: call it on a copy."""
+        epochs = self.epochs(steps, np.random.default_rng(0))
+        size = len(epochs[0][0])
+        batch = Experience.made_up(self._layout, size, self._device)
+        self._step(*self.loss(batch, 0.0))  # the first one also allocates
+        began = time.perf_counter()
+        for _ in range(_TIMED_STEPS):
+            self._step(*self.loss(batch, 0.0))
+        stepped = time.perf_counter()
+        look_at(self.network, batch.observations, batch.actions)
+        looked = time.perf_counter()
+        gradient_steps = sum(map(len, epochs))
+        return (stepped - began) / _TIMED_STEPS * gradient_steps + (looked - stepped) * steps / size
+
+    def state_dict(self) -> dict[str, Any]:
+        """Copies of all weights and of the optimizer's state, by dotted name, and the count of gradient steps."""
+        state: dict[str, Any] = {"updates": self.updates}
+        state |= dump_network("network", self.network)
+        return state | dump_optimizer(self._optimizer, self.network, self.optimizer_parts)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`. Raises CheckpointError when it is of another network."""
+        restore_network("network", self.network, state, self.learner)
+        restore_optimizer(self._optimizer, self.network, self.optimizer_parts, state)
+        self.updates = int(state["updates"])
+
+    def _step(self, loss: Tensor, metrics: dict[str, float]) -> dict[str, float]:
+        """One gradient step down a loss. Returns the metrics, with the loss and the gradient's norm before scaling."""
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.max_grad_norm)
+        value = float(loss.item())
+        if not math.isfinite(value):
+            raise TrainingError(
+                f"The loss of {self.learner} became {value} at gradient step {self.updates + 1}: lower "
+                f"{self.learner}.learning_rate, or look for rewards and observations that are not finite."
+            )
+        self._optimizer.step()
+        self.updates += 1
+        return metrics | {"loss": value, "grad_norm": float(grad_norm.item())}

@@ -1,0 +1,23 @@
+"""Registers the learners PPO and A2C with pkmncli."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_algorithms(register: Register) -> None:
+    """Registers the algorithms ``ppo`` and ``a2c``."""
+    register(
+        "ppo",
+        "pkmn_ppo.learner:PPO",
+        config="pkmn_ppo.settings:PPOSettings",
+        help="Proximal policy optimization: clipped updates over long rollouts, action masks in the policy itself",
+    )
+    register(
+        "a2c",
+        "pkmn_ppo.learner:A2C",
+        config="pkmn_ppo.settings:A2CSettings",
+        help="Advantage actor-critic: one small update every few steps, action masks in the policy itself",
+    )

@@ -1,0 +1,156 @@
+"""The latest steps of all environments, from one update to the next; screens stay packed.
+
+Environments begin their next episode in the step that ended the last one. So what followed on a step is the
+observation of the next row, unless the episode ended there: then its last observation is kept on the side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmncli.api import Transitions
+from pkmncli.errors import CheckpointError
+from pkmncli.learners.observations import Columns
+from pkmncli.learners.weights import under
+
+_STEP_COLUMNS: dict[str, type[np.generic]] = {
+    "actions": np.int64,  # that were pressed
+    "log_probs": np.float32,  # of the press, by the policy that chose it; 0 where it is not the learner's own
+    "own": np.bool_,  # the learner drew this press itself
+    "rewards": np.float32,
+    "terminated": np.bool_,
+    "ended": np.bool_,  # terminated, truncated, or the experience breaks off
+}
+
+
+class Rollout:
+    """Up to ``n_steps`` steps of ``num_envs`` environments. Arrays are (n_steps, num_envs, ...)."""
+
+    def __init__(
+        self, columns: Mapping[str, tuple[tuple[int, ...], type[np.generic]]], n_steps: int, num_envs: int
+    ) -> None:
+        self.filled = 0
+        self.observations: dict[str, NDArray[Any]] = {
+            name: np.zeros((n_steps, num_envs, *shape), dtype) for name, (shape, dtype) in columns.items()
+        }
+        self.steps: dict[str, NDArray[Any]] = {
+            name: np.zeros((n_steps, num_envs), dtype) for name, dtype in _STEP_COLUMNS.items()
+        }
+        self._latest: dict[str, NDArray[Any]] = {}  # what followed on the latest step
+        self._cut_off: list[tuple[int, int]] = []  # step and environment where an episode was truncated
+        self._cut_off_at: dict[str, list[NDArray[Any]]] = {name: [] for name in columns}  # its last observation
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for another step."""
+        return self.filled == len(self.steps["ended"])
+
+    def append(
+        self,
+        observations: Columns,
+        transitions: Transitions,
+        next_observations: Columns,
+        own: NDArray[np.bool_],
+        log_probs: NDArray[np.float32],
+    ) -> None:
+        """Keeps one step of every environment.
+
+        Args:
+            observations: columns (num_envs, ...) of what was acted on.
+            transitions: the step itself; of its observations nothing is used.
+            next_observations: columns of what followed; an episode's last observation where it ended.
+            own: (num_envs,), whether the learner drew the press itself.
+            log_probs: (num_envs,), of presses that are the learner's own.
+        """
+        self._note_breaks(observations)
+        step = self.filled
+        for name, array in observations.items():
+            self.observations[name][step] = array
+        self.steps["actions"][step] = transitions.actions
+        self.steps["log_probs"][step] = np.where(own, log_probs, 0)
+        self.steps["own"][step] = own
+        self.steps["rewards"][step] = transitions.rewards
+        self.steps["terminated"][step] = transitions.terminated
+        self.steps["ended"][step] = transitions.terminated | transitions.truncated
+        self._latest = {name: array.copy() for name, array in next_observations.items()}
+        for environment in np.flatnonzero(transitions.truncated & ~transitions.terminated).tolist():
+            self._cut(step, environment)
+        self.filled += 1
+
+    def successors(self) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+        """What followed on steps where it is neither the next row nor an end.
+
+        Returns:
+            Places (k, 2), step and environment, and the columns (k, ...) of what followed there: an episode's last
+            observation where it was cut off, and what comes after the rollout where it goes on.
+        """
+        going_on = np.flatnonzero(~self.steps["ended"][self.filled - 1])
+        places = [*self._cut_off, *((self.filled - 1, environment) for environment in going_on.tolist())]
+        columns = {
+            name: np.concatenate((_stack(self._cut_off_at[name], latest), latest[going_on]))
+            for name, latest in self._latest.items()
+        }
+        return np.asarray(places, np.int64).reshape(-1, 2), columns
+
+    def state_dict(self) -> dict[str, Any]:
+        """Copies of the steps so far, as arrays by dotted name."""
+        state: dict[str, Any] = {"filled": self.filled}
+        if not self.filled:
+            return state
+        kept = {"observations": self.observations, "steps": self.steps}
+        for kind, arrays in kept.items():
+            state |= {f"{kind}.{name}": array[: self.filled].copy() for name, array in arrays.items()}
+        state |= {f"latest.{name}": array.copy() for name, array in self._latest.items()}
+        state["cut_off"] = [list(place) for place in self._cut_off]
+        if self._cut_off:
+            state |= {f"cut_off_at.{name}": np.stack(arrays) for name, arrays in self._cut_off_at.items()}
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`. Raises CheckpointError when it does not fit."""
+        filled = int(state["filled"])
+        kept = {"observations": self.observations, "steps": self.steps}
+        for kind, arrays in kept.items():
+            saved = under(kind, state)
+            if filled and {name: array.shape for name, array in saved.items()} != {
+                name: (filled, *array.shape[1:]) for name, array in arrays.items() if filled <= len(array)
+            }:
+                raise CheckpointError(
+                    "The checkpoint's rollout does not fit this learner: resume with the run's own environment and "
+                    "settings."
+                )
+            for name, array in saved.items():
+                arrays[name][:filled] = array
+        self._latest = {name: np.array(array) for name, array in under("latest", state).items()}
+        self._cut_off = [(step, environment) for step, environment in state.get("cut_off", ())]
+        saved = under("cut_off_at", state)
+        self._cut_off_at = {name: list(saved.get(name, ())) for name in self.observations}
+        self.filled = filled
+
+    def _note_breaks(self, observations: Columns) -> None:
+        """Cuts the episode off at the latest step where its observation is not the one that was announced.
+
+        So it is when an environment was rebuilt from an earlier state: what follows does not belong together.
+        """
+        if not self.filled:
+            return
+        goes_on = ~self.steps["ended"][self.filled - 1]
+        same = np.ones(len(goes_on), bool)
+        for name, announced in self._latest.items():
+            same &= (observations[name] == announced).reshape(len(same), -1).all(axis=1)
+        for environment in np.flatnonzero(goes_on & ~same).tolist():
+            self.steps["ended"][self.filled - 1, environment] = True
+            self._cut(self.filled - 1, environment)
+
+    def _cut(self, step: int, environment: int) -> None:
+        self._cut_off.append((step, environment))
+        for name, latest in self._latest.items():
+            self._cut_off_at[name].append(latest[environment].copy())
+
+
+def _stack(kept: list[NDArray[Any]], like: NDArray[Any]) -> NDArray[Any]:
+    return np.stack(kept) if kept else np.empty((0, *like.shape[1:]), like.dtype)

@@ -1,0 +1,123 @@
+"""Settings of the learners PPO and A2C, each with its unit and where its default comes from.
+
+Sources named in the descriptions: [preset] the project's own presets for PPO and A2C; [ppo] Schulman et al. 2017,
+"Proximal policy optimization algorithms"; [gae] Schulman et al. 2016, "High-dimensional continuous control using
+generalized advantage estimation"; [a3c] Mnih et al. 2016, "Asynchronous methods for deep reinforcement learning";
+[study] Andrychowicz et al. 2021, "What matters for on-policy deep actor-critic methods?"; [details] Huang et al. 2022,
+"The 37 implementation details of proximal policy optimization"; [own] measured or chosen here.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+
+
+class OnPolicySettings(BaseModel):
+    """What both learners have. Fields without a default have one in each learner's own settings."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # Optimisation
+    learning_rate: float
+    learning_rate_decay: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of the learning rate that is gone at the end of the run, in a straight line; 1 ends at 0 "
+        "[preset: constant]",
+    )
+    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this Euclidean norm [preset]")
+
+    # Rollouts and advantages
+    n_steps: PositiveInt
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
+    gae_lambda: float
+    normalize_advantage: bool
+    reward_scale: float = Field(
+        0.1, gt=0, description="Factor on rewards before learning; values of 1 to 10 suit the step size [own]"
+    )
+
+    # Loss
+    ent_coef: float = Field(0.01, ge=0, description="Weight of the policy's entropy, in nats, at the start [preset]")
+    ent_coef_decay: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of that weight that is gone at the end of the run, in a straight line; 1 ends at 0 "
+        "[preset: constant]",
+    )
+    vf_coef: float = Field(0.5, ge=0, description="Weight of the value's mean squared error [preset]")
+
+    # Confidence
+    confidence_horizon: PositiveInt = Field(
+        100, description="Steps of reward that a value is judged by [own: 1 / (1 - gamma)]"
+    )
+    confidence_memory: PositiveInt = Field(
+        2_000, description="Latest choices that decide how far the learner is trusted [own]"
+    )
+
+    # Network
+    screen_channels: tuple[PositiveInt, PositiveInt] = Field(
+        (32, 64), description="Channels of the two convolutions on the screen [own: as dqn's]"
+    )
+    screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own: as dqn's]")
+    vector_features: PositiveInt = Field(64, description="Numbers that describe the state variables [own: as dqn's]")
+    head_features: PositiveInt = Field(128, description="Hidden units of policy and value each [own: as dqn's]")
+
+
+class PPOSettings(OnPolicySettings):
+    """What a user may set under ``[ppo]``."""
+
+    learning_rate: float = Field(3e-4, gt=0, description="Step size of Adam, at the start [preset, ppo]")
+    n_steps: PositiveInt = Field(
+        2_048, description="Steps of each environment in a rollout, after which there is an update [preset, ppo]"
+    )
+    gae_lambda: float = Field(
+        0.95, ge=0, le=1, description="Weight of longer returns in the advantages; 1 counts every reward [preset, gae]"
+    )
+    normalize_advantage: bool = Field(
+        True,
+        description="Advantages of a rollout's own steps are shifted and scaled to mean 0 and deviation 1 "
+        "[details: of a minibatch]",
+    )
+
+    # The update
+    batch_size: PositiveInt = Field(64, description="Steps in a minibatch [preset, ppo]")
+    n_epochs: PositiveInt = Field(10, description="Times that each step of a rollout is learned from [preset, ppo]")
+    clip_range: float = Field(
+        0.2,
+        gt=0,
+        description="How far a press's probability may move, as a ratio, before its gain is cut [preset, ppo]",
+    )
+    clip_range_vf: float = Field(
+        0.0, ge=0, description="How far a value may move, in units of return, likewise; 0 does not clip [study]"
+    )
+    target_kl: float = Field(
+        0.0,
+        ge=0,
+        description="KL divergence from the policy before the update, in nats, that ends the update after the epoch "
+        "that reaches it; 0 never does [preset has none]",
+    )
+    adam_epsilon: float = Field(1e-5, gt=0, description="Term that keeps Adam's division stable [details]")
+
+
+class A2CSettings(OnPolicySettings):
+    """What a user may set under ``[a2c]``."""
+
+    learning_rate: float = Field(7e-4, gt=0, description="Step size of RMSprop, at the start [preset, a3c]")
+    n_steps: PositiveInt = Field(
+        5, description="Steps of each environment in a rollout, after which there is an update [preset, a3c]"
+    )
+    gae_lambda: float = Field(
+        1.0, ge=0, le=1, description="Weight of longer returns in the advantages; 1 counts every reward [preset, a3c]"
+    )
+    normalize_advantage: bool = Field(
+        False,
+        description="Advantages of a rollout's own steps are shifted and scaled to mean 0 and deviation 1 [a3c: not]",
+    )
+
+    # The update
+    rms_alpha: float = Field(
+        0.99, ge=0, lt=1, description="Share of older gradients in RMSprop's mean of their squares [a3c]"
+    )
+    rms_epsilon: float = Field(1e-5, gt=0, description="Term that keeps RMSprop's division stable [own]")

@@ -1,0 +1,176 @@
+"""``pkmn experiment``: trains what is missing, goes on with what was begun, leaves alone what is finished."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pkmncli.runs import Run
+
+Pkmn = Callable[..., Any]
+
+
+@pytest.fixture
+def experiment(small_training: list[str], tmp_path: Path) -> Callable[..., Path]:
+    """Writes the file of an experiment with small trainings, under ``it.toml``."""
+
+    def write(seeds: str, *, grid: str = "", processes: int = 2, **changes: str) -> Path:
+        settings = {}
+        for option in small_training:
+            name, _, value = option.removeprefix("--set=").removeprefix("--").partition("=")
+            settings[name if "." in name else name.replace("-", "_")] = value
+        lines = [f'"{name}" = {value}' for name, value in {**settings, **changes}.items()]
+        head = f'[experiment]\nname = "it"\nseeds = {seeds}\nprocesses = {processes}\n[settings]\n'
+        path = tmp_path / "it.toml"
+        path.write_text(head + "\n".join(lines) + f"\n{grid}")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def finished(shared_run: Callable[..., Path], tmp_path: Path) -> Callable[[str], Run]:
+    """Puts a finished training into the experiment's folder."""
+
+    def put(name: str) -> Run:
+        return Run(shutil.copytree(shared_run(), tmp_path / "runs" / "it" / name))
+
+    return put
+
+
+def begun_again(run: Run) -> None:
+    """Leaves a run as one that was cut off after 160 of its 240 steps."""
+    shutil.rmtree(run.checkpoints.path(240))
+    run.write_summary({**run.read_summary(), "total_steps": 160})
+
+
+def test_what_is_missing_is_trained_and_all_is_compared(
+    experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn, tmp_path: Path
+) -> None:
+    """One run is new, one was finished, one cut off, and one is broken for good, which the others don't mind."""
+    experiment("[0, 1, 2, 3]")
+    done, cut_off, broken = (finished(f"seed-{seed}") for seed in (0, 1, 2))
+    before = done.summary_file.stat().st_mtime_ns
+    begun_again(cut_off)
+    begun_again(broken)
+    for meta in broken.folder.glob("checkpoints/*/meta.json"):
+        meta.write_text("")
+    leftover = tmp_path / "runs" / "it" / "seed-3"
+    leftover.mkdir()
+    shutil.copy(done.versions_file, leftover)  # ended before it saved anything
+
+    result = pkmn("experiment", "it.toml")
+    assert result.code == 1
+    assert "Experiment it: 4 runs, 1 new, 2 begun, 1 finished; 2 at a time, 400 steps to go." in result.out
+    lines = {line.split()[1]: line for line in result.out.splitlines() if line.startswith("[")}
+    assert lines["seed-0:"].startswith("[1/4] seed-0: finished before, 240 steps, reward ")
+    assert ": 240 steps, reward " in lines["seed-1:"] and ": 240 steps, reward " in lines["seed-3:"]
+    assert ": failed with exit code 5: " in lines["seed-2:"]
+    assert result.err.endswith("1 of 4 runs failed: seed-2. Given again, the command goes on with them.\n")
+    assert "\ndqn         3 " in result.out, "the three that are finished are compared"
+
+    assert done.summary_file.stat().st_mtime_ns == before
+    assert "--resume" in cut_off.command_file.read_text()
+    new = Run(leftover)
+    assert new.read_summary()["total_steps"] == 240
+    assert "--seed 3" in new.command_file.read_text()
+    assert (tmp_path / "runs" / "it" / "experiment.toml").read_text() == (tmp_path / "it.toml").read_text()
+
+
+def test_ctrl_c_saves_all_trainings(experiment: Callable[..., Path], pkmn: Pkmn, tmp_path: Path) -> None:
+    experiment("2", steps="1_000_000", save_interval="500_000")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PKMN_")}
+    command = [sys.executable, "-m", "pkmncli", "experiment", "it.toml"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    runs = [Run(tmp_path / "runs" / "it" / f"seed-{seed}") for seed in range(2)]
+    logs = [run.folder.parent / "logs" / f"{run.name}.txt" for run in runs]
+    while process.poll() is None and not all(log.exists() and "Ctrl-C saves" in log.read_text() for log in logs):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
+    assert out.count(": stopped, ") == 2
+    for run in runs:
+        with run.locked():  # nobody trains it any more
+            meta = json.loads((run.checkpoints.resolve() / "meta.json").read_text())
+        assert meta["step"] == run.read_summary()["total_steps"]
+    listed = pkmn("experiment", "it.toml", "--dry-run")
+    assert listed.out.splitlines() == [f"begun     {run.folder}" for run in runs]
+
+
+def test_a_dry_run_lists_and_writes_nothing(
+    experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn, tmp_path: Path
+) -> None:
+    experiment("2", grid='[[grid]]\nmode = ["adaptive", "rl-only"]\n')
+    finished("mode-adaptive_seed-0")
+    begun_again(finished("mode-adaptive_seed-1"))
+    result = pkmn("experiment", "it.toml", "--dry-run")
+    assert (result.code, result.err) == (0, "")
+    folder = tmp_path / "runs" / "it"
+    assert result.out.splitlines() == [
+        f"finished  {folder / 'mode-adaptive_seed-0'}",
+        f"begun     {folder / 'mode-adaptive_seed-1'}",
+        f"new       {folder / 'mode-rl-only_seed-0'}",
+        f"new       {folder / 'mode-rl-only_seed-1'}",
+    ]
+    assert sorted(path.name for path in folder.iterdir()) == ["mode-adaptive_seed-0", "mode-adaptive_seed-1"]
+
+
+def test_a_longer_budget_begins_nothing_anew(
+    experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn
+) -> None:
+    experiment("1", steps="320")
+    run = finished("seed-0")
+    assert pkmn("experiment", "it.toml", "--dry-run").out == f"begun     {run.folder}\n"
+
+
+def test_a_run_with_other_settings_is_not_taken_over(
+    experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn
+) -> None:
+    experiment("1", **{"dqn.batch_size": "16"})
+    run = finished("seed-0")
+    result = pkmn("experiment", "it.toml")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
+        f"run {run.folder} was made with dqn.batch_size = 8, and now it is 16: "
+        "give the experiment another name, or delete that run\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [
+        ("[[grid]]\ndqn.gama = [0.9, 0.8]\n", "gama-0.9_seed-0: unknown setting 'dqn.gama'"),
+        ("[[grid]]\ndqn.gamma = [0.9, 2.0]\n", "gamma-2.0_seed-0: setting 'dqn.gamma' = 2.0"),
+        ('[[grid]]\nrl = ["dqn", "dqm"]\n', "did you mean 'dqn'?"),
+        ('[[grid]]\nmode = ["rl-only"]\nrl = ["dqn", "none"]\n', "mode rl-only needs a learner"),
+        ("[[gird]]\n", "'gird' is no table of an experiment: did you mean 'grid'?"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_begins(
+    grid: str, expected: str, experiment: Callable[..., Path], pkmn: Pkmn, tmp_path: Path
+) -> None:
+    experiment("1", grid=grid)
+    result = pkmn("experiment", "it.toml")
+    assert (result.code, result.out) == (2, "")
+    assert expected in result.err and result.err.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_example_can_be_run(pkmn: Pkmn) -> None:
+    result = pkmn("experiment", str(Path(__file__).parents[3] / "examples" / "discount.toml"), "--dry-run")
+    assert (result.code, result.err) == (0, "")
+    assert len(result.out.splitlines()) == 9

@@ -1,0 +1,25 @@
+"""A clear choice is more decided than a close one, measured by how clear choices usually are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pkmn_dqn.decidedness import Decidedness, gaps_of
+
+
+def test_without_a_usual_gap_nothing_is_decided() -> None:
+    assert Decidedness().of(np.array([1.0, np.inf], np.float32)).tolist() == [0, 0]
+
+
+def test_a_clear_choice_is_more_decided_than_a_close_one() -> None:
+    decidedness = Decidedness()
+    for _ in range(100):
+        decidedness.note(np.array([1.0, 3.0, np.inf], np.float32))
+    close, usual, clear, only = decidedness.of(np.array([0.01, 2.0, 20.0, np.inf], np.float32))
+    assert 0 <= close < usual < clear <= only == 1
+
+
+def test_gaps_are_those_between_the_best_and_the_second_best_of_what_is_allowed() -> None:
+    ranked = np.array([[1, 5, 2], [-np.inf, 4, -np.inf], [7, -np.inf, 7]], np.float32)
+    assert gaps_of(ranked).tolist() == [3, np.inf, 0]
+    assert gaps_of(ranked[:, :1]).tolist() == [np.inf] * 3
