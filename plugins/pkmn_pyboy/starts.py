@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -53,8 +54,10 @@ def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
         path = _cache_path(key)
         state = _read_cache(path, emulator, profile)
         if state is None:
-            play_recipe(emulator, profile)
-            state = emulator.save_state()
+            # This emulator may have been anywhere, as where a run goes on or is evaluated; the recipe begins at power-on.
+            with contextlib.closing(Emulator(emulator.rom)) as fresh:
+                play_recipe(fresh, profile)
+                state = fresh.save_state()
             _write_cache(path, write_saved_state(state, {}, game=profile.name, rom_sha1=emulator.rom.sha1))
         _kept[key] = state
     return state

@@ -56,6 +56,24 @@ def test_start_is_kept_between_processes(cache: Path, rom_path: Path, quillwood:
     assert file.stat().st_mtime_ns == written
 
 
+def test_a_start_is_played_from_power_on_wherever_the_emulator_has_been(
+    cache: Path, rom_path: Path, quillwood: GameProfile
+) -> None:
+    """As where a run goes on with nothing kept: its emulator is in the middle of the game."""
+    first = start(rom_path, quillwood)
+    for file in cache.iterdir():
+        file.unlink()
+    starts._kept.clear()
+    emulator = Emulator(load_rom(rom_path))
+    play_recipe(emulator, quillwood)
+    for button in ("down", "right", "right"):
+        emulator.press(button, 10, 24)
+    emulator.load_state(base_start(emulator, quillwood))
+    found = emulator.work_ram()
+    emulator.close()
+    assert found == first
+
+
 def forbid(monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on nothing may be played from power-on."""
 
