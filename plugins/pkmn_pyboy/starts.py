@@ -54,7 +54,7 @@ def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
         path = _cache_path(key)
         state = _read_cache(path, emulator, profile)
         if state is None:
-            # This emulator may have been anywhere, as where a run goes on or is evaluated; the recipe begins at power-on.
+            # This emulator may be anywhere, as where a run goes on or is evaluated; the recipe begins at power-on.
             with contextlib.closing(Emulator(emulator.rom)) as fresh:
                 play_recipe(fresh, profile)
                 state = fresh.save_state()
