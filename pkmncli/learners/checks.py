@@ -1,13 +1,14 @@
-"""What no learner can go on with, told in a line: a mask that allows nothing, a reward that is no number."""
+"""What no learner can go on with, told in a line: a mask that allows nothing, rewards or a state that do not fit."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmncli.errors import TrainingError
+from pkmncli.errors import CheckpointError, TrainingError
 
 
 def require_an_action(allowed: NDArray[np.bool_]) -> None:
@@ -27,4 +28,17 @@ def require_finite_rewards(rewards: NDArray[Any], steps: int) -> None:
         raise TrainingError(
             f"Environment {environment} gave the reward {rewards[environment]} after "
             f"{steps:,} steps: look into the rewards in use."
+        )
+
+
+def require_own_state(state: Mapping[str, Any], learner: str, version: int, num_envs: int) -> None:
+    """Raises CheckpointError when a learner's state is of another version, or of other environments."""
+    if state.get("version") != version:
+        raise CheckpointError(
+            f"The checkpoint's {learner} state is of version {state.get('version')}, this program's is "
+            f"{version}: use the version of pkmncli that wrote it."
+        )
+    if state["num_envs"] != num_envs:
+        raise CheckpointError(
+            f"The checkpoint is of {state['num_envs']} environments, not {num_envs}: resume with as many."
         )

@@ -24,13 +24,13 @@ from pkmn_dqn.q_learning import Batch, QLearning
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
-from pkmncli.errors import CheckpointError, ConfigurationError
-from pkmncli.learners.checks import require_an_action, require_finite_rewards
+from pkmncli.errors import ConfigurationError
+from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
 from pkmncli.learners.track_record import TrackRecord
-from pkmncli.learners.weights import dump_network, restore_network, under
+from pkmncli.learners.weights import copy_weights, dump_network, restore_network, under
 
 _STATE_VERSION = 1
 _TIMED_UPDATES = 5
@@ -215,9 +215,7 @@ class DQN:
 
     def publish(self) -> None:
         """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
-        with torch.no_grad():
-            for acting, online in zip(self._acting.parameters(), self._learning.online.parameters(), strict=True):
-                acting.copy_(online)
+        copy_weights(self._learning.online, self._acting)
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next, but for the segments. Not to be called while :meth:`learn` runs."""
@@ -243,15 +241,7 @@ class DQN:
         Raises:
             CheckpointError: the state is of another version, network or number of environments.
         """
-        if state.get("version") != _STATE_VERSION:
-            raise CheckpointError(
-                f"The checkpoint's dqn state is of version {state.get('version')}, this program's is "
-                f"{_STATE_VERSION}: use the version of pkmncli that wrote it."
-            )
-        if state["num_envs"] != self._num_envs:
-            raise CheckpointError(
-                f"The checkpoint is of {state['num_envs']} environments, not {self._num_envs}: resume with as many."
-            )
+        require_own_state(state, "dqn", _STATE_VERSION, self._num_envs)
         self._learning.load_state_dict(under("learning", state))
         restore_network("acting", self._acting, state, "dqn")
         self._replay.load_state_dict(under("replay", state))

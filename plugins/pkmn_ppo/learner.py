@@ -24,13 +24,13 @@ from pkmn_ppo.ppo import PPOLearning
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import A2CSettings, OnPolicySettings, PPOSettings
 from pkmncli.api import Segment, Source, Transitions
-from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
-from pkmncli.learners.checks import require_an_action, require_finite_rewards
+from pkmncli.errors import ConfigurationError, TrainingError
+from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
 from pkmncli.learners.track_record import TrackRecord
-from pkmncli.learners.weights import dump_network, restore_network, under
+from pkmncli.learners.weights import copy_weights, dump_network, restore_network, under
 
 _STATE_VERSION = 1
 _ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
@@ -186,9 +186,7 @@ class OnPolicyLearner:
 
     def publish(self) -> None:
         """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
-        with torch.no_grad():
-            for acting, learned in zip(self._acting.parameters(), self._learning.network.parameters(), strict=True):
-                acting.copy_(learned)
+        copy_weights(self._learning.network, self._acting)
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next. Not to be called while :meth:`learn` runs."""
@@ -214,15 +212,7 @@ class OnPolicyLearner:
         Raises:
             CheckpointError: the state is of another version, network, rollout or number of environments.
         """
-        if state.get("version") != _STATE_VERSION:
-            raise CheckpointError(
-                f"The checkpoint's {self._name} state is of version {state.get('version')}, this program's is "
-                f"{_STATE_VERSION}: use the version of pkmncli that wrote it."
-            )
-        if state["num_envs"] != self._num_envs:
-            raise CheckpointError(
-                f"The checkpoint is of {state['num_envs']} environments, not {self._num_envs}: resume with as many."
-            )
+        require_own_state(state, self._name, _STATE_VERSION, self._num_envs)
         restore_network("acting", self._acting, state, self._name)
         self._learning.load_state_dict(under("learning", state))
         self._rollout = self._new_rollout()
