@@ -10,12 +10,12 @@ from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.evaluation import AgentPolicy, evaluate, report
-from pkmncli.training.own_environment import OwnEnvironment
+from pkmncli.training.lazy_pool import LazyWorkerPool
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.worker_spec import WorkerSpec
 
 
-class Examination(OwnEnvironment):
+class Examination:
     """Plays the same seeded episodes each time it is held.
 
     The learner plays alone, so that what it is carried by does not count as its own; without a learner the advised
@@ -28,7 +28,8 @@ class Examination(OwnEnvironment):
     """
 
     def __init__(self, spec: WorkerSpec, episodes: int, mode: AgentMode) -> None:
-        super().__init__(spec)
+        self.environments = LazyWorkerPool(spec)
+        """To be entered while examinations are held."""
         self.episodes = episodes
         self._mode = mode
 
@@ -41,6 +42,7 @@ class Examination(OwnEnvironment):
 
     def hold(self, learner: Algorithm) -> dict[str, Any]:
         """Returns what :func:`pkmncli.training.evaluation.report` says of the episodes."""
+        pool = self.environments.pool
         policy = AgentPolicy(learner, self._mode, trust=0.0)
-        played = evaluate(self.pool, policy, self.episodes, seed=self._spec.seed)
-        return report(played, list(self.pool.milestone_names))
+        played = evaluate(pool, policy, self.episodes, seed=pool.spec.seed)
+        return report(played, list(pool.milestone_names))

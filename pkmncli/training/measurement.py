@@ -9,11 +9,12 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.own_environment import OwnEnvironment
+from pkmncli.training.lazy_pool import LazyWorkerPool
 from pkmncli.training.seeds import Purpose
+from pkmncli.training.worker_spec import WorkerSpec
 
 
-class Measurement(OwnEnvironment):
+class Measurement:
     """Plays numbered episodes: the same learner earns the same in the same one, whenever it is played.
 
     Nobody helps, nothing is explored, and nothing of it is learned from. The environment is started at the first.
@@ -21,6 +22,10 @@ class Measurement(OwnEnvironment):
     Args:
         spec: how to build the environment; its seeds are those of measuring.
     """
+
+    def __init__(self, spec: WorkerSpec) -> None:
+        self.environments = LazyWorkerPool(spec)
+        """To be entered while episodes are played."""
 
     @classmethod
     def of(cls, settings: ResolvedSettings, registry: Registry) -> Measurement:
@@ -30,7 +35,7 @@ class Measurement(OwnEnvironment):
 
     def play(self, learner: Algorithm, number: int, interrupted: Callable[[], bool]) -> float | None:
         """The reward of an episode; nothing if it was interrupted."""
-        pool = self.pool
+        pool = self.environments.pool
         pool.reset(number)
         total = 0.0
         while not interrupted():

@@ -25,12 +25,12 @@ from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import build_curriculum, build_learner, build_strategy, open_store, worker_spec
 from pkmncli.training.callbacks import Event
+from pkmncli.training.checkpoint_selection import newest_checkpoint, set_aside_after
 from pkmncli.training.checkpoints import Checkpoint, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
-from pkmncli.training.going_back import newest_checkpoint, set_aside_after
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
@@ -183,7 +183,7 @@ class TrainingSession:
             else:
                 self._announce(run, pool, learner, trainer, options)
             self._on_trainer(trainer)
-            with self._progress, examination, measurement:
+            with self._progress, examination.environments, measurement.environments:
                 summary = trainer.train(lambda: bool(interrupted))
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own

@@ -1,4 +1,4 @@
-"""An environment beside those of a training, for episodes that are none of its own. Started when it is first needed."""
+"""Environments beside those of a training, for episodes that are none of its own, started when first needed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,23 @@ from pkmncli.training.worker_spec import WorkerSpec
 from pkmncli.training.workers import WorkerPool
 
 
-class OwnEnvironment:
-    """Holds one while it is entered.
+class LazyWorkerPool:
+    """A pool while it is entered, if anybody asks for one.
 
     Args:
-        spec: how to build it, and which seeds its episodes have.
+        spec: how to build the environments, and which seeds their episodes have.
     """
 
     def __init__(self, spec: WorkerSpec) -> None:
-        self._spec = spec
+        self.spec = spec
         self._pool: WorkerPool | None = None
+
+    @property
+    def pool(self) -> WorkerPool:
+        """The environments, started."""
+        if self._pool is None:
+            self._pool = WorkerPool(self.spec).__enter__()
+        return self._pool
 
     def __enter__(self) -> Self:
         return self
@@ -29,10 +36,3 @@ class OwnEnvironment:
         if self._pool is not None:
             self._pool.__exit__(kind, value, trace)
             self._pool = None
-
-    @property
-    def pool(self) -> WorkerPool:
-        """The environment, started."""
-        if self._pool is None:
-            self._pool = WorkerPool(self._spec).__enter__()
-        return self._pool
