@@ -8,6 +8,7 @@ have earned in as many steps.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 FREE_STEPS = 20
@@ -20,6 +21,25 @@ TURNING_BACK = 4
 MOST_AFTERMATH = 30
 """Who was led astray has to come back: as many steps after advice as it lasted, and some for turning round, count as
 its own, and no more than these."""
+
+
+@dataclass(slots=True)
+class Trail:
+    """What one environment's latest advice has to answer for."""
+
+    lasted: int = 0
+    """Steps that the live advice has cost."""
+    aftermath: int = 0
+    """Steps for which what follows still counts as the doing of the latest advice."""
+
+    def pass_step(self) -> None:
+        """A step was taken, whoever pressed."""
+        self.aftermath = max(self.aftermath - 1, 0)
+
+    def end(self) -> None:
+        """The live advice is over; who was led astray comes back now."""
+        self.aftermath = min(self.lasted + TURNING_BACK, MOST_AFTERMATH) if self.lasted else 0
+        self.lasted = 0
 
 
 class Allowance:
@@ -45,6 +65,25 @@ class Allowance:
         """Takes in a step of the rules that no advice has to do with."""
         self.rule_steps += 1
         self.rule_reward += reward
+
+    def count(self, trail: Trail, reward: float, *, advised: bool, live: bool, costs: bool) -> None:
+        """Takes in a step of the advised side.
+
+        Args:
+            trail: of its environment.
+            reward: of the step.
+            advised: whether there was advice for it.
+            live: whether there still is.
+            costs: whether the rules would not have taken it anyway.
+        """
+        if advised:
+            self.count_advised(reward, costs=costs)
+            trail.lasted += costs and live
+        elif trail.aftermath:
+            # Whatever is earned meanwhile is nobody's: the rules' doing, where the advice has led.
+            self.count_advised(0.0, costs=costs)
+        else:
+            self.count_rules(reward)
 
     def allows(self, ahead: int = 0) -> bool:
         """Whether advice may go on for ``ahead`` more steps, should they earn nothing."""

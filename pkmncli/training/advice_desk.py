@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Advice, LLMRequest, Source
-from pkmncli.hybrid.allowance import MOST_AFTERMATH, TURNING_BACK, Allowance
+from pkmncli.hybrid.allowance import Allowance, Trail
 from pkmncli.hybrid.events import Event, EventWatcher
 from pkmncli.hybrid.lessons import Lessons, Situation, deed_of
 from pkmncli.hybrid.sides import SideShare
@@ -150,7 +150,7 @@ class AdviceDesk:
                 self._count_worth(desk, record)
             desk.situation = Situation.of(record)
             desk.between = self._pool.phase_names[int(record["next_phase"])] in _BETWEEN
-            desk.aftermath = max(desk.aftermath - 1, 0)
+            desk.trail.pass_step()
             fresh, desk.fresh = desk.fresh, False
             desk.set_aside = max(desk.set_aside - 1, 0)
             if desk.live:
@@ -169,21 +169,17 @@ class AdviceDesk:
         return models
 
     def _count_worth(self, desk: AdvisedEnvironment, record: Any) -> None:
-        """A step is advice's, or the rules', who also clear up after it. What they read and fight for it costs it
-        nothing, also while they clear up.
-        """
-        reward, by_llm = float(record["reward"]), int(record["source"]) == Source.LLM
+        """A step is advice's, or the rules', who also clear up after it. What they read and fight costs it nothing."""
+        by_llm = int(record["source"]) == Source.LLM
         fights = bool(record["battle"]) and (not by_llm or desk.skill == "fight")
-        reads = self._pool.phase_names[int(record["phase"])] in _WORDS
-        if by_llm or (desk.live and not desk.fresh):
-            costs = not fights and (by_llm or not reads)
-            self._allowance.count_advised(reward, costs=costs)
-            desk.lasted += costs and desk.live
-        elif desk.aftermath:
-            # Whatever is earned meanwhile is nobody's: the rules' doing, where the advice has led.
-            self._allowance.count_advised(0.0, costs=not fights and not reads)
-        else:
-            self._allowance.count_rules(reward)
+        reads = not by_llm and self._pool.phase_names[int(record["phase"])] in _WORDS
+        self._allowance.count(
+            desk.trail,
+            float(record["reward"]),
+            advised=by_llm or (desk.live and not desk.fresh),
+            live=desk.live,
+            costs=not fights and not reads,
+        )
 
     def _take_event(self, index: int, desk: AdvisedEnvironment, event: Event) -> None:
         desk.event = event
@@ -191,7 +187,8 @@ class AdviceDesk:
             desk.passed |= {event}
         if event is Event.EPISODE:
             desk.failures.clear()
-            desk.live, desk.set_aside, desk.aftermath, desk.situation, desk.between = False, 0, 0, None, False
+            desk.live, desk.set_aside, desk.situation, desk.between = False, 0, None, False
+            desk.trail = Trail()
         elif desk.live and event in (_OVERTAKES_ALL if desk.skill else _OVERTAKES_PRESSES):
             self._pool.advise(index, None)
             self._end_live(desk, finished=event is Event.STUCK)
@@ -199,8 +196,7 @@ class AdviceDesk:
     def _end_live(self, desk: AdvisedEnvironment, *, finished: bool = False) -> None:
         """Live advice is over. Only what ran to its end, or led nowhere, can be said to have brought nothing."""
         desk.live = False
-        desk.aftermath = min(desk.lasted + TURNING_BACK, MOST_AFTERMATH) if desk.lasted else 0
-        desk.lasted = 0
+        desk.trail.end()
         self.sides.followed(desk.steps)
         if desk.steps and desk.given_in is not None and (finished or desk.reward > 0):
             self._lessons.add(desk.given_in, desk.deed, desk.reward)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pkmncli.hybrid.allowance import Trail
 from pkmncli.hybrid.events import Event, EventWatcher
 from pkmncli.hybrid.lessons import Situation
 
@@ -45,10 +46,8 @@ class AdvisedEnvironment:
     """Whether it has had it for no step yet."""
     set_aside: int = 0
     """Steps for which advice that was set aside still counts as there."""
-    lasted: int = 0
-    """Steps for which the live advice has been there, the rules' included."""
-    aftermath: int = 0
-    """Steps for which what follows still counts as the doing of the latest advice."""
+    trail: Trail = field(default_factory=Trail)
+    """What the latest advice has to answer for."""
     goal: str = ""
     skill: str = ""
     """Of the live advice; empty for presses."""
@@ -76,7 +75,7 @@ class AdvisedEnvironment:
             "live": self.live,
             "fresh": self.fresh,
             "set_aside": self.set_aside,
-            "after": [self.lasted, self.aftermath],
+            "after": [self.trail.lasted, self.trail.aftermath],
             "texts": [self.goal, self.skill, self.model, self.deed],
             "given_in": self.given_in,
             "steps": self.steps,
@@ -95,7 +94,7 @@ class AdvisedEnvironment:
         self.between = bool(state["between"])
         self.event = None if state["event"] is None else Event(state["event"])
         self.live, self.fresh, self.set_aside = bool(state["live"]), bool(state["fresh"]), int(state["set_aside"])
-        self.lasted, self.aftermath = map(int, state["after"])
+        self.trail = Trail(*map(int, state["after"]))
         self.goal, self.skill, self.model, self.deed = state["texts"]
         self.given_in = state["given_in"] and Situation(*state["given_in"])
         self.steps, self.reward = int(state["steps"]), float(state["reward"])

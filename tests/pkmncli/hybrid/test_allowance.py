@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pkmncli.hybrid.allowance import FREE_STEPS, LEAST_RULE_STEPS, Allowance
+from pkmncli.hybrid.allowance import FREE_STEPS, LEAST_RULE_STEPS, MOST_AFTERMATH, TURNING_BACK, Allowance, Trail
 
 SHARE = 0.05
 
@@ -70,6 +70,30 @@ def test_advice_that_turns_good_is_found_out() -> None:
             else:
                 allowance.count_rules(0.2)
     assert taken > 80
+
+
+@pytest.mark.parametrize("lasted", [1, 8, 100])
+def test_the_way_back_is_advices_own_and_earns_it_nothing(lasted: int) -> None:
+    allowance, trail = Allowance(SHARE), Trail()
+    for _ in range(lasted):
+        allowance.count(trail, 1.0, advised=True, live=True, costs=True)
+        trail.pass_step()
+    trail.end()
+    for _ in range(200):
+        allowance.count(trail, 5.0, advised=False, live=False, costs=True)
+        trail.pass_step()
+    back = min(lasted + TURNING_BACK, MOST_AFTERMATH)
+    assert (allowance.advised_steps, allowance.advised_reward) == (lasted + back, lasted)
+    assert (allowance.rule_steps, allowance.rule_reward) == (200 - back, 5.0 * (200 - back))
+
+
+def test_what_costs_nothing_leads_nobody_astray() -> None:
+    allowance, trail = Allowance(SHARE), Trail()
+    allowance.count(trail, 3.0, advised=True, live=True, costs=False)
+    allowance.count(trail, 0.0, advised=True, live=False, costs=True)  # proposed before the advice was withdrawn
+    trail.end()
+    assert trail == Trail()
+    assert (allowance.advised_steps, allowance.advised_reward) == (1, 3.0)
 
 
 def test_a_share_of_one_lets_advice_cost_all() -> None:
