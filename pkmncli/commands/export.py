@@ -66,6 +66,9 @@ def export(
     names = [*("metrics", "episodes", "decisions"), *(["advice"] if settings.train.llm != NONE else [])]
     files = [f"{name}.{form}" for name in names] if tables else []
     prepare_folder(folder, [*files, *((POLICY, DESCRIPTION, EXAMPLE) if policy else ())], overwrite=overwrite)
+    if source is not None:  # first, since not every learner can, and half an export is none
+        _export_policy(found, source, settings, registry, folder)
+        typer.echo(f"Wrote {folder / POLICY} of {source.name}, {DESCRIPTION} and {EXAMPLE}, which shows how to act.")
     if tables:
         store = open_store(registry, tables_folder(settings, found))
         try:
@@ -75,9 +78,6 @@ def export(
         for name, count in rows.items():
             typer.echo(f"Wrote {folder / f'{name}.{form}'}: {count:,} rows.")
         typer.echo(f"Load them with:\n  {loading_line(names, folder, form.value)}")
-    if source is not None:
-        _export_policy(found, source, settings, registry, folder)
-        typer.echo(f"Wrote {folder / POLICY} of {source.name}, {DESCRIPTION} and {EXAMPLE}, which shows how to act.")
 
 
 def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, registry: Registry, folder: Path) -> None:

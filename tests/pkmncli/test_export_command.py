@@ -121,8 +121,10 @@ def test_parts_that_cannot_export_are_told(pkmn: Pkmn, run: Run, monkeypatch: py
     from pkmn_dqn.learner import DQN  # noqa: PLC0415
 
     monkeypatch.delattr(DQN, "export_policy")
-    result = pkmn("export", "it", "--policy", "--no-tables")
+    result = pkmn("export", "it", "--policy")
     assert (result.code, result.err) == (2, "the learner DQN cannot export its policy: it has no export_policy()\n")
+    assert result.out == "", "no half of an export is left"
+    assert not list((run.folder.parents[1] / "it-export").glob("*"))
     monkeypatch.delattr(DuckDBStore, "export")
     result = pkmn("export", "it")
     assert (result.code, result.err) == (2, "the store DuckDBStore of this run cannot export: it has no export()\n")
