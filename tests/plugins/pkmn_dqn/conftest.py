@@ -1,42 +1,21 @@
-"""A stand-in for the trainer: feeds a learner from a scripted stream and runs its updates, in place or in a thread."""
+"""What the tests of the DQN share: a small one on a scripted stream."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
-import gymnasium
-import numpy as np
 import pytest
-import torch
+from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings
-from pkmncli.api import Source, Transitions
 
-NUM_ENVS = 2
-NUM_ACTIONS = 4
+__all__ = ["one_torch_thread"]
 
 
-@pytest.fixture(autouse=True)
-def one_torch_thread() -> Iterator[None]:
-    """Small networks are fastest so, and sums come out the same on every machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-class ScriptedTraining:
-    """The trainer's loop on a stream of random screens, which depends on the step and the action alone."""
-
-    observation_space = gymnasium.spaces.Dict(
-        screen=gymnasium.spaces.Box(0, 255, (24, 12), np.uint8),
-        state_variables=gymnasium.spaces.Box(0, 1, (5,), np.float32),
-        action_mask=gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-    )
-    action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
+class ScriptedTraining(LearnerStream):
+    """A small DQN on the stream."""
 
     def __init__(self, **settings: Any) -> None:
         chosen: dict[str, Any] = {
@@ -51,60 +30,8 @@ class ScriptedTraining:
             "head_features": 8,
             "confidence_horizon": 10,
         }
-        self.learner = DQN(
-            self.observation_space, self.action_space, NUM_ENVS, 7, DQNSettings(**(chosen | settings)), "cpu", 2_000
-        )
-        self.step = 0
-        self.metrics: list[dict[str, float]] = []
-        self.acted: list[tuple[Any, ...]] = []
-
-    def observations(self, step: int, kind: int = 0) -> dict[str, np.ndarray]:
-        rng = np.random.default_rng((step, kind))
-        mask = rng.integers(0, 2, (NUM_ENVS, NUM_ACTIONS)).astype(np.int8)
-        mask[:, rng.integers(NUM_ACTIONS)] = 1
-        return {
-            "screen": rng.integers(0, 256, (NUM_ENVS, 24, 12), np.uint8),
-            "state_variables": rng.random((NUM_ENVS, 5), np.float32),
-            "action_mask": mask,
-        }
-
-    def run(self, steps: int, executor: ThreadPoolExecutor | None = None) -> ScriptedTraining:
-        """Takes steps as the trainer does; updates run in the executor's thread when there is one."""
-        running = None
-        for _ in range(steps):
-            before = self.observations(self.step)
-            actions, confidences, exploring = self.learner.act(before, explore=True)
-            self.acted.append((actions.tolist(), confidences.tolist(), exploring.tolist()))
-            rng = np.random.default_rng((self.step, 2))
-            ended = rng.random(NUM_ENVS) < 0.1
-            after = self.observations(self.step + 1)
-            final = self.observations(self.step, kind=1)
-            for environment in np.flatnonzero(ended):
-                for name in after:
-                    after[name][environment] = final[name][environment]
-            self.learner.observe(
-                Transitions(
-                    observations=before,
-                    actions=actions,
-                    rewards=(actions == before["state_variables"].argmax(axis=1)).astype(np.float32),
-                    terminated=ended & (rng.random(NUM_ENVS) < 0.5),
-                    truncated=ended,
-                    next_observations=after,
-                    sources=np.where(exploring, Source.EXPLORE, Source.RL).astype(np.uint8),
-                )
-            )
-            self.step += 1
-            if self.step % 2 == 0:
-                if running is not None:
-                    self.metrics.append(running.result() if executor else running)
-                self.learner.publish()
-                drawn = self.learner.draw()
-                running = None
-                if drawn is not None:
-                    running = executor.submit(self.learner.learn, drawn) if executor else self.learner.learn(drawn)
-        if running is not None:
-            self.metrics.append(running.result() if executor else running)
-        return self
+        spaces = (self.observation_space, self.action_space, NUM_ENVS, 7)
+        super().__init__(DQN(*spaces, DQNSettings(**(chosen | settings)), "cpu", 2_000))
 
 
 @pytest.fixture

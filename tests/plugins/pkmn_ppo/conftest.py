@@ -1,22 +1,19 @@
-"""A stand-in for the trainer: feeds a learner from a scripted stream and runs its updates, in place or in a thread."""
+"""What the on-policy learners' tests share: small ones on a scripted stream, a third of it pressed by the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-import torch
+from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 
 from pkmn_ppo.learner import A2C, PPO
 from pkmn_ppo.settings import A2CSettings, PPOSettings
 from pkmncli.api import Source, Transitions
 
-NUM_ENVS = 2
-NUM_ACTIONS = 4
+__all__ = ["one_torch_thread"]
 
 SMALL: dict[str, Any] = {
     "learning_rate": 1e-3,
@@ -29,45 +26,17 @@ SMALL: dict[str, Any] = {
 SMALL_ROLLOUTS: dict[str, Any] = {"n_steps": 15, "batch_size": 8, "n_epochs": 3}
 
 
-@pytest.fixture(autouse=True)
-def one_torch_thread() -> Iterator[None]:
-    """Small networks are fastest so, and sums come out the same on every machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-class ScriptedTraining:
-    """The trainer's loop on a stream of random screens; every third step or so is pressed by the rules."""
-
-    observation_space = gymnasium.spaces.Dict(
-        screen=gymnasium.spaces.Box(0, 255, (24, 12), np.uint8),
-        state_variables=gymnasium.spaces.Box(0, 1, (5,), np.float32),
-        action_mask=gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-    )
-    action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
+class ScriptedTraining(LearnerStream):
+    """A small PPO or A2C on the stream."""
 
     def __init__(self, rl: str = "ppo", total_steps: int = 2_000, **settings: Any) -> None:
         spaces = (self.observation_space, self.action_space, NUM_ENVS, 7)
         if rl == "ppo":
             chosen = SMALL | SMALL_ROLLOUTS | settings
-            self.learner: Any = PPO(*spaces, PPOSettings(**chosen), "cpu", total_steps)
+            learner: Any = PPO(*spaces, PPOSettings(**chosen), "cpu", total_steps)
         else:
-            self.learner = A2C(*spaces, A2CSettings(**(SMALL | settings)), "cpu", total_steps)
-        self.step = 0
-        self.metrics: list[dict[str, float]] = []
-        self.acted: list[tuple[Any, ...]] = []
-
-    def observations(self, step: int, kind: int = 0) -> dict[str, np.ndarray]:
-        rng = np.random.default_rng((step, kind))
-        mask = rng.integers(0, 2, (NUM_ENVS, NUM_ACTIONS)).astype(np.int8)
-        mask[:, rng.integers(NUM_ACTIONS)] = 1
-        return {
-            "screen": rng.integers(0, 256, (NUM_ENVS, 24, 12), np.uint8),
-            "state_variables": rng.random((NUM_ENVS, 5), np.float32),
-            "action_mask": mask,
-        }
+            learner = A2C(*spaces, A2CSettings(**(SMALL | settings)), "cpu", total_steps)
+        super().__init__(learner, by_rules=0.3)
 
     def observe(
         self,
@@ -80,45 +49,6 @@ class ScriptedTraining:
         no, sources = np.zeros(NUM_ENVS, bool), np.full(NUM_ENVS, source, np.uint8)
         paid = np.array(rewards, np.float32)
         self.learner.observe(Transitions(observations, actions, paid, no, no, observations, sources))
-
-    def run(self, steps: int, executor: ThreadPoolExecutor | None = None) -> ScriptedTraining:
-        """Takes steps as the trainer does; updates run in the executor's thread when there is one."""
-        learner, running = self.learner, None
-        for _ in range(steps):
-            before = self.observations(self.step)
-            actions, confidences, exploring = learner.act(before, explore=True)
-            self.acted.append((actions.tolist(), confidences.tolist(), exploring.tolist()))
-            rng = np.random.default_rng((self.step, 2))
-            ended = rng.random(NUM_ENVS) < 0.1
-            by_rules = rng.random(NUM_ENVS) < 0.3
-            after = self.observations(self.step + 1)
-            final = self.observations(self.step, kind=1)
-            for environment in np.flatnonzero(ended):
-                for name in after:
-                    after[name][environment] = final[name][environment]
-            learner.observe(
-                Transitions(
-                    observations=before,
-                    actions=np.where(by_rules, before["action_mask"].argmax(axis=1), actions),
-                    rewards=(actions == before["state_variables"][:, :NUM_ACTIONS].argmax(axis=1)).astype(np.float32),
-                    terminated=ended & (rng.random(NUM_ENVS) < 0.5),
-                    truncated=ended,
-                    next_observations=after,
-                    sources=np.where(by_rules, Source.RULE, Source.RL).astype(np.uint8),
-                )
-            )
-            self.step += 1
-            if self.step * NUM_ENVS % learner.update_interval == 0:
-                if running is not None:
-                    self.metrics.append(running.result() if executor else running)
-                learner.publish()
-                drawn = learner.draw()
-                running = None
-                if drawn is not None:
-                    running = executor.submit(learner.learn, drawn) if executor else learner.learn(drawn)
-        if running is not None:
-            self.metrics.append(running.result() if executor else running)
-        return self
 
 
 @pytest.fixture

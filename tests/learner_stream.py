@@ -1,0 +1,100 @@
+"""A stand-in for the trainer: feeds a learner from a scripted stream and runs its updates, in place or in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+from pkmncli.api import Source, Transitions
+
+NUM_ENVS = 2
+NUM_ACTIONS = 4
+
+
+@pytest.fixture(autouse=True)
+def one_torch_thread() -> Iterator[None]:
+    """Small networks are fastest so, and sums come out the same on every machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+class LearnerStream:
+    """The trainer's loop on a stream of random screens, which depends on the step and the action alone.
+
+    Args:
+        learner: of any algorithm, for these spaces and ``NUM_ENVS`` environments.
+        by_rules: share of the steps that the rules press.
+    """
+
+    observation_space = gymnasium.spaces.Dict(
+        screen=gymnasium.spaces.Box(0, 255, (24, 12), np.uint8),
+        state_variables=gymnasium.spaces.Box(0, 1, (5,), np.float32),
+        action_mask=gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+    )
+    action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
+
+    def __init__(self, learner: Any, by_rules: float = 0.0) -> None:
+        self.learner = learner
+        self.by_rules = by_rules
+        self.step = 0
+        self.metrics: list[dict[str, float]] = []
+        self.acted: list[tuple[Any, ...]] = []
+
+    def observations(self, step: int, kind: int = 0) -> dict[str, np.ndarray]:
+        rng = np.random.default_rng((step, kind))
+        mask = rng.integers(0, 2, (NUM_ENVS, NUM_ACTIONS)).astype(np.int8)
+        mask[:, rng.integers(NUM_ACTIONS)] = 1
+        return {
+            "screen": rng.integers(0, 256, (NUM_ENVS, 24, 12), np.uint8),
+            "state_variables": rng.random((NUM_ENVS, 5), np.float32),
+            "action_mask": mask,
+        }
+
+    def run(self, steps: int, executor: ThreadPoolExecutor | None = None) -> Self:
+        """Takes steps as the trainer does; updates run in the executor's thread when there is one."""
+        learner, running = self.learner, None
+        for _ in range(steps):
+            before = self.observations(self.step)
+            actions, confidences, exploring = learner.act(before, explore=True)
+            self.acted.append((actions.tolist(), confidences.tolist(), exploring.tolist()))
+            rng = np.random.default_rng((self.step, 2))
+            ended = rng.random(NUM_ENVS) < 0.1
+            by_rules = np.random.default_rng((self.step, 3)).random(NUM_ENVS) < self.by_rules
+            after = self.observations(self.step + 1)
+            final = self.observations(self.step, kind=1)
+            for environment in np.flatnonzero(ended):
+                for name in after:
+                    after[name][environment] = final[name][environment]
+            learner.observe(
+                Transitions(
+                    observations=before,
+                    actions=np.where(by_rules, before["action_mask"].argmax(axis=1), actions),
+                    rewards=(actions == before["state_variables"][:, :NUM_ACTIONS].argmax(axis=1)).astype(np.float32),
+                    terminated=ended & (rng.random(NUM_ENVS) < 0.5),
+                    truncated=ended,
+                    next_observations=after,
+                    sources=np.where(by_rules, Source.RULE, np.where(exploring, Source.EXPLORE, Source.RL)).astype(
+                        np.uint8
+                    ),
+                )
+            )
+            self.step += 1
+            if self.step * NUM_ENVS % learner.update_interval == 0:
+                if running is not None:
+                    self.metrics.append(running.result() if executor else running)
+                learner.publish()
+                drawn = learner.draw()
+                running = None
+                if drawn is not None:
+                    running = executor.submit(learner.learn, drawn) if executor else learner.learn(drawn)
+        if running is not None:
+            self.metrics.append(running.result() if executor else running)
+        return self
