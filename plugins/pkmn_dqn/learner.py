@@ -1,8 +1,9 @@
 """The DQN learner, as the trainer sees it: acting, experience, and updates that may run in another thread.
 
 Which thread touches what: ``learn`` uses the networks of :class:`pkmn_dqn.q_learning.QLearning` and what it was given
-by ``draw``; everything else belongs to the trainer's thread. They meet in ``publish``, which the trainer calls when no
-``learn`` is running. So results depend on the sequence of calls alone, never on how fast a thread is.
+by ``draw``, and puts down the priorities that it finds; everything else belongs to the trainer's thread. They meet in
+``publish``, which the trainer calls when no ``learn`` is running: there the weights begin to act and the priorities to
+hold. So results depend on the sequence of calls alone, never on how fast a thread is.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 
 from pkmn_dqn.decidedness import Decidedness, gaps_of
 from pkmn_dqn.exported_policy import exported_policy
+from pkmn_dqn.priorities import Priorities
 from pkmn_dqn.q_learning import Batch, QLearning
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
+from pkmn_dqn.schedules import Schedules
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError
@@ -46,7 +49,10 @@ class Drawn:
 
 
 class DQN:
-    """A :class:`pkmncli.api.Algorithm`: double, dueling deep Q-learning with n-step returns and action masks."""
+    """A :class:`pkmncli.api.Algorithm`: double, dueling deep Q-learning with n-step returns and action masks.
+
+    Steps are drawn evenly, or by the size of their errors: prioritised experience replay.
+    """
 
     def __init__(
         self,
@@ -87,6 +93,9 @@ class DQN:
         self._learning = QLearning(self._layout, settings, seed, self._device)
         self._acting = copy.deepcopy(self._learning.online).requires_grad_(False)
         self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
+        self._priorities: Priorities | None = None  # all steps are drawn evenly
+        if settings.priority_exponent > 0:
+            self._priorities = Priorities(settings.buffer_size, settings.priority_exponent)
         self._record = TrackRecord(
             num_envs,
             self._layout.num_actions,
@@ -95,25 +104,19 @@ class DQN:
             settings.confidence_memory,
         )
         self._decidedness = Decidedness()
+        self._schedules = Schedules(settings, total_steps)
         self._act_rng = generator(seed, _ACT_STREAM)
         self._draw_rng = generator(seed, _DRAW_STREAM)
-        # Kept in checkpoints: a run resumed with a larger budget does not start to explore again.
-        self._exploration_steps = max(1, round(settings.exploration_fraction * total_steps))
-        self._demonstration_steps = round(settings.demonstration_fraction * total_steps)
 
     @property
     def epsilon(self) -> float:
-        """Share of exploring actions now: falls in a straight line, by the learner's own count of steps."""
-        initial, final = self._settings.exploration_initial, self._settings.exploration_final
-        progress = min(1.0, self.steps / self._exploration_steps)
-        return initial + progress * (final - initial)
+        """Share of exploring actions now; falls by the learner's own count of steps."""
+        return self._schedules.epsilon(self.steps)
 
     @property
     def demonstration_weight(self) -> float:
-        """Weight of the large-margin loss now: falls to 0 in a straight line, by the learner's own count of steps."""
-        if self.steps >= self._demonstration_steps:
-            return 0.0
-        return self._settings.demonstration_weight * (1 - self.steps / self._demonstration_steps)
+        """Weight of the large-margin loss now; falls to 0 by the learner's own count of steps."""
+        return self._schedules.demonstration_weight(self.steps)
 
     @property
     def reliability(self) -> float:
@@ -175,28 +178,28 @@ class DQN:
         enough = len(self._replay) >= min(settings.learning_starts, settings.buffer_size)
         if not enough or not self._replay.sampleable(settings.n_step):
             return None
-        batches = tuple(
-            Batch.of(
-                self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng),
-                self._device,
-                self.demonstration_weight,
-            )
-            for _ in range(settings.gradient_steps)
-        )
         metrics = {
             "epsilon": self.epsilon,
             "reliability": self.reliability,
             "buffer_steps": float(len(self._replay)),
             "demonstration_weight": self.demonstration_weight,
         }
-        return Drawn(batches, metrics)
+        if self._priorities is not None:
+            self._priorities.follow(self._replay.sampleable(settings.n_step))
+            metrics["importance_exponent"] = self._schedules.importance_exponent(self.steps)
+            metrics["greatest_priority"] = self._priorities.greatest
+        return Drawn(tuple(self._draw_batch() for _ in range(settings.gradient_steps)), metrics)
 
     def learn(self, drawn: object) -> dict[str, float]:
         """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
         updates = [self._learning.update(batch) for batch in drawn.batches]
-        means = {name: sum(update[name] for update in updates) / len(updates) for name in updates[0]}
+        if self._priorities is not None:
+            for batch, update in zip(drawn.batches, updates, strict=True):
+                self._priorities.note(batch.rows, self._priorities_of(batch, update.td_errors))
+        all_metrics = [update.metrics for update in updates]
+        means = {name: sum(metrics[name] for metrics in all_metrics) / len(updates) for name in all_metrics[0]}
         return means | {"updates": float(self._learning.updates)} | dict(drawn.metrics)
 
     def time_learning(self) -> float:
@@ -214,8 +217,13 @@ class DQN:
         return (time.perf_counter() - began) / _TIMED_UPDATES * self._settings.gradient_steps
 
     def publish(self) -> None:
-        """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
+        """Acts with the weights learned so far, and draws by the errors found meanwhile.
+
+        Not to be called while :meth:`learn` runs.
+        """
         copy_weights(self._learning.online, self._acting)
+        if self._priorities is not None:
+            self._priorities.apply()
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next, but for the segments. Not to be called while :meth:`learn` runs."""
@@ -223,14 +231,15 @@ class DQN:
             "version": _STATE_VERSION,
             "steps": self.steps,
             "num_envs": self._num_envs,
-            "exploration_steps": self._exploration_steps,
-            "demonstration_steps": self._demonstration_steps,
             "random.act": dump_generator(self._act_rng),
             "random.draw": dump_generator(self._draw_rng),
         }
+        state |= self._schedules.state_dict()
         state |= {f"learning.{name}": value for name, value in self._learning.state_dict().items()}
         state |= dump_network("acting", self._acting)
         state |= {f"replay.{name}": value for name, value in self._replay.state_dict().items()}
+        if self._priorities is not None:
+            state |= {f"priorities.{name}": value for name, value in self._priorities.state_dict().items()}
         record = self._record.state_dict() | self._decidedness.state_dict()
         state |= {f"record.{name}": value for name, value in record.items()}
         return state
@@ -245,13 +254,13 @@ class DQN:
         self._learning.load_state_dict(under("learning", state))
         restore_network("acting", self._acting, state, "dqn")
         self._replay.load_state_dict(under("replay", state))
+        if self._priorities is not None:
+            self._priorities.load_state_dict(under("priorities", state))
         self._record.load_state_dict(under("record", state))
         self._decidedness.load_state_dict(under("record", state))
         restore_generator(self._act_rng, state["random.act"])
         restore_generator(self._draw_rng, state["random.draw"])
-        self._exploration_steps = int(state["exploration_steps"])
-        # A checkpoint of an earlier version has none: it goes on without demonstrations, as it began.
-        self._demonstration_steps = int(state.get("demonstration_steps", 0))
+        self._schedules.load_state_dict(state)
         self.steps = int(state["steps"])
 
     def segments(self) -> Iterable[Segment]:
@@ -265,6 +274,24 @@ class DQN:
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
         return exported_policy(self._acting, self._layout)
+
+    def _draw_batch(self) -> Batch:
+        settings, weights = self._settings, None
+        if self._priorities is None:
+            sample = self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng)
+        else:
+            exponent = self._schedules.importance_exponent(self.steps)
+            rows, weights = self._priorities.draw(settings.batch_size, exponent, self._draw_rng)
+            sample = self._replay.at(rows, settings.n_step, settings.gamma)
+        return Batch.of(sample, self._device, self.demonstration_weight, weights)
+
+    def _priorities_of(self, batch: Batch, td_errors: torch.Tensor) -> NDArray[np.float64]:
+        errors = td_errors.abs().cpu().numpy().astype(np.float64)
+        demonstrated = batch.demonstrated.cpu().numpy()
+        priorities: NDArray[np.float64] = (
+            errors + self._settings.priority_epsilon + self._settings.demonstration_priority * demonstrated
+        )
+        return priorities
 
     @torch.inference_mode()
     def _values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:

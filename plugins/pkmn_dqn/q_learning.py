@@ -1,7 +1,12 @@
 """Deep Q-learning proper: the learned network, its target network, and one update of them.
 
 Double: van Hasselt et al. 2016. Dueling: Wang et al. 2016. n-step returns as in Rainbow, Hessel et al. 2018.
-Large-margin loss of demonstrated presses: Hester et al. 2018, "Deep Q-learning from demonstrations".
+Large-margin loss of demonstrated presses: Hester et al. 2018, "Deep Q-learning from demonstrations". Importance weights
+of steps that were not drawn evenly: Schaul et al. 2016, "Prioritized experience replay".
+
+The weights are of all that is learned from a step, the margin loss too: so both losses estimate, up to the batch's
+common factor, what even draws would give. Were the margin loss left out, it would grow beside the other one as the
+weights get smaller, and demand most where errors are large.
 
 n-step returns run on over presses of all sides, uncorrected. What follows a step may be pressed worse than the learner
 would (then the return is too low), never better than the best: the games change in the same way whenever the same is
@@ -18,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_dqn.network import QNetwork
@@ -35,6 +41,7 @@ _ADVISED = (Source.RULE, Source.LLM)
 class Batch:
     """A sample in tensors of its own: nothing that happens to the buffer changes it."""
 
+    rows: NDArray[np.int64]
     observations: Mapping[str, Tensor]
     actions: Tensor
     returns: Tensor
@@ -44,15 +51,24 @@ class Batch:
     """(n,) bool: the advised side pressed."""
     demonstration_weight: float
     """Of the large-margin loss in this update; 0 leaves it out."""
+    weights: Tensor | None = None
+    """(n,) importance weights of the steps' losses; none where they were drawn evenly."""
 
     @classmethod
-    def of(cls, sample: Sample, device: torch.device, demonstration_weight: float = 0.0) -> Batch:
+    def of(
+        cls,
+        sample: Sample,
+        device: torch.device,
+        demonstration_weight: float = 0.0,
+        weights: NDArray[np.float32] | None = None,
+    ) -> Batch:
         """Copies a sample."""
 
         def copied(array: Any) -> Tensor:
             return torch.tensor(array, device=device)
 
         return cls(
+            sample.rows,
             {name: copied(array) for name, array in sample.observations.items()},
             copied(sample.actions),
             copied(sample.returns),
@@ -60,7 +76,21 @@ class Batch:
             {name: copied(array) for name, array in sample.next_observations.items()},
             copied(np.isin(sample.sources, _ADVISED)),
             demonstration_weight,
+            None if weights is None else copied(weights),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What came of one update.
+
+    ``metrics``: ``loss``, ``mean_q`` (of the actions taken), ``td_error`` (mean absolute), ``margin_loss`` (without its
+    weight in the loss; 0 where it is off), ``grad_norm`` (before clipping). ``td_errors`` (n,): value less target of
+    each step, before the update.
+    """
+
+    metrics: Mapping[str, float]
+    td_errors: Tensor
 
 
 def masked(values: Tensor, mask: Tensor) -> Tensor:
@@ -72,7 +102,14 @@ def masked(values: Tensor, mask: Tensor) -> Tensor:
     return values.masked_fill(~(allowed | ~allowed.any(dim=1, keepdim=True)), -torch.inf)
 
 
-def margin_loss(values: Tensor, actions: Tensor, mask: Tensor, demonstrated: Tensor, margin: float) -> Tensor:
+def margin_loss(
+    values: Tensor,
+    actions: Tensor,
+    mask: Tensor,
+    demonstrated: Tensor,
+    margin: float,
+    weights: Tensor | None = None,
+) -> Tensor:
     """How far demonstrated presses fall short of being worth ``margin`` more than every other allowed press.
 
     The mean over the whole batch of max_a [Q(s, a) + margin (a is not the press)] - Q(s, press), with 0 for steps that
@@ -85,12 +122,13 @@ def margin_loss(values: Tensor, actions: Tensor, mask: Tensor, demonstrated: Ten
         mask: (n, num_actions), 1 = allowed. The press itself always counts.
         demonstrated: (n,) bool.
         margin: in units of return.
+        weights: (n,) of the steps; none where all are 1.
     """
     pressed = actions[:, None]
     demanded = (values + margin).scatter(1, pressed, values.gather(1, pressed))
     demanded = masked(demanded, mask.scatter(1, pressed, 1))
     shortfall = demanded.amax(dim=1) - values.gather(1, pressed)[:, 0]
-    return (shortfall * demonstrated).mean()
+    return _mean(shortfall * demonstrated, weights)
 
 
 class QLearning:
@@ -109,25 +147,18 @@ class QLearning:
         )
         self.updates = 0
 
-    def update(self, batch: Batch) -> dict[str, float]:
-        """Learns from one batch.
-
-        Returns:
-            ``loss``, ``mean_q`` (of the actions taken), ``td_error`` (mean absolute), ``margin_loss`` (unweighted; 0
-            where it is off), ``grad_norm`` (before clipping).
-
-        Raises:
-            TrainingError: the loss is not a finite number.
-        """
+    def update(self, batch: Batch) -> Update:
+        """Learns from one batch. Raises TrainingError when the loss is not a finite number."""
         settings = self._settings
         targets = batch.returns + batch.discounts * self._next_values(batch.next_observations)
         all_values = self.online(batch.observations)
         values = all_values.gather(1, batch.actions[:, None])[:, 0]
-        loss = nn.functional.huber_loss(values, targets, delta=settings.huber_delta)
+        losses = nn.functional.huber_loss(values, targets, reduction="none", delta=settings.huber_delta)
+        loss = _mean(losses, batch.weights)
         shortfall = 0.0
         if batch.demonstration_weight > 0 and settings.demonstration_margin > 0:
             mask, margin = batch.observations[MASK], settings.demonstration_margin
-            demanded = margin_loss(all_values, batch.actions, mask, batch.demonstrated, margin)
+            demanded = margin_loss(all_values, batch.actions, mask, batch.demonstrated, margin, batch.weights)
             loss = loss + batch.demonstration_weight * demanded
             shortfall = float(demanded.item())
         self._optimizer.zero_grad(set_to_none=True)
@@ -144,13 +175,15 @@ class QLearning:
         if self.updates % settings.target_update_interval == 0:
             self._update_target()
         with torch.no_grad():
-            return {
+            td_errors = values - targets
+            metrics = {
                 "loss": loss_value,
                 "mean_q": float(values.mean().item()),
-                "td_error": float((values - targets).abs().mean().item()),
+                "td_error": float(td_errors.abs().mean().item()),
                 "margin_loss": shortfall,
                 "grad_norm": float(grad_norm.item()),
             }
+        return Update(metrics, td_errors)
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""
@@ -179,3 +212,7 @@ class QLearning:
     def _update_target(self) -> None:
         for target, online in zip(self.target.parameters(), self._parameters, strict=True):
             target.lerp_(online, self._settings.tau)
+
+
+def _mean(losses: Tensor, weights: Tensor | None) -> Tensor:
+    return losses.mean() if weights is None else (losses * weights).mean()

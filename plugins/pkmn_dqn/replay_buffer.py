@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmn_dqn.segment_rows import ColumnTypes, SegmentRows, gather
 from pkmncli.api import Segment, Transitions
 from pkmncli.errors import CheckpointError
 from pkmncli.learners.observations import Columns
 
 SEGMENT_STEPS = 4096
+
+_SORTED_FROM = 64
+"""Larger samples are drawn in the order of their rows: gathering 2,048 steps takes a tenth of the time then."""
 
 _TERMINATED = 1
 _TRUNCATED = 2
@@ -50,46 +54,12 @@ class Sample:
     sources: NDArray[np.uint8]
 
 
-class _SegmentRows:
-    """The observations of one segment: a row for each step, and those that ended an episode on the side."""
-
-    def __init__(self, rows: dict[str, NDArray[Any]]) -> None:
-        self.rows = rows
-        self.final: dict[str, list[NDArray[Any]] | NDArray[Any]] = {name: [] for name in rows}
-        self.final_index: dict[int, int] = {}
-        self.sealed = False
-
-    def add_final(self, offset: int, observations: Columns, environment: int) -> None:
-        self.final_index[offset] = len(self.final_index)
-        for name, kept in self.final.items():
-            assert isinstance(kept, list)
-            kept.append(observations[name][environment].copy())
-
-    def final_arrays(self) -> dict[str, NDArray[Any]]:
-        return {
-            name: kept if isinstance(kept, np.ndarray) else _stack(kept, self.rows[name])
-            for name, kept in self.final.items()
-        }
-
-    def seal(self) -> None:
-        final = self.final_arrays()
-        for array in (*self.rows.values(), *final.values()):
-            array.flags.writeable = False
-        self.final = dict(final)
-        self.sealed = True
-
-    @property
-    def nbytes(self) -> int:
-        arrays = (*self.rows.values(), *(array for kept in self.final.values() for array in kept))
-        return sum(array.nbytes for array in arrays)
-
-
 class ReplayBuffer:
     """The latest ``capacity`` steps of ``num_envs`` environments."""
 
     def __init__(
         self,
-        columns: Mapping[str, tuple[tuple[int, ...], type[np.generic]]],
+        columns: ColumnTypes,
         num_envs: int,
         capacity: int,
         segment_steps: int = SEGMENT_STEPS,
@@ -109,7 +79,7 @@ class ReplayBuffer:
         slots = -(-capacity // self.segment_steps) + 2  # one being filled, one being given up
         # Single numbers stand side by side over all segments, so that walking n steps is one look-up.
         self._steps = {name: np.zeros(slots * self.segment_steps, dtype) for name, dtype in _STEP_COLUMNS.items()}
-        self._segments: dict[int, _SegmentRows] = {}
+        self._segments: dict[int, SegmentRows] = {}
         self._first = 0
         self._end = 0
         self._expected: dict[str, NDArray[Any]] | None = None  # what should be the next observations
@@ -135,7 +105,7 @@ class ReplayBuffer:
         number, offset = divmod(start, self.segment_steps)
         segment = self._segments.get(number)
         if segment is None:
-            segment = self._segments[number] = _SegmentRows(self._empty_rows())
+            segment = self._segments[number] = SegmentRows.empty(self.columns, self.segment_steps)
         for name, rows in segment.rows.items():
             rows[offset : offset + self.num_envs] = observations[name]
         ends = transitions.terminated * np.uint8(_TERMINATED) + transitions.truncated * np.uint8(_TRUNCATED)
@@ -150,13 +120,18 @@ class ReplayBuffer:
         self._end = start + self.num_envs
         self._seal_and_drop()
 
-    def sampleable(self, n_step: int) -> int:
-        """How many steps :meth:`sample` chooses from: all but the latest ``n_step`` of each environment."""
-        return max(0, self._end - n_step * self.num_envs - self._oldest)
+    def sampleable(self, n_step: int) -> range:
+        """The rows that may be drawn: of the steps kept, all but the latest ``n_step`` of each environment."""
+        oldest = self._oldest
+        return range(oldest, max(oldest, self._end - n_step * self.num_envs))
 
     def sample(self, size: int, n_step: int, gamma: float, rng: np.random.Generator) -> Sample:
         """Draws steps, each equally likely and with replacement. There must be :meth:`sampleable` ones."""
-        return self.at(rng.integers(self._oldest, self._oldest + self.sampleable(n_step), size), n_step, gamma)
+        rows = self.sampleable(n_step)
+        drawn = rng.integers(rows.start, rows.stop, size)
+        if size > _SORTED_FROM:
+            drawn.sort()
+        return self.at(drawn, n_step, gamma)
 
     def at(self, rows: NDArray[np.int64], n_step: int, gamma: float) -> Sample:
         """The steps of given rows (n,) with their n-step returns. All rows walked over must be in the buffer."""
@@ -240,9 +215,6 @@ class ReplayBuffer:
     def _oldest(self) -> int:
         return max(self._first, self._end - self.capacity)
 
-    def _empty_rows(self) -> dict[str, NDArray[Any]]:
-        return {name: np.zeros((self.segment_steps, *shape), dtype) for name, (shape, dtype) in self.columns.items()}
-
     def _look_up(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
         values = self._steps[name]
         return values[rows % len(values)]
@@ -279,23 +251,18 @@ class ReplayBuffer:
                 segment.seal()
 
     def _observations(self, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        places = [divmod(row, self.segment_steps) for row in rows.tolist()]
-        return self._gather([(self._segments[number].rows, offset) for number, offset in places])
+        numbers, offsets = np.divmod(rows, self.segment_steps)
+        return gather(self._segments, numbers, offsets, self.columns)
 
     def _next_observations(self, last_rows: NDArray[np.int64], ended: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-        places: list[tuple[Mapping[str, Any], int]] = []
-        for row, is_final in zip(last_rows.tolist(), ended.tolist(), strict=True):
-            number, offset = divmod(row if is_final else row + self.num_envs, self.segment_steps)
+        # Where an episode ended any row will do at first: its last observation replaces it.
+        gathered = self._observations(np.where(ended, last_rows, last_rows + self.num_envs))
+        for index in np.flatnonzero(ended).tolist():
+            number, offset = divmod(int(last_rows[index]), self.segment_steps)
             segment = self._segments[number]
-            places.append((segment.final, segment.final_index[offset]) if is_final else (segment.rows, offset))
-        return self._gather(places)
-
-    def _gather(self, places: list[tuple[Mapping[str, Any], int]]) -> dict[str, NDArray[Any]]:
-        gathered = {}
-        for name, (shape, dtype) in self.columns.items():
-            batch = gathered[name] = np.empty((len(places), *shape), dtype)
-            for index, (arrays, offset) in enumerate(places):
-                batch[index] = arrays[name][offset]
+            place = segment.final_index[offset]
+            for name, batch in gathered.items():
+                batch[index] = segment.final[name][place]
         return gathered
 
     def _fits(self, segment: Segment, rows: int) -> bool:
@@ -316,10 +283,10 @@ class ReplayBuffer:
     def _load(self, segment: Segment, start: int, rows: int) -> None:
         arrays = segment.arrays
         if segment.sealed:
-            kept = _SegmentRows({name: arrays[name].view() for name in self.columns})
+            kept = SegmentRows({name: arrays[name].view() for name in self.columns})
             kept.final = {name: arrays[_FINAL + name].view() for name in self.columns}
         else:
-            kept = _SegmentRows(self._empty_rows())
+            kept = SegmentRows.empty(self.columns, self.segment_steps)
             for name, values in kept.rows.items():
                 values[:rows] = arrays[name]
             kept.final = {name: [final.copy() for final in arrays[_FINAL + name]] for name in self.columns}
@@ -330,7 +297,3 @@ class ReplayBuffer:
         slots = np.arange(start, start + rows) % len(self._steps["ends"])
         for name, values in self._steps.items():
             values[slots] = arrays[name]
-
-
-def _stack(kept: list[NDArray[Any]], rows: NDArray[Any]) -> NDArray[Any]:
-    return np.stack(kept) if kept else np.empty((0, *rows.shape[1:]), rows.dtype)

@@ -3,12 +3,12 @@
 Sources named in the descriptions: [preset] the project's own DQN preset; [nature] Mnih et al. 2015, "Human-level
 control through deep reinforcement learning"; [rainbow] Hessel et al. 2018; [efficient] van Hasselt et al. 2019,
 "When to use parametric models in reinforcement learning?"; [dqfd] Hester et al. 2018, "Deep Q-learning from
-demonstrations"; [own] measured or chosen here.
+demonstrations"; [per] Schaul et al. 2016, "Prioritized experience replay"; [own] measured or chosen here.
 """
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
@@ -67,9 +67,36 @@ class DQNSettings(BaseModel):
         1_000, description="Steps collected before the first update [own: the preset's 10,000 outlast a first try]"
     )
 
+    # Prioritised replay
+    priority_exponent: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="How far steps with large errors are drawn more often: 0 draws all evenly, 1 in proportion to the "
+        "error [own; 0.6 in per]",
+    )
+    importance_exponent: float = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="How far the loss makes up for uneven draws at the start; it rises to 1, entirely, at the end of "
+        "the run [per]",
+    )
+    priority_epsilon: float = Field(
+        0.001, gt=0, description="Added to every error, in units of return, so that each step may be drawn [dqfd]"
+    )
+    demonstration_priority: float = Field(
+        0.0,
+        ge=0,
+        description="Added besides to the error of demonstrated steps, in units of return [own; 1 in dqfd]",
+    )
+
     # Exploration
     exploration_initial: float = Field(1.0, ge=0, le=1, description="Share of random actions at the start [nature]")
     exploration_final: float = Field(0.05, ge=0, le=1, description="Share of random actions at the end [own]")
+    exploration_schedule: Literal["linear", "exponential"] = Field(
+        "linear", description="How it falls: in a straight line, or by the same factor in every step [nature]"
+    )
     exploration_fraction: float = Field(
         0.2, ge=0, le=1, description="Share of the run's steps over which random actions get fewer [own]"
     )
@@ -95,4 +122,6 @@ class DQNSettings(BaseModel):
     def _exploration_falls(self) -> Self:
         if self.exploration_final > self.exploration_initial:
             raise ValueError("exploration_final must not be above exploration_initial")
+        if self.exploration_schedule == "exponential" and self.exploration_final == 0:
+            raise ValueError("an exponential exploration_schedule never gets to 0: set exploration_final above it")
         return self

@@ -90,12 +90,12 @@ def runs(num_envs: int) -> st.SearchStrategy[list[list[str]]]:
 
 def assert_agrees(history: History, buffer: ReplayBuffer, n_step: int) -> None:
     end = len(history.steps[0]) * history.num_envs
-    count = buffer.sampleable(n_step)
-    first = end - len(buffer)
-    assert count == max(0, len(buffer) - n_step * history.num_envs)
-    rows = np.arange(first, first + count)
-    if not count:
+    sampleable = buffer.sampleable(n_step)
+    assert len(sampleable) == max(0, len(buffer) - n_step * history.num_envs)
+    if not sampleable:
         return
+    assert sampleable.start == end - len(buffer)
+    rows = np.array(sampleable)
     sample = buffer.at(rows, n_step, GAMMA)
     for index, row in enumerate(rows.tolist()):
         before, action, total, discount, after = history.expected(row, n_step)

@@ -1,0 +1,60 @@
+"""What changes over a run: exploration, the weight of demonstrations, and the correction of prioritised draws.
+
+All by the learner's own count of steps and by lengths that checkpoints keep, so a run that goes on with a larger budget
+does not start to explore again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pkmn_dqn.settings import DQNSettings
+
+
+class Schedules:
+    """Values by the number of environment steps that the learner has seen."""
+
+    def __init__(self, settings: DQNSettings, total_steps: int) -> None:
+        """Fixes how long each schedule takes, in a run of ``total_steps`` steps over all environments."""
+        self._settings = settings
+        self._exploration_steps = max(1, round(settings.exploration_fraction * total_steps))
+        self._demonstration_steps = round(settings.demonstration_fraction * total_steps)
+        self._importance_steps = max(1, total_steps)
+
+    def epsilon(self, steps: int) -> float:
+        """Share of exploring actions after ``steps`` steps.
+
+        It falls in a straight line, or with ``exponential`` by the same factor in every step, to the same end.
+        """
+        initial, final = self._settings.exploration_initial, self._settings.exploration_final
+        progress = min(1.0, steps / self._exploration_steps)
+        if self._settings.exploration_schedule == "exponential":
+            return float(initial * (final / initial) ** progress)
+        return initial + progress * (final - initial)
+
+    def demonstration_weight(self, steps: int) -> float:
+        """Weight of the large-margin loss: falls to 0 in a straight line."""
+        if steps >= self._demonstration_steps:
+            return 0.0
+        return self._settings.demonstration_weight * (1 - steps / self._demonstration_steps)
+
+    def importance_exponent(self, steps: int) -> float:
+        """Exponent of the importance weights: rises to 1, a full correction, in a straight line."""
+        initial = self._settings.importance_exponent
+        return initial + min(1.0, steps / self._importance_steps) * (1.0 - initial)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The lengths, in steps."""
+        return {
+            "exploration_steps": self._exploration_steps,
+            "demonstration_steps": self._demonstration_steps,
+            "importance_steps": self._importance_steps,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        self._exploration_steps = int(state["exploration_steps"])
+        # A checkpoint of an earlier version has none: it goes on without demonstrations, as it began.
+        self._demonstration_steps = int(state.get("demonstration_steps", 0))
+        self._importance_steps = int(state.get("importance_steps", self._importance_steps))

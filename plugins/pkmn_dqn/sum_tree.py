@@ -1,0 +1,103 @@
+"""Sums over many non-negative numbers, kept so that indices are drawn in proportion to them in logarithmic time.
+
+A complete binary tree in one array: node 1 is the root, nodes 2k and 2k + 1 are the children of node k, and the last
+half are the leaves. Every inner node is the float64 sum of its two children and is only ever computed from them, never
+changed by a difference: the tree is a function of its leaves alone. So one that is filled again from saved leaves
+equals, bit for bit, the one that they were saved from, and rounding errors do not add up over millions of changes.
+The use of such a tree for replay: Schaul et al. 2016, "Prioritized experience replay", appendix B.2.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class SumTree:
+    """``slots`` numbers, all 0 at first, and their sums."""
+
+    def __init__(self, slots: int) -> None:
+        """Makes a tree of at least one slot."""
+        self.slots = slots
+        self._depth = max(1, (slots - 1).bit_length())
+        self._leaves = 1 << self._depth
+        self._nodes = np.zeros(2 * self._leaves)
+
+    @property
+    def total(self) -> float:
+        """The sum of all numbers, as the tree adds them up."""
+        return float(self._nodes[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory taken, in bytes."""
+        return self._nodes.nbytes
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """All numbers (slots,), as a view that must not be written."""
+        view = self._nodes[self._leaves : self._leaves + self.slots]
+        view.flags.writeable = False
+        return view
+
+    def __getitem__(self, slots: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The numbers (n,) of slots (n,)."""
+        return self._nodes[self._leaves + slots]
+
+    def set(self, slots: NDArray[np.int64], values: NDArray[np.float64] | float) -> None:
+        """Changes numbers. Of a slot that is given more than once, the last value holds.
+
+        Args:
+            slots: (n,) in 0..slots - 1.
+            values: (n,) or one for all; finite and not below 0.
+        """
+        if not len(slots):
+            return
+        nodes = self._nodes
+        changed = slots + self._leaves
+        nodes[changed] = values
+        if len(slots) * self._depth > self._leaves:
+            self._add_up()
+            return
+        for _ in range(self._depth):
+            changed = changed >> 1  # two children of one node name it twice: it is computed twice, to the same sum
+            left = changed << 1
+            nodes[changed] = nodes[left] + nodes[left + 1]
+
+    def fill(self, values: NDArray[np.float64]) -> None:
+        """Replaces all numbers by ``values`` (slots,), finite and not below 0."""
+        self._nodes[self._leaves : self._leaves + self.slots] = values
+        self._add_up()
+
+    def find(self, targets: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The slots (n,) in which running sums over all slots, from the first one, first exceed ``targets`` (n,).
+
+        A slot whose number is 0 is never found, whatever the rounding. Targets are in 0..total, which must be above 0.
+        """
+        nodes = self._nodes
+        found = np.ones(len(targets), np.int64)
+        rest = targets
+        for _ in range(self._depth):
+            found = found << 1
+            left = nodes[found]
+            # Rounding may leave more than there is on the right; what is empty is not entered even so.
+            right = (rest >= left) & (nodes[found + 1] > 0)
+            rest = rest - left * right
+            found += right
+        return found - self._leaves
+
+    def sample(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draws slots (size,), each in proportion to its number: one from each of ``size`` equal parts of the total.
+
+        So drawn (stratified), a slot comes as often on average as if all were drawn independently, and with less
+        variance. The total must be above 0.
+        """
+        return self.find((np.arange(size) + rng.random(size)) * (self.total / size))
+
+    def _add_up(self) -> None:
+        """Computes all sums anew, level by level."""
+        first = self._leaves >> 1
+        while first:
+            children = self._nodes[2 * first : 4 * first]
+            np.add(children[0::2], children[1::2], out=self._nodes[first : 2 * first])
+            first >>= 1
