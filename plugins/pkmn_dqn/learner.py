@@ -123,6 +123,11 @@ class DQN:
         """How far predicted values agreed with what came, 0..1; the larger part of confidence."""
         return self._record.reliability
 
+    @property
+    def experience_bytes(self) -> int:
+        """Memory that the experience takes, with its priorities, in bytes."""
+        return self._replay.nbytes + (0 if self._priorities is None else self._priorities.nbytes)
+
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:

@@ -44,7 +44,18 @@ def through_files(folder: Path, state: dict[str, Any], segments: list[Segment]) 
     return read, kept
 
 
-@pytest.mark.parametrize("settings", [{}, {"n_step": 1, "double": False, "dueling": False, "tau": 0.1}])
+PRIORITISED = {"priority_exponent": 0.6, "demonstration_priority": 0.5, "gradient_steps": 2}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_step": 1, "double": False, "dueling": False, "tau": 0.1},
+        PRIORITISED | {"exploration_schedule": "exponential"},
+        PRIORITISED | {"buffer_size": 150},  # the ring of priorities goes round
+    ],
+)
 def test_a_resumed_training_equals_an_unbroken_one_bit_for_bit(
     scripted_training: Any, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
@@ -62,10 +73,11 @@ def test_a_resumed_training_equals_an_unbroken_one_bit_for_bit(
     assert unbroken.metrics[-1]["updates"] > 70
 
 
-def test_updates_in_a_thread_give_what_updates_in_place_give(scripted_training: Any) -> None:
-    in_place = scripted_training().run(200)
+@pytest.mark.parametrize("settings", [{}, PRIORITISED])
+def test_updates_in_a_thread_give_what_updates_in_place_give(scripted_training: Any, settings: dict[str, Any]) -> None:
+    in_place = scripted_training(**settings).run(200)
     with ThreadPoolExecutor(1) as executor:
-        threaded = scripted_training().run(200, executor)
+        threaded = scripted_training(**settings).run(200, executor)
     assert threaded.metrics == in_place.metrics
     assert threaded.acted == in_place.acted
     assert_equal_states(threaded.learner.state_dict(), in_place.learner.state_dict())
@@ -86,8 +98,9 @@ def test_learned_weights_act_only_once_published(scripted_training: Any) -> None
     assert any(not torch.equal(before[name], after[name]) for name in acting)
 
 
-def test_a_saved_state_is_not_changed_by_further_learning(scripted_training: Any) -> None:
-    training = scripted_training().run(60)
+@pytest.mark.parametrize("settings", [{}, PRIORITISED])
+def test_a_saved_state_is_not_changed_by_further_learning(scripted_training: Any, settings: dict[str, Any]) -> None:
+    training = scripted_training(**settings).run(60)
     state = training.learner.state_dict()
     copies = {
         name: np.asarray(value).copy() for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)
@@ -145,6 +158,12 @@ def test_exploration_falls_by_the_learners_own_steps(scripted_training: Any) -> 
     assert training.learner.epsilon == pytest.approx(0.525)
 
 
+def test_exponential_exploration_falls_by_the_same_factor_to_the_same_end(scripted_training: Any) -> None:
+    training = scripted_training(exploration_fraction=0.1, exploration_schedule="exponential", exploration_final=0.01)
+    shares = [training.run(25).learner.epsilon for _ in range(5)]
+    assert shares == pytest.approx([10**-0.5, 10**-1, 10**-1.5, 0.01, 0.01])
+
+
 def test_nothing_is_drawn_before_learning_starts(scripted_training: Any) -> None:
     training = scripted_training(learning_starts=60)
     training.run(29)
@@ -153,14 +172,17 @@ def test_nothing_is_drawn_before_learning_starts(scripted_training: Any) -> None
     assert training.learner.draw() is not None
 
 
-def test_without_its_experience_a_learner_first_collects_anew(scripted_training: Any) -> None:
-    trained = scripted_training(learning_starts=60).run(100).learner
-    weights_only = scripted_training(learning_starts=60)
+@pytest.mark.parametrize("settings", [{}, PRIORITISED])
+def test_without_its_experience_a_learner_first_collects_anew(scripted_training: Any, settings: dict[str, Any]) -> None:
+    trained = scripted_training(learning_starts=60, **settings).run(100).learner
+    weights_only = scripted_training(learning_starts=60, **settings)
     weights_only.learner.load_state_dict(trained.state_dict())
     assert weights_only.learner.draw() is None
     weights_only.step = 100
     weights_only.run(30)
-    assert weights_only.learner.draw() is not None
+    drawn = weights_only.learner.draw()
+    assert drawn is not None
+    assert all(int(row) in weights_only.learner._replay.sampleable(5) for row in drawn.batches[0].rows)
 
 
 def test_a_mask_that_allows_nothing_is_an_error(scripted_training: Any) -> None:
@@ -211,14 +233,16 @@ def test_building_a_learner_leaves_torchs_random_numbers_alone(scripted_training
     assert torch.equal(torch.rand(4), expected)
 
 
-def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes() -> None:
+@pytest.mark.parametrize("priority_exponent", [0.0, 0.6])
+def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes(priority_exponent: float) -> None:
     num_envs = 40
     space = gymnasium.spaces.Dict(
         screen=gymnasium.spaces.Box(0, 255, (72, 40), np.uint8),
         state_variables=gymnasium.spaces.Box(0, 1, (25,), np.float32),
         action_mask=gymnasium.spaces.Box(0, 1, (9,), np.int8),
     )
-    learner = DQN(space, gymnasium.spaces.Discrete(9), num_envs, 0, DQNSettings(), "cpu", 100_000)
+    settings = DQNSettings(priority_exponent=priority_exponent)
+    learner = DQN(space, gymnasium.spaces.Discrete(9), num_envs, 0, settings, "cpu", 100_000)
     rng = np.random.default_rng(0)
     observations = {
         "screen": rng.integers(0, 256, (num_envs, 72, 40), np.uint8),
@@ -232,5 +256,5 @@ def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes() -> None:
         learner.observe(Transitions(observations, actions, rewards, no, ended, observations, sources))
     segments = list(learner.segments())
     assert len(learner._replay) == learner.experience_steps == 100_000
-    assert learner._replay.nbytes <= 400e6
+    assert learner.experience_bytes <= 400e6
     assert sum(array.nbytes for segment in segments for array in segment.arrays.values()) <= 400e6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -28,14 +29,25 @@ def test_every_setting_is_explained_with_its_default(name: str) -> None:
         assert shown == str(default).lower()
     elif isinstance(default, tuple):
         assert shown == str(list(default)).replace(",", "")
+    elif isinstance(default, str):
+        assert shown == f"`{default}`"
     else:
         assert float(shown) == default
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"learning_rte": 1e-3}, {"gamma": 1.5}, {"exploration_final": 0.9, "exploration_initial": 0.1}]
+    "wrong",
+    [
+        {"learning_rte": 1e-3},
+        {"gamma": 1.5},
+        {"exploration_final": 0.9, "exploration_initial": 0.1},
+        {"exploration_schedule": "cosine"},
+        {"exploration_schedule": "exponential", "exploration_final": 0},
+        {"priority_exponent": 1.1},
+        {"priority_epsilon": 0},
+    ],
 )
-def test_wrong_settings_are_refused(wrong: dict[str, float]) -> None:
+def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         DQNSettings(**wrong)
 

@@ -30,7 +30,7 @@ SMALL = {
 }
 
 
-def learner_of(num_states: int, num_actions: int, mask: bool = False, **settings: Any) -> DQN:
+def learner_of(num_states: int, num_actions: int, mask: bool = False, seed: int = 1, **settings: Any) -> DQN:
     spaces = {"state": gymnasium.spaces.Box(0, 1, (num_states,), np.float32)}
     if mask:
         spaces["action_mask"] = gymnasium.spaces.Box(0, 1, (num_actions,), np.int8)
@@ -38,7 +38,7 @@ def learner_of(num_states: int, num_actions: int, mask: bool = False, **settings
         gymnasium.spaces.Dict(spaces),
         gymnasium.spaces.Discrete(num_actions),
         num_envs=1,
-        seed=1,
+        seed=seed,
         settings=DQNSettings(**(SMALL | settings)),
         total_steps=10_000,
     )
@@ -111,14 +111,22 @@ def ring(state: int, action: int) -> tuple[int, float, bool]:
     return (state + 1 if action == 1 else (state - 1) % 5), 0.5 if state == 2 else 0.0, False
 
 
-@pytest.mark.parametrize("settings", [{"double": True, "dueling": True}, {"double": False, "dueling": False}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"double": True, "dueling": True},
+        {"double": False, "dueling": False},
+        {"priority_exponent": 0.6, "importance_exponent": 0.4},
+    ],
+)
 def test_values_meet_value_iteration(settings: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     learner = learner_of(6, 3, **settings)
     # Cut off at random lengths: truncation must not count as an end, or all values come out too low.
     feed(learner, ring, lambda state: int(rng.integers(3)), 1_500, 6, time_limit=7)
     feed(learner, ring, lambda state: int(rng.integers(3)), 1_500, 6)
-    learn(learner, 800)
+    for _ in range(800):
+        learn(learner, 1)
     truth = value_iteration(ring, 6, 3, 0.9)
     assert np.abs(values(learner, 6) - truth).max() < 0.01 * np.abs(truth).max()
 
@@ -162,6 +170,47 @@ def test_n_step_returns_carry_a_reward_n_states_further_for_each_target_network(
         starts[n_step] = values(learner, 10)[0, 0]
     assert starts[3] == pytest.approx(10, abs=0.5)
     assert abs(starts[1] - 10) > 3
+
+
+def updates_until_the_cliffwalk_is_known(seed: int, **settings: Any) -> int:
+    """Updates until all values are right within 0.1, from every sequence of presses: Schaul et al. 2016, section 3.
+
+    The Blind Cliffwalk of eight states: the right press, which alternates, leads on, the other one ends the episode.
+    Of 510 steps one is paid.
+    """
+    length = 8
+
+    def cliffwalk(state: int, action: int) -> tuple[int, float, bool]:
+        if action != state % 2:
+            return state, 0.0, True
+        return state + 1, float(state == length - 1), state == length - 1
+
+    sequences = iter(np.random.default_rng(seed).permutation(2**length).tolist())
+    presses = 0
+
+    def policy(state: int) -> int:
+        nonlocal presses
+        if state == 0:
+            presses = next(sequences)
+        return presses >> state & 1
+
+    gamma = 1 - 1 / length
+    learner = learner_of(length + 1, 2, seed=seed, gamma=gamma, learning_rate=1e-3, dueling=False, **settings)
+    feed(learner, cliffwalk, policy, 2 ** (length + 1) - 2, length + 1)
+    truth = value_iteration(cliffwalk, length, 2, gamma)
+    for count in range(10, 3_000, 10):
+        for _ in range(10):
+            learn(learner, 1)
+        if np.abs(values(learner, length + 1)[:length] - truth).max() < 0.1:
+            return count
+    pytest.fail("the values were never right")
+
+
+def test_what_is_rarely_paid_is_learned_with_fewer_updates_by_priorities() -> None:
+    even = [updates_until_the_cliffwalk_is_known(seed) for seed in range(3)]
+    prioritised = [updates_until_the_cliffwalk_is_known(seed, priority_exponent=0.6) for seed in range(3)]
+    assert all(fewer < more for fewer, more in zip(prioritised, even, strict=True))
+    assert sum(prioritised) < 0.75 * sum(even)
 
 
 def test_a_screen_is_read() -> None:

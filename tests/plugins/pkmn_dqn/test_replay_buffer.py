@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pkmn_dqn.priorities import Priorities
 from pkmn_dqn.replay_buffer import ReplayBuffer
 from pkmncli.api import Segment, Transitions
 from pkmncli.errors import CheckpointError
@@ -162,6 +163,44 @@ def test_sealed_arrays_cannot_be_written() -> None:
     sealed = next(segment for segment in buffer.segments() if segment.sealed)
     with pytest.raises(ValueError, match="read-only"):
         sealed.arrays["vector"][0] = 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(data=st.data(), num_envs=st.integers(1, 3), n_step=st.integers(1, 4), capacity=st.integers(16, 60))
+def test_prioritised_draws_give_what_happened_across_ends_of_episodes(
+    data: st.DataObject, num_envs: int, n_step: int, capacity: int
+) -> None:
+    history, rng = History(num_envs), np.random.default_rng(0)
+    buffer = ReplayBuffer(COLUMNS, num_envs, capacity, segment_steps=8)
+    priorities = Priorities(capacity, 0.6)
+    for outcomes in data.draw(runs(num_envs)):
+        feed(history, buffer, [outcomes])
+        sampleable = buffer.sampleable(n_step)
+        if not sampleable:
+            continue
+        priorities.follow(sampleable)
+        rows, _ = priorities.draw(8, 0.4, rng)
+        sample = buffer.at(rows, n_step, GAMMA)
+        for index, row in enumerate(rows.tolist()):
+            before, action, total, discount, after = history.expected(row, n_step)
+            assert row in sampleable
+            assert tuple(sample.observations["vector"][index]) == before
+            assert tuple(sample.next_observations["vector"][index]) == after
+            assert sample.actions[index] == action
+            assert (sample.returns[index], sample.discounts[index]) == pytest.approx((total, discount))
+        priorities.note(rows, rng.random(8) * 10 + 0.001)
+        priorities.apply()
+
+
+def test_large_samples_are_as_uniform_and_in_order() -> None:
+    history = History(2)
+    buffer = ReplayBuffer(COLUMNS, 2, capacity=40, segment_steps=8)
+    feed(history, buffer, [["go", "terminated"]] * 30)
+    assert_agrees(history, buffer, 3)
+    sample = buffer.sample(2_048, 3, GAMMA, np.random.default_rng(0))
+    assert (np.diff(sample.rows) >= 0).all()
+    for index in (0, 1_000, 2_047):
+        assert tuple(sample.next_observations["vector"][index]) == history.expected(int(sample.rows[index]), 3)[4]
 
 
 def test_sampling_is_uniform_over_the_latest_steps() -> None:

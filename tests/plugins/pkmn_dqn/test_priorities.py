@@ -1,0 +1,212 @@
+"""Priorities: who has a chance and how large a one, what weights make up for it, and that saving changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pkmn_dqn.learner import DQN
+from pkmn_dqn.priorities import Priorities
+from pkmn_dqn.settings import DQNSettings
+from pkmncli.api import Source
+
+EXPONENT = 0.6
+CAPACITY = 30
+
+
+def noted(priorities: Priorities, given: dict[int, float]) -> None:
+    priorities.note(np.array(list(given), np.int64), np.array(list(given.values())))
+    priorities.apply()
+
+
+def chances(priorities: Priorities, rows: range, draws: int = 20_000) -> np.ndarray:
+    """How often each of the rows comes, in parts of one."""
+    drawn, _ = priorities.draw(draws, 0.0, np.random.default_rng(0))
+    assert set(drawn.tolist()) <= set(rows)
+    return np.bincount(drawn - rows.start, minlength=len(rows)) / draws
+
+
+def test_rows_are_drawn_in_proportion_to_powers_of_their_priorities() -> None:
+    priorities = Priorities(CAPACITY, EXPONENT)
+    priorities.follow(range(100, 104))
+    noted(priorities, {100: 0.1, 101: 0.5, 102: 1.0, 103: 8.0})
+    powers = np.array([0.1, 0.5, 1.0, 8.0]) ** EXPONENT
+    np.testing.assert_allclose(chances(priorities, range(100, 104)), powers / powers.sum(), atol=1e-3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_only_rows_that_may_be_drawn_have_a_chance(data: st.DataObject) -> None:
+    """Held against a dictionary, through new rows, rows gone, late news of rows gone, and long pauses."""
+    priorities, start, stop = Priorities(CAPACITY, EXPONENT), 0, 0
+    expected: dict[int, float] = {}
+    greatest = 1.0
+    for _ in range(data.draw(st.integers(1, 12))):
+        stop += data.draw(st.integers(0, 80))
+        start = max(start, stop - data.draw(st.integers(1, CAPACITY)))
+        priorities.follow(range(start, stop))
+        expected = {row: expected.get(row, greatest) for row in range(start, stop)}
+        news = data.draw(st.dictionaries(st.integers(max(0, start - 40), stop + 5), st.floats(1e-3, 1e3), max_size=8))
+        if news:
+            noted(priorities, news)
+            greatest = max(greatest, *news.values())
+            expected |= {row: value for row, value in news.items() if row in expected}
+    slots = np.zeros(CAPACITY)
+    for row, priority in expected.items():
+        slots[row % CAPACITY] = priority**EXPONENT
+    np.testing.assert_allclose(priorities._tree.values, slots, rtol=1e-14)
+    assert priorities.greatest == greatest
+
+
+def test_a_row_that_comes_twice_has_the_last_priority_and_the_greatest_counts_both() -> None:
+    priorities = Priorities(CAPACITY, 1.0)
+    priorities.follow(range(3))
+    priorities.note(np.array([0, 1, 0]), np.array([9.0, 2.0, 3.0]))
+    priorities.note(np.array([1]), np.array([4.0]))
+    priorities.apply()
+    assert priorities._tree.values[:3].tolist() == [3.0, 4.0, 1.0]
+    priorities.follow(range(4))
+    assert priorities._tree.values[3] == 9.0
+
+
+def test_what_is_noted_holds_only_once_applied() -> None:
+    priorities = Priorities(CAPACITY, 1.0)
+    priorities.follow(range(2))
+    priorities.note(np.array([0]), np.array([99.0]))
+    assert chances(priorities, range(2)).tolist() == [0.5, 0.5]
+    priorities.apply()
+    np.testing.assert_allclose(chances(priorities, range(2)), [0.99, 0.01], atol=1e-4)
+
+
+def test_with_the_whole_correction_a_weighted_mean_is_that_of_even_draws() -> None:
+    rng = np.random.default_rng(0)
+    rows = range(1_000, 1_500)
+    values = rng.normal(size=500) ** 2
+    priorities = Priorities(500, 1.0)
+    priorities.follow(rows)
+    noted(priorities, dict(zip(rows, values + 0.05, strict=True)))  # large values are drawn more often
+    drawn, weights = priorities.draw(50_000, 1.0, rng)
+    seen = values[drawn - rows.start]
+    assert np.average(seen, weights=weights) == pytest.approx(values.mean(), rel=0.01)
+    assert seen.mean() > 2 * values.mean()
+    half = priorities.draw(50_000, 0.5, np.random.default_rng(1))
+    assert values.mean() * 1.1 < np.average(values[half[0] - rows.start], weights=half[1]) < seen.mean()
+
+
+def test_weights_are_those_of_the_source() -> None:
+    """(N P) ** -beta, divided by the batch's greatest: Schaul et al. 2016, section 3.4."""
+    priorities = Priorities(CAPACITY, 1.0)
+    priorities.follow(range(4))
+    noted(priorities, {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0})
+    rows, weights = priorities.draw(64, 0.4, np.random.default_rng(0))
+    by_hand = (4 * (rows + 1) / 10) ** -0.4
+    np.testing.assert_allclose(weights, by_hand / by_hand.max(), rtol=1e-6)
+    assert weights.max() == 1.0
+    _, uncorrected = priorities.draw(64, 0.0, np.random.default_rng(0))
+    assert (uncorrected == 1.0).all()
+
+
+@pytest.mark.parametrize("capacity", [CAPACITY, 20, 50])
+def test_priorities_come_back_from_their_state_also_with_another_capacity(capacity: int) -> None:
+    priorities = Priorities(CAPACITY, EXPONENT)
+    priorities.follow(range(40, 65))
+    noted(priorities, {row: 0.1 * row for row in range(45, 60)})
+    priorities.note(np.array([64]), np.array([70.0]))
+    restored = Priorities(capacity, EXPONENT)
+    restored.load_state_dict(priorities.state_dict())
+    rows = range(max(40, 65 - capacity), 65)
+    for each in (priorities, restored):
+        each.apply()
+        each.follow(rows)
+    kept = np.array(rows)
+    np.testing.assert_array_equal(
+        restored._tree.values[kept % capacity], priorities._tree.values[kept % CAPACITY], strict=True
+    )
+    assert restored.greatest == priorities.greatest == 70.0
+    if capacity == CAPACITY:
+        np.testing.assert_array_equal(restored._tree._nodes, priorities._tree._nodes)
+
+
+def test_the_state_of_a_run_that_drew_evenly_gives_all_steps_the_same_chance() -> None:
+    priorities = Priorities(CAPACITY, EXPONENT)
+    priorities.load_state_dict({})
+    priorities.follow(range(10, 20))
+    np.testing.assert_allclose(chances(priorities, range(10, 20)), 0.1, atol=1e-3)
+
+
+def test_learning_moves_priorities_to_the_errors_found(scripted_training: Any) -> None:
+    """After a publish the rows of a batch have the size of their errors, demonstrations the bonus besides."""
+    training = scripted_training(priority_exponent=1.0, demonstration_priority=5.0, gradient_steps=2, n_step=3)
+    training.by_rules = 0.5
+    training.run(60)
+    learner: DQN = training.learner
+    learner.publish()
+    drawn = learner.draw()
+    assert drawn is not None
+    errors = {}
+    for batch in drawn.batches:
+        assert batch.weights is not None
+        assert batch.weights.max() == 1.0
+    original = learner._learning.update
+
+    def watched(batch: Any) -> Any:
+        update = original(batch)
+        bonus = 5.0 * np.isin(learner._replay.at(batch.rows, 3, 0.99).sources, (Source.RULE, Source.LLM))
+        errors.update(zip(batch.rows.tolist(), update.td_errors.abs().numpy() + bonus, strict=True))
+        return update
+
+    learner._learning.update = watched  # type: ignore[method-assign]
+    learner.learn(drawn)
+    priorities = learner._priorities
+    assert priorities is not None
+    rows = np.array(list(errors))
+    before = priorities._tree.values[rows % 300].copy()
+    learner.publish()
+    after = priorities._tree.values[rows % 300]
+    np.testing.assert_allclose(after, np.array(list(errors.values())) + learner._settings.priority_epsilon, rtol=1e-6)
+    assert (before != after).any()
+    assert {row for row, error in errors.items() if error > 5}, "no demonstration was drawn"
+
+
+def test_rows_that_left_the_buffer_while_being_learned_from_are_passed_over(scripted_training: Any) -> None:
+    training = scripted_training(priority_exponent=0.6, buffer_size=60, n_step=2).run(60)
+    learner: DQN = training.learner
+    learner.publish()
+    drawn = learner.draw()
+    training.run(40)  # everything that was drawn from is gone
+    learner.learn(drawn)
+    learner.publish()
+    later = learner.draw()
+    assert drawn is not None
+    assert later is not None
+    rows = learner._replay.sampleable(2)
+    assert all(int(row) not in rows for row in drawn.batches[0].rows)
+    assert all(int(row) in rows for row in later.batches[0].rows)
+    assert learner._priorities is not None
+    assert np.count_nonzero(learner._priorities._tree.values) == len(rows) == 60 - 2 * 2
+
+
+def test_even_draws_keep_no_priorities(scripted_training: Any) -> None:
+    training = scripted_training().run(60)
+    assert not any("priorit" in name for name in training.learner.state_dict())
+    assert all(batch.weights is None for batch in training.learner.draw().batches)
+    assert "importance_exponent" not in training.metrics[-1]
+
+
+def test_the_correction_rises_to_the_end_of_the_run_and_a_longer_budget_does_not_lower_it(
+    scripted_training: Any,
+) -> None:
+    training = scripted_training(priority_exponent=0.6, importance_exponent=0.4).run(500)  # of 2,000 steps, two a step
+    assert training.metrics[-1]["importance_exponent"] == pytest.approx(0.7, abs=0.01)
+    spaces = (training.observation_space, training.action_space)
+    longer = DQN(*spaces, 2, 7, DQNSettings(**training.learner._settings.model_dump()), "cpu", 1_000_000)
+    longer.load_state_dict(training.learner.state_dict())
+    longer.load_segments(training.learner.segments())
+    drawn = longer.draw()
+    assert drawn is not None
+    assert drawn.metrics["importance_exponent"] == pytest.approx(0.7)
+    assert training.run(600).metrics[-1]["importance_exponent"] == 1.0
