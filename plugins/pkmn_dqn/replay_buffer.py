@@ -14,15 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_dqn.segment_rows import ColumnTypes, SegmentRows, gather
+from pkmn_dqn.segment_rows import IN_ORDER_FROM, ColumnTypes, SegmentRows, gather
 from pkmncli.api import Segment, Transitions
 from pkmncli.errors import CheckpointError
 from pkmncli.learners.observations import Columns
 
 SEGMENT_STEPS = 4096
-
-_SORTED_FROM = 64
-"""Larger samples are drawn in the order of their rows: gathering 2,048 steps takes a tenth of the time then."""
 
 _TERMINATED = 1
 _TRUNCATED = 2
@@ -129,7 +126,7 @@ class ReplayBuffer:
         """Draws steps, each equally likely and with replacement. There must be :meth:`sampleable` ones."""
         rows = self.sampleable(n_step)
         drawn = rng.integers(rows.start, rows.stop, size)
-        if size > _SORTED_FROM:
+        if size > IN_ORDER_FROM:
             drawn.sort()
         return self.at(drawn, n_step, gamma)
 

@@ -13,6 +13,9 @@ from pkmncli.learners.observations import Columns
 ColumnTypes = Mapping[str, tuple[tuple[int, ...], type[np.generic]]]
 """Shape and type of each column of an observation."""
 
+IN_ORDER_FROM = 64
+"""Larger batches are gathered faster when their rows are in order: 2,048 in half the time, 32 in no less."""
+
 
 class SegmentRows:
     """Observations by column; the last ones of episodes have an index of their own. Read-only once sealed."""
@@ -62,18 +65,22 @@ def gather(
 ) -> dict[str, NDArray[Any]]:
     """Copies rows (n,), one after the other, from the segments of given numbers (n,) at given offsets (n,).
 
-    Rows that follow one another and are of one segment are copied at once: the more the rows are in order, the faster.
+    Of more than :data:`IN_ORDER_FROM` rows, those that follow one another and are of one segment are copied at once.
     """
     gathered = {name: np.empty((len(numbers), *shape), dtype) for name, (shape, dtype) in columns.items()}
+    if len(numbers) <= IN_ORDER_FROM:
+        places = [
+            (segments[number].rows, offset) for number, offset in zip(numbers.tolist(), offsets.tolist(), strict=True)
+        ]
+        for name, batch in gathered.items():
+            for index, (rows, offset) in enumerate(places):
+                batch[index] = rows[name][offset]
+        return gathered
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
-    places = offsets.tolist()
     for start, end in zip(starts, [*starts[1:], len(numbers)], strict=True):
         rows = segments[int(numbers[start])].rows
-        for name, batch in gathered.items():
-            if end - start == 1:
-                batch[start] = rows[name][places[start]]
-            else:  # "clip", since "raise" would copy twice; there is nothing to clip
-                rows[name].take(offsets[start:end], axis=0, out=batch[start:end], mode="clip")
+        for name, batch in gathered.items():  # "clip", since "raise" would copy twice; there is nothing to clip
+            rows[name].take(offsets[start:end], axis=0, out=batch[start:end], mode="clip")
     return gathered
 
 
