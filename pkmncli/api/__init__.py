@@ -32,8 +32,9 @@ if TYPE_CHECKING:
         PricedLLMBackend,
     )
     from pkmncli.api.learning import Algorithm, ExportedPolicy, ExportingAlgorithm, Segment, Transitions
-    from pkmncli.api.registration import API_VERSION, PROVIDED, Register
+    from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.spaces import ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
 
 _HOMES = {
@@ -58,6 +59,7 @@ _HOMES = {
     "PricedLLMBackend": "language_models",
     "MEMORY_HASH_INTERVAL": "decisions",
     "MilestoneSplit": "environments",
+    "NAMES_ENCODER": "registration",
     "PILOT_ACTS": "decisions",
     "PROVIDED": "registration",
     "Pilot": "environments",
@@ -66,6 +68,7 @@ _HOMES = {
     "Reward": "environments",
     "RunInfo": "runs",
     "STEP_RECORD": "decisions",
+    "ScaledBox": "spaces",
     "Segment": "learning",
     "Source": "decisions",
     "Start": "environments",
@@ -80,6 +83,7 @@ _HOMES = {
 __all__ = [
     "API_VERSION",
     "MEMORY_HASH_INTERVAL",
+    "NAMES_ENCODER",
     "PILOT_ACTS",
     "PROVIDED",
     "REASON_BYTES",
@@ -107,6 +111,7 @@ __all__ = [
     "Register",
     "Reward",
     "RunInfo",
+    "ScaledBox",
     "Segment",
     "Source",
     "Start",

@@ -41,6 +41,9 @@ class Segment:
 class Algorithm(Protocol):
     """A learner. Built with (observation_space, action_space, num_envs, seed, settings, device, total_steps).
 
+    One whose settings name an encoder (:data:`pkmncli.api.NAMES_ENCODER`) is also built with ``encoder=``, where it is
+    not the default; no other learner is.
+
     ``act``, ``observe``, ``draw`` and ``publish`` are called by the trainer's thread; ``learn`` by the learner's,
     at the same time as ``act`` and ``observe``. What ``learn`` changes acts only after ``publish``. So the trainer's
     loop is: every ``update_interval`` steps wait for the running ``learn``, ``publish``, ``draw``, start ``learn``.
