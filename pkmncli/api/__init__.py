@@ -31,7 +31,14 @@ if TYPE_CHECKING:
         Price,
         PricedLLMBackend,
     )
-    from pkmncli.api.learning import Algorithm, ExportedPolicy, ExportingAlgorithm, Segment, Transitions
+    from pkmncli.api.learning import (
+        Algorithm,
+        ExportedPolicy,
+        ExportingAlgorithm,
+        RemarkingAlgorithm,
+        Segment,
+        Transitions,
+    )
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
     from pkmncli.api.spaces import ScaledBox
@@ -65,6 +72,7 @@ _HOMES = {
     "Pilot": "environments",
     "REASON_BYTES": "decisions",
     "Register": "registration",
+    "RemarkingAlgorithm": "learning",
     "Reward": "environments",
     "RunInfo": "runs",
     "STEP_RECORD": "decisions",
@@ -109,6 +117,7 @@ __all__ = [
     "Price",
     "PricedLLMBackend",
     "Register",
+    "RemarkingAlgorithm",
     "Reward",
     "RunInfo",
     "ScaledBox",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -121,4 +121,12 @@ class ExportingAlgorithm(Algorithm, Protocol):
 
     def export_policy(self) -> ExportedPolicy:
         """The policy as it acts now."""
+        ...
+
+
+class RemarkingAlgorithm(Algorithm, Protocol):
+    """A learner that has something to say before a training begins. Others leave the method out."""
+
+    def remarks(self, steps: int) -> Sequence[str]:
+        """What a user should know before that many more environment steps, over all environments, a line each."""
         ...

@@ -42,19 +42,17 @@ def check_encoder(entry: Registration) -> None:
     """
     model = entry.load_config()
     factory = EncoderFactory(entry.name, entry.load(), None if model is None else model())
-    refused: ConfigurationError | None = None
+    refusals: list[ConfigurationError] = []
     for what, spaces in _SPACES.items():
         layout = layout_of(gymnasium.spaces.Dict(spaces), gymnasium.spaces.Discrete(4), "the check")
         try:
             encoder, count = factory(layout, _LEARNERS_SIZES)
         except ConfigurationError as error:
-            refused = error
+            refusals.append(error)
             continue
         _check_reading(f"{entry.title}, of {what}", encoder, count, _columns(layout))
-        refused = None
-        break
-    if refused is not None:
-        raise refused
+    if len(refusals) == len(_SPACES):
+        raise refusals[0]
 
 
 def _columns(layout: ObservationLayout) -> dict[str, Tensor]:

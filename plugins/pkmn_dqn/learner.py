@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -270,6 +270,16 @@ class DQN:
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
         return exported_q_network(self._acting, self._layout, self._settings, self._encoder)
+
+    def remarks(self, steps: int) -> Sequence[str]:
+        """That a training of that many more steps ends before the first update, where it does."""
+        missing = min(self._settings.learning_starts, self._settings.buffer_size) - len(self._replay)
+        if steps >= missing:
+            return ()
+        return (
+            f"dqn learns nothing in {steps:,} steps, since its first update comes after {missing:,}: lower "
+            f"dqn.learning_starts = {self._settings.learning_starts}, or give it more steps.",
+        )
 
     @torch.inference_mode()
     def _values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:

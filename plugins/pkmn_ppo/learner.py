@@ -8,7 +8,7 @@ by ``draw``; everything else belongs to the trainer's thread. They meet in ``pub
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -241,6 +241,18 @@ class OnPolicyLearner:
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
         return exported_actor_critic(self._acting, self._layout, self._settings, self._encoder)
+
+    def remarks(self, steps: int) -> Sequence[str]:
+        """That a training of that many more steps is too short for an update, where it is."""
+        missing = (self._settings.n_steps - self._rollout.filled) * self._num_envs
+        if steps >= missing:
+            return ()
+        enough = steps // (2 * self._num_envs)  # what an update changed acts a rollout later
+        lower = f"lower {self._name}.n_steps = {self._settings.n_steps} to {enough} or less, or " if enough else ""
+        return (
+            f"{self._name} learns nothing in {steps:,} steps, since its next update comes after {missing:,}: "
+            f"{lower}give it more steps.",
+        )
 
     @property
     def _progress(self) -> float:
