@@ -33,6 +33,11 @@ def pkmn_register_algorithms(register: Register) -> None:
 
 
 @hookspec
+def pkmn_register_encoders(register: Register) -> None:
+    """Register parts of networks: ``target(layout, settings)`` builds a :class:`pkmncli.learners.encoders.Encoder`."""
+
+
+@hookspec
 def pkmn_register_llm_backends(register: Register) -> None:
     """Register backends for language models: ``target(settings, model) -> pkmncli.api.LLMBackend``."""
 

@@ -31,9 +31,17 @@ if TYPE_CHECKING:
         Price,
         PricedLLMBackend,
     )
-    from pkmncli.api.learning import Algorithm, ExportedPolicy, ExportingAlgorithm, Segment, Transitions
-    from pkmncli.api.registration import API_VERSION, PROVIDED, Register
+    from pkmncli.api.learning import (
+        Algorithm,
+        ExportedPolicy,
+        ExportingAlgorithm,
+        RemarkingAlgorithm,
+        Segment,
+        Transitions,
+    )
+    from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.spaces import ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
 
 _HOMES = {
@@ -58,14 +66,17 @@ _HOMES = {
     "PricedLLMBackend": "language_models",
     "MEMORY_HASH_INTERVAL": "decisions",
     "MilestoneSplit": "environments",
+    "NAMES_ENCODER": "registration",
     "PILOT_ACTS": "decisions",
     "PROVIDED": "registration",
     "Pilot": "environments",
     "REASON_BYTES": "decisions",
     "Register": "registration",
+    "RemarkingAlgorithm": "learning",
     "Reward": "environments",
     "RunInfo": "runs",
     "STEP_RECORD": "decisions",
+    "ScaledBox": "spaces",
     "Segment": "learning",
     "Source": "decisions",
     "Start": "environments",
@@ -80,6 +91,7 @@ _HOMES = {
 __all__ = [
     "API_VERSION",
     "MEMORY_HASH_INTERVAL",
+    "NAMES_ENCODER",
     "PILOT_ACTS",
     "PROVIDED",
     "REASON_BYTES",
@@ -105,8 +117,10 @@ __all__ = [
     "Price",
     "PricedLLMBackend",
     "Register",
+    "RemarkingAlgorithm",
     "Reward",
     "RunInfo",
+    "ScaledBox",
     "Segment",
     "Source",
     "Start",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -40,6 +40,9 @@ class Segment:
 
 class Algorithm(Protocol):
     """A learner. Built with (observation_space, action_space, num_envs, seed, settings, device, total_steps).
+
+    One whose settings name an encoder (:data:`pkmncli.api.NAMES_ENCODER`) is also built with ``encoder=``, where it is
+    not the default; no other learner is.
 
     ``act``, ``observe``, ``draw`` and ``publish`` are called by the trainer's thread; ``learn`` by the learner's,
     at the same time as ``act`` and ``observe``. What ``learn`` changes acts only after ``publish``. So the trainer's
@@ -118,4 +121,12 @@ class ExportingAlgorithm(Algorithm, Protocol):
 
     def export_policy(self) -> ExportedPolicy:
         """The policy as it acts now."""
+        ...
+
+
+class RemarkingAlgorithm(Algorithm, Protocol):
+    """A learner that has something to say before a training begins. Others leave the method out."""
+
+    def remarks(self, steps: int) -> Sequence[str]:
+        """What a user should know before that many more environment steps, over all environments, a line each."""
         ...

@@ -17,6 +17,13 @@ from its own settings. Users find such a field among the trainer's settings only
 """
 
 
+NAMES_ENCODER: dict[str, Any] = {"names": "encoders"}
+"""Marks a field of a learner's settings, ``Field("convolution", json_schema_extra=NAMES_ENCODER)``, whose value is the
+name of an encoder. The default is one that the learner brings itself; where another one is chosen, the learner is built
+with the keyword argument ``encoder``, a :class:`pkmncli.learners.encoders.EncoderFactory`.
+"""
+
+
 class Register(Protocol):
     """Given to each ``pkmn_register_*`` hook. ``target`` and ``config`` are resolved on first use."""
 

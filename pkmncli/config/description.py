@@ -46,6 +46,21 @@ def is_provided(field: FieldInfo) -> bool:
     return isinstance(extra, dict) and all(extra.get(key) == value for key, value in PROVIDED.items())
 
 
+def named_parts(settings: BaseModel) -> list[tuple[str, str, str]]:
+    """Each plugin that a plugin's own settings choose: the setting, the kind and the name.
+
+    A field says so by what :data:`pkmncli.api.NAMES_ENCODER` marks it with. One that has its default names a part that
+    comes with the plugin itself, and is none of these.
+    """
+    found = []
+    for name, field in type(settings).model_fields.items():
+        extra = field.json_schema_extra
+        kind = extra.get("names") if isinstance(extra, dict) else None
+        if isinstance(kind, str) and getattr(settings, name) != field.default:
+            found.append((name, kind, str(getattr(settings, name))))
+    return found
+
+
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "(needed)"

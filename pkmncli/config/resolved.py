@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM, STARTS
 from pkmncli.config.curriculum_settings import CurriculumSettings
+from pkmncli.config.description import named_parts
 from pkmncli.config.model_choice import backend_serving
 from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
 from pkmncli.config.sources import CORE, Given, from_command_line, from_environment, from_file, from_set_options
@@ -152,19 +153,26 @@ class ResolvedSettings:
         for section in self._given:
             if section and section not in CORE_SECTIONS:
                 self.plugin(section)
-        chosen = dict.fromkeys([*self.train.plugins_in_use(), ("strategy", "strategies", self.train.strategy)])
-        for key, kind, name in chosen:
-            if key in self._given.get(CORE, {}):
+        chosen = [(CORE, *part) for part in self.train.plugins_in_use()]
+        chosen.append((CORE, "strategy", "strategies", self.train.strategy))
+        for section in self._given:
+            if section and section not in CORE_SECTIONS:
+                chosen += [(section, *part) for part in named_parts(self.plugin(section))]
+        for section, key, kind, name in dict.fromkeys(chosen):
+            if key in self._given.get(section, {}):
                 try:
                     self._registry.get(kind, name)
                 except PluginError as error:
-                    raise PluginError(f"setting '{key}' ({self._origin(CORE, key)}): {error}") from None
+                    setting = f"{section}.{key}" if section else key
+                    raise PluginError(f"setting '{setting}' ({self._origin(section, key)}): {error}") from None
 
     def _load_plugins_in_use(self) -> None:
         sections = set(self._registry.settings_sections())
         for _, _, name in self.train.plugins_in_use():
             if name in sections:
-                self.plugin(name)
+                for _, _, part in named_parts(self.plugin(name)):
+                    if part in sections:
+                        self.plugin(part)
 
     def _sections_with(self, key: str) -> list[str]:
         """The sections whose plugin has a setting of this name."""

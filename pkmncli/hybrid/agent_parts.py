@@ -13,6 +13,7 @@ from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
+from pkmncli.hybrid.encoder_choice import encoder_argument
 from pkmncli.plugins import get_registry
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def build_learner(settings: ResolvedSettings, arrays: Mapping[str, NDArray[Any]]
     from gymnasium import spaces  # noqa: PLC0415 - a tenth of a second that an agent without a learner needs not
 
     train = settings.train
-    registration = get_registry().get("algorithms", train.rl)
+    registry = get_registry()
+    registration = registry.get("algorithms", train.rl)
     own = settings.plugin(train.rl) if registration.config is not None else None
     learner: Algorithm = registration.load()(
         spaces.Dict({name: _space_of(name, array[0]) for name, array in arrays.items()}),
@@ -45,6 +47,7 @@ def build_learner(settings: ResolvedSettings, arrays: Mapping[str, NDArray[Any]]
         own,
         train.device,
         DEFAULT_STEPS if train.steps is None else train.steps,
+        **encoder_argument(settings, registry, own),
     )
     return learner
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmncli.api import ScaledBox
 from pkmncli.errors import ConfigurationError
 
 SCREEN = "screen"
@@ -36,6 +37,30 @@ def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 @dataclass(frozen=True, slots=True)
+class Category:
+    """A number of the vector that stands for a kind of thing, not for an amount."""
+
+    place: int
+    """Which of the vector's numbers it is."""
+    largest: int
+    """The value there is a whole number from 0 to this, divided by this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How the whole numbers of a Discrete or MultiDiscrete observation become numbers in 0..1."""
+
+    starts: tuple[int, ...]
+    largest: tuple[int, ...]
+    """The largest of each once its start was taken off; at least 1."""
+
+    def scaled(self, numbers: NDArray[Any]) -> NDArray[np.float32]:
+        """Whole numbers (n, ...) as float32 (n, size)."""
+        flat = numbers.reshape(len(numbers), -1)
+        return np.asarray((flat - np.asarray(self.starts)) / np.asarray(self.largest), np.float32)
+
+
+@dataclass(frozen=True, slots=True)
 class ObservationLayout:
     """The columns kept of an observation space: shapes without the batch, empty where there is no such column."""
 
@@ -48,6 +73,10 @@ class ObservationLayout:
     num_actions: int
     learner: str
     """Who reads them, for messages."""
+    categories: tuple[Category, ...] = ()
+    """Which of the vector's numbers are categories, by place."""
+    counted: Mapping[str, Counted] = field(default_factory=dict)
+    """Those of the vector's keys that are Discrete or MultiDiscrete."""
 
     @property
     def columns(self) -> dict[str, tuple[tuple[int, ...], type[np.generic]]]:
@@ -69,8 +98,7 @@ class ObservationLayout:
             columns[SCREEN] = pack_screen(screen) if self.screen_is_rgb else screen
             size = len(screen)
         if self.vector_size:
-            parts = [np.asarray(observations[key], np.float32) for key in self.vector_keys]
-            parts = [part.reshape(len(part), -1) for part in parts]
+            parts = [self._vector_part(key, observations[key]) for key in self.vector_keys]
             columns[VECTOR] = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
             size = len(parts[0])
         if self.has_mask:
@@ -79,6 +107,12 @@ class ObservationLayout:
             columns[MASK] = np.ones((size, self.num_actions), np.uint8)
         return columns
 
+    def _vector_part(self, key: str, observed: NDArray[Any]) -> NDArray[np.float32]:
+        if key in self.counted:
+            return self.counted[key].scaled(np.asarray(observed))
+        part = np.asarray(observed, np.float32)
+        return part.reshape(len(part), -1)
+
 
 def layout_of(
     observation_space: gymnasium.Space[Any], action_space: gymnasium.Space[Any], learner: str
@@ -86,7 +120,8 @@ def layout_of(
     """Works out what to keep of an environment's observations.
 
     Args:
-        observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are.
+        observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are. Discrete and
+            MultiDiscrete numbers count as vectors.
         action_space: Discrete, from 0.
         learner: the name of the learner that will read them, for messages.
 
@@ -102,6 +137,8 @@ def layout_of(
     screen_is_rgb = False
     vector_keys: list[str] = []
     vector_size = 0
+    categories: list[Category] = []
+    counted: dict[str, Counted] = {}
     for key, space in observation_space.spaces.items():
         shape = space.shape or ()
         if key == MASK and shape == (num_actions,):
@@ -113,12 +150,19 @@ def layout_of(
         elif key == SCREEN and space.dtype == np.uint8 and len(shape) in (2, 3):
             screen_shape = shape
         elif isinstance(space, gymnasium.spaces.Box) and len(shape) in (1, 2):
+            if isinstance(space, ScaledBox):
+                categories += [Category(vector_size + place, largest) for place, largest in space.categories]
             vector_keys.append(key)
             vector_size += math.prod(shape)
+        elif isinstance(space, gymnasium.spaces.Discrete | gymnasium.spaces.MultiDiscrete):
+            counted[key] = found = _counted(space)
+            categories += [Category(vector_size + place, largest) for place, largest in enumerate(found.largest)]
+            vector_keys.append(key)
+            vector_size += len(found.largest)
         else:
             raise ConfigurationError(
                 f"{learner} cannot learn from the observation {key!r} of {space}: it takes 'screen' (packed uint8, or "
-                f"RGB), 'action_mask' of {num_actions} and vectors of numbers."
+                f"RGB), 'action_mask' of {num_actions}, vectors of numbers, Discrete and MultiDiscrete."
             )
     if not screen_shape and not vector_size:
         raise ConfigurationError(
@@ -126,5 +170,21 @@ def layout_of(
         )
     has_mask = MASK in observation_space.spaces
     return ObservationLayout(
-        screen_shape, screen_is_rgb, tuple(vector_keys), vector_size, has_mask, num_actions, learner
+        screen_shape,
+        screen_is_rgb,
+        tuple(vector_keys),
+        vector_size,
+        has_mask,
+        num_actions,
+        learner,
+        tuple(categories),
+        counted,
     )
+
+
+def _counted(space: gymnasium.spaces.Discrete | gymnasium.spaces.MultiDiscrete) -> Counted:
+    if isinstance(space, gymnasium.spaces.Discrete):
+        starts, counts = [int(space.start)], [int(space.n)]
+    else:
+        starts, counts = space.start.ravel().tolist(), space.nvec.ravel().tolist()
+    return Counted(tuple(starts), tuple(max(1, count - 1) for count in counts))

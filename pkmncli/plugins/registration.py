@@ -22,6 +22,7 @@ HOOK_OF_KIND = {
     "environments": "pkmn_register_environments",
     "games": "pkmn_register_games",
     "algorithms": "pkmn_register_algorithms",
+    "encoders": "pkmn_register_encoders",
     "llm_backends": "pkmn_register_llm_backends",
     "rewards": "pkmn_register_rewards",
     "strategies": "pkmn_register_strategies",

@@ -35,8 +35,8 @@ def check_plugin(plugin: Any) -> list[Registration]:
 
     Raises:
         PluginError: a hook or a registration is wrong, or a target cannot be imported.
-        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, or loading
-            the plugin imports something heavy.
+        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, an encoder
+            does not read as it must, or loading the plugin imports something heavy.
     """
     registry = Registry()
     registry.register_plugin(plugin, "checked")
@@ -47,6 +47,10 @@ def check_plugin(plugin: Any) -> list[Registration]:
         assert entry.help, f"{entry.title} has no help line"
         _check_target(entry)
         _check_settings(entry)
+        if entry.kind == "encoders":
+            from pkmncli.testing.encoder_check import check_encoder  # noqa: PLC0415 - brings torch
+
+            check_encoder(entry)
     if isinstance(plugin, ModuleType):
         heavy = imported_by_loading(plugin.__name__)
         assert not heavy, f"importing {plugin.__name__} imports {', '.join(heavy)}: register targets as strings"

@@ -10,6 +10,7 @@ from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
+from pkmncli.hybrid.encoder_choice import encoder_argument
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.seeds import Purpose, derive_seed
 from pkmncli.training.worker_spec import PartSpec, WorkerSpec, import_target
@@ -168,6 +169,7 @@ def build_learner(
         own,
         train.device,
         total_steps,
+        **encoder_argument(settings, registry, own),
     )
     return learner
 

@@ -246,6 +246,8 @@ class TrainingSession:
             f"at {cost.steps_per_second:.0f} steps/s.\n"
             f"Writing to {run.folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
         )
+        for remark in getattr(learner, "remarks", lambda steps: ())(steps):
+            self._tell(remark)
 
     def _tell(self, text: str) -> None:
         logger.info("%s", redact(text))

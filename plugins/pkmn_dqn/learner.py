@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from pkmn_dqn.decidedness import Decidedness, gaps_of
-from pkmn_dqn.exported_policy import exported_policy
+from pkmn_dqn.exported_policy import exported_q_network
 from pkmn_dqn.priorities import Priorities
 from pkmn_dqn.q_learning import Batch, QLearning
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
@@ -29,6 +29,7 @@ from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
+from pkmncli.learners.encoders import EncoderFactory, require_factory
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
@@ -63,6 +64,7 @@ class DQN:
         settings: DQNSettings,
         device: str = "cpu",
         total_steps: int = 1_000_000,
+        encoder: EncoderFactory | None = None,
     ) -> None:
         """Builds an untrained learner.
 
@@ -74,6 +76,7 @@ class DQN:
             settings: the user's.
             device: of the networks, in torch's words; ``auto`` takes a graphics card where there is one.
             total_steps: environment steps of the whole run, over all environments.
+            encoder: what builds the encoder that the settings name, where it is not the default.
 
         Raises:
             ConfigurationError: the spaces or settings do not fit the learner.
@@ -90,7 +93,9 @@ class DQN:
         self._num_envs = num_envs
         self._device = device_of(device)
         self._layout = layout_of(observation_space, action_space, "dqn")
-        self._learning = QLearning(self._layout, settings, seed, self._device)
+        require_factory(settings, encoder, "dqn")
+        self._encoder = encoder
+        self._learning = QLearning(self._layout, settings, seed, self._device, encoder)
         self._acting = copy.deepcopy(self._learning.online).requires_grad_(False)
         self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
         self._priorities: Priorities | None = None  # all steps are drawn evenly
@@ -278,7 +283,17 @@ class DQN:
 
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
-        return exported_policy(self._acting, self._layout)
+        return exported_q_network(self._acting, self._layout, self._settings, self._encoder)
+
+    def remarks(self, steps: int) -> Sequence[str]:
+        """That a training of that many more steps ends before the first update, where it does."""
+        missing = min(self._settings.learning_starts, self._settings.buffer_size) - len(self._replay)
+        if steps >= missing:
+            return ()
+        return (
+            f"dqn learns nothing in {steps:,} steps, since its first update comes after {missing:,}: lower "
+            f"dqn.learning_starts = {self._settings.learning_starts}, or give it more steps.",
+        )
 
     def _draw_batch(self) -> Batch:
         settings, weights = self._settings, None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from pkmn_dqn.settings import DQNSettings
+from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.networks import ObservationNetwork, stream
 from pkmncli.learners.observations import ObservationLayout
 
@@ -14,8 +15,8 @@ from pkmncli.learners.observations import ObservationLayout
 class QNetwork(ObservationNetwork):
     """Estimates the return of every action."""
 
-    def __init__(self, layout: ObservationLayout, settings: DQNSettings) -> None:
-        super().__init__(layout, settings)
+    def __init__(self, layout: ObservationLayout, settings: DQNSettings, encoder: EncoderFactory | None = None) -> None:
+        super().__init__(layout, settings, encoder)
         self.advantage = stream(self.num_features, settings.head_features, layout.num_actions)
         self.value = stream(self.num_features, settings.head_features, 1) if settings.dueling else None
 

@@ -31,6 +31,7 @@ from pkmn_dqn.replay_buffer import Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source
 from pkmncli.errors import TrainingError
+from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
 
@@ -134,12 +135,19 @@ def margin_loss(
 class QLearning:
     """The weights that are learned, and how."""
 
-    def __init__(self, layout: ObservationLayout, settings: DQNSettings, seed: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        layout: ObservationLayout,
+        settings: DQNSettings,
+        seed: int,
+        device: torch.device,
+        encoder: EncoderFactory | None = None,
+    ) -> None:
         self._settings = settings
         self._device = device
         with torch.random.fork_rng(devices=[]):  # leaves the process's own random state as it is
             torch.default_generator.manual_seed(seed)
-            self.online = QNetwork(layout, settings).to(device)
+            self.online = QNetwork(layout, settings, encoder).to(device)
         self.target = copy.deepcopy(self.online).requires_grad_(False)
         self._parameters = list(self.online.parameters())
         self._optimizer = torch.optim.Adam(

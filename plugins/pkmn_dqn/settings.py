@@ -12,6 +12,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
+from pkmncli.api import NAMES_ENCODER
+
 
 class DQNSettings(BaseModel):
     """What a user may set under ``[dqn]``."""
@@ -111,6 +113,9 @@ class DQNSettings(BaseModel):
 
     # Network
     dueling: bool = Field(True, description="Separate streams for state value and action advantages [rainbow]")
+    encoder: str = Field(
+        "convolution", json_schema_extra=NAMES_ENCODER, description="Network part that reads observations [own]"
+    )
     screen_channels: tuple[PositiveInt, PositiveInt] = Field(
         (32, 64), description="Channels of the two convolutions on the screen [own: speed on one core]"
     )

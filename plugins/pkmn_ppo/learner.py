@@ -8,7 +8,7 @@ by ``draw``; everything else belongs to the trainer's thread. They meet in ``pub
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,14 +18,16 @@ import torch
 from numpy.typing import NDArray
 
 from pkmn_ppo.a2c import A2CLearning
+from pkmn_ppo.exported_policy import exported_actor_critic
 from pkmn_ppo.learning import Drawn, PolicyLearning
 from pkmn_ppo.policy import leads, pick
 from pkmn_ppo.ppo import PPOLearning
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import A2CSettings, OnPolicySettings, PPOSettings
-from pkmncli.api import Segment, Source, Transitions
+from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError, TrainingError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
+from pkmncli.learners.encoders import EncoderFactory, require_factory
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
@@ -50,6 +52,7 @@ class OnPolicyLearner:
         settings: OnPolicySettings,
         device: str,
         total_steps: int,
+        encoder: EncoderFactory | None = None,
     ) -> None:
         """Builds an untrained learner.
 
@@ -62,6 +65,7 @@ class OnPolicyLearner:
             settings: the user's.
             device: of the networks, in torch's words; ``auto`` takes a graphics card where there is one.
             total_steps: environment steps of the whole run, over all environments.
+            encoder: what builds the encoder that the settings name, where it is not the default.
 
         Raises:
             ConfigurationError: the spaces or settings do not fit the learner.
@@ -74,7 +78,9 @@ class OnPolicyLearner:
         self._num_envs = num_envs
         self._device = device_of(device)
         self._layout = layout_of(observation_space, action_space, self._name)
-        self._learning = learning(self._layout, settings, seed, self._device)
+        require_factory(settings, encoder, self._name)
+        self._encoder = encoder
+        self._learning = learning(self._layout, settings, seed, self._device, encoder)
         self._acting = copy.deepcopy(self._learning.network).requires_grad_(False)
         self._rollout = self._new_rollout()
         # What was drawn for the next step, and its probability's logarithm.
@@ -232,6 +238,22 @@ class OnPolicyLearner:
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Nothing to take back."""
 
+    def export_policy(self) -> ExportedPolicy:
+        """The network that acts now, for use without this program."""
+        return exported_actor_critic(self._acting, self._layout, self._settings, self._encoder)
+
+    def remarks(self, steps: int) -> Sequence[str]:
+        """That a training of that many more steps is too short for an update, where it is."""
+        missing = (self._settings.n_steps - self._rollout.filled) * self._num_envs
+        if steps >= missing:
+            return ()
+        enough = steps // (2 * self._num_envs)  # what an update changed acts a rollout later
+        lower = f"lower {self._name}.n_steps = {self._settings.n_steps} to {enough} or less, or " if enough else ""
+        return (
+            f"{self._name} learns nothing in {steps:,} steps, since its next update comes after {missing:,}: "
+            f"{lower}give it more steps.",
+        )
+
     @property
     def _progress(self) -> float:
         return min(1.0, self.steps / self._schedule_steps)
@@ -259,6 +281,7 @@ class PPO(OnPolicyLearner):
         settings: PPOSettings,
         device: str = "cpu",
         total_steps: int = 1_000_000,
+        encoder: EncoderFactory | None = None,
     ) -> None:
         """Builds an untrained learner, as :class:`OnPolicyLearner` says."""
         rollout = settings.n_steps * num_envs
@@ -267,7 +290,8 @@ class PPO(OnPolicyLearner):
                 f"ppo.batch_size = {settings.batch_size} is more than the {rollout} steps of a rollout (ppo.n_steps = "
                 f"{settings.n_steps}, times {num_envs} environment{'s' if num_envs > 1 else ''}): set it lower."
             )
-        super().__init__(PPOLearning, observation_space, action_space, num_envs, seed, settings, device, total_steps)
+        spaces = (observation_space, action_space)
+        super().__init__(PPOLearning, *spaces, num_envs, seed, settings, device, total_steps, encoder)
 
 
 class A2C(OnPolicyLearner):
@@ -282,6 +306,8 @@ class A2C(OnPolicyLearner):
         settings: A2CSettings,
         device: str = "cpu",
         total_steps: int = 1_000_000,
+        encoder: EncoderFactory | None = None,
     ) -> None:
         """Builds an untrained learner, as :class:`OnPolicyLearner` says."""
-        super().__init__(A2CLearning, observation_space, action_space, num_envs, seed, settings, device, total_steps)
+        spaces = (observation_space, action_space)
+        super().__init__(A2CLearning, *spaces, num_envs, seed, settings, device, total_steps, encoder)

@@ -19,6 +19,7 @@ from pkmn_ppo.policy import ActorCritic
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import OnPolicySettings
 from pkmncli.errors import TrainingError
+from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.observations import ObservationLayout
 from pkmncli.learners.weights import dump_network, dump_optimizer, restore_network, restore_optimizer
 
@@ -50,13 +51,20 @@ class PolicyLearning(ABC, Generic[SettingsT]):
     optimizer_parts: ClassVar[Sequence[str]]
     """What the optimizer keeps of each weight."""
 
-    def __init__(self, layout: ObservationLayout, settings: SettingsT, seed: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        layout: ObservationLayout,
+        settings: SettingsT,
+        seed: int,
+        device: torch.device,
+        encoder: EncoderFactory | None = None,
+    ) -> None:
         self.settings = settings
         self._layout = layout
         self._device = device
         with torch.random.fork_rng(devices=[]):  # leaves the process's own random state as it is
             torch.default_generator.manual_seed(seed)
-            self.network = ActorCritic(layout, settings).to(device)
+            self.network = ActorCritic(layout, settings, encoder).to(device)
         self._optimizer = self.optimizer(list(self.network.parameters()))
         self.updates = 0
 

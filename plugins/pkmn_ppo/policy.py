@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_ppo.settings import OnPolicySettings
+from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.networks import ObservationNetwork, stream
 from pkmncli.learners.observations import MASK, ObservationLayout
 
@@ -44,8 +45,10 @@ class MaskedCategorical:
 class ActorCritic(ObservationNetwork):
     """Says how likely each press should be, and what a situation is worth."""
 
-    def __init__(self, layout: ObservationLayout, settings: OnPolicySettings) -> None:
-        super().__init__(layout, settings)
+    def __init__(
+        self, layout: ObservationLayout, settings: OnPolicySettings, encoder: EncoderFactory | None = None
+    ) -> None:
+        super().__init__(layout, settings, encoder)
         self.policy = stream(self.num_features, settings.head_features, layout.num_actions)
         self.value = stream(self.num_features, settings.head_features, 1)
         self._initialize()
@@ -62,10 +65,14 @@ class ActorCritic(ObservationNetwork):
     def _initialize(self) -> None:
         """Orthogonal weights, and a last layer of the policy so small that all presses begin about equally likely.
 
-        Andrychowicz et al. 2021, "What matters for on-policy deep actor-critic methods?", section 3.2.
+        Andrychowicz et al. 2021, "What matters for on-policy deep actor-critic methods?", section 3.2. An encoder that
+        is not the default one begins as it was made.
         """
         gains = {self.policy[-1]: 0.01, self.value[-1]: 1.0}
+        foreign = set() if self.encoder is None else set(self.encoder.modules())
         for module in self.modules():
+            if module in foreign:
+                continue
             if isinstance(module, nn.Conv2d | nn.Linear):
                 nn.init.orthogonal_(module.weight, gains.get(module, math.sqrt(2)))
                 assert module.bias is not None

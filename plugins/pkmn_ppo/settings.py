@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
+from pkmncli.api import NAMES_ENCODER
+
 
 class OnPolicySettings(BaseModel):
     """What both learners have. Fields without a default have one in each learner's own settings."""
@@ -57,6 +59,11 @@ class OnPolicySettings(BaseModel):
     )
 
     # Network
+    encoder: str = Field(
+        "convolution",
+        json_schema_extra=NAMES_ENCODER,
+        description="Network part that reads observations [own: as dqn's]",
+    )
     screen_channels: tuple[PositiveInt, PositiveInt] = Field(
         (32, 64), description="Channels of the two convolutions on the screen [own: as dqn's]"
     )

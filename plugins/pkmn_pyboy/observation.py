@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pkmn_pyboy.masks import ACTION_COUNT
 from pkmn_pyboy.state.game_state import MONEY_MOST, PHASE_NAMES, SPECIES_COUNT, GameState
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
+from pkmncli.api import ScaledBox
 
 RGB_SHAPE = (144, 160, 3)
 PACKED_SHAPE = (72, 40)
@@ -31,16 +32,18 @@ class StateVariable:
     unit: str
     scale: float
     meaning: str
+    is_category: bool = False
+    """Whether it stands for a kind of thing, as a map's number does, and not for an amount."""
 
 
 STATE_VARIABLES: tuple[StateVariable, ...] = (
-    StateVariable("map_group", "group", 32, "group of the map"),
-    StateVariable("map_number", "number", 128, "number of the map in its group"),
+    StateVariable("map_group", "group", 32, "group of the map", is_category=True),
+    StateVariable("map_number", "number", 128, "number of the map in its group", is_category=True),
     StateVariable("x", "tiles", 128, "column of the player's tile"),
     StateVariable("y", "tiles", 128, "row of the player's tile"),
-    StateVariable("facing", "index", 3, "0 down, 1 up, 2 left, 3 right"),
-    StateVariable("movement", "code", 8, "0 on foot, 1 bicycle, 4 surfing"),
-    StateVariable("phase", "index", len(PHASE_NAMES) - 1, "kind of situation"),
+    StateVariable("facing", "index", 3, "0 down, 1 up, 2 left, 3 right", is_category=True),
+    StateVariable("movement", "code", 8, "0 on foot, 1 bicycle, 4 surfing", is_category=True),
+    StateVariable("phase", "index", len(PHASE_NAMES) - 1, "kind of situation", is_category=True),
     StateVariable("party_size", "Pokemon", 6, "Pokemon in the party"),
     StateVariable("lead_level", "level", 100, "level of the first Pokemon"),
     StateVariable("lead_hp", "share", 1, "hit points of the first Pokemon over its most"),
@@ -52,7 +55,7 @@ STATE_VARIABLES: tuple[StateVariable, ...] = (
     StateVariable("caught", "species", SPECIES_COUNT, "species caught"),
     StateVariable("seen", "species", SPECIES_COUNT, "species seen"),
     StateVariable("milestones", "share", 1, "milestones reached over all there are"),
-    StateVariable("battle", "kind", 2, "0 none, 1 wild, 2 trainer"),
+    StateVariable("battle", "kind", 2, "0 none, 1 wild, 2 trainer", is_category=True),
     StateVariable("enemy_level", "level", 100, "level of the opponent"),
     StateVariable("enemy_hp", "share", 1, "hit points of the opponent over its most"),
     StateVariable("battler_hp", "share", 1, "hit points of the own Pokemon in battle over its most"),
@@ -63,6 +66,7 @@ STATE_VARIABLES: tuple[StateVariable, ...] = (
 
 STATE_SIZE = len(STATE_VARIABLES)
 _SCALES = np.array([1 / variable.scale for variable in STATE_VARIABLES], dtype=np.float32)
+_CATEGORIES = {place: int(one.scale) for place, one in enumerate(STATE_VARIABLES) if one.is_category}
 _PACK_STATE = struct.Struct(f"{STATE_SIZE}f").pack_into
 """Writes numbers straight into an array's memory, several times faster than assigning a tuple to it."""
 
@@ -76,7 +80,7 @@ def observation_space(observation_type: str, *, packed: bool) -> spaces.Dict:
     """
     parts: dict[str, spaces.Space[Any]] = {"action_mask": spaces.Box(0, 1, (ACTION_COUNT,), np.int8)}
     if observation_type != "screen":
-        parts["state_variables"] = spaces.Box(0.0, 1.0, (STATE_SIZE,), np.float32)
+        parts["state_variables"] = ScaledBox(STATE_SIZE, _CATEGORIES)
     if observation_type != "state":
         parts["screen"] = spaces.Box(0, 255, PACKED_SHAPE if packed else RGB_SHAPE, np.uint8)
     return spaces.Dict(parts)

@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
 
 from pkmncli.config import resolve_settings
-from pkmncli.errors import PluginError
+from pkmncli.errors import ConfigurationError, PluginError
 from pkmncli.hookspecs import hookimpl
+from pkmncli.learners.observations import ObservationLayout
 from pkmncli.plugins import Plugin, Registry
 from pkmncli.testing import check_plugin
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "pkmn_coin_reward"
-BUILT_IN = ("pkmn_pyboy.plugin", "pkmn_dqn.plugin", "pkmn_ppo.plugin", "pkmn_decisions.plugin")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE = EXAMPLES / "pkmn_coin_reward"
+BUILT_IN = ("pkmn_pyboy.plugin", "pkmn_dqn.plugin", "pkmn_ppo.plugin", "pkmn_encoders.plugin", "pkmn_decisions.plugin")
 
 
 class GoodSettings(BaseModel):
@@ -92,6 +96,96 @@ def test_a_broken_contract_is_found(registration: dict[str, Any], message: str) 
         check_plugin(plugin_with(**registration))
 
 
+class Encoder(nn.Module):
+    """A good one, which tests make worse."""
+
+    def __init__(self, layout: ObservationLayout, settings: Any) -> None:
+        super().__init__()
+        if not layout.vector_size:
+            raise ConfigurationError("nothing to read")
+        self.num_features = 6
+        self.layer = nn.Linear(layout.vector_size, 6)
+
+    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
+        found: Tensor = self.layer(columns["vector"])
+        return found
+
+
+class NotFinite(Encoder):
+    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
+        return super().forward(columns) / (columns["vector"].sum() == 0)
+
+
+class Blind(Encoder):
+    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
+        return super().forward({"vector": torch.zeros_like(columns["vector"])})
+
+
+class Random(Encoder):
+    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
+        return nn.functional.dropout(super().forward(columns))
+
+
+class Remembering(Encoder):
+    def __init__(self, layout: ObservationLayout, settings: Any) -> None:
+        super().__init__(layout, settings)
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
+        self.seen += 1
+        return super().forward(columns)
+
+
+class OfTheBatch(Encoder):
+    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
+        return super().forward(columns) - columns["vector"].mean()
+
+
+class Detached(Encoder):
+    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
+        return super().forward(columns).detach()
+
+
+class ReadsNothing(Encoder):
+    def __init__(self, layout: ObservationLayout, settings: Any) -> None:
+        raise ConfigurationError("it reads tapes alone")
+
+
+def encoder_plugin(target: type) -> Any:
+    class Inline:
+        @hookimpl
+        def pkmn_register_encoders(self, register: Callable[..., None]) -> None:
+            register("mine", target, help="an encoder")
+
+    return Inline()
+
+
+def test_a_good_encoder_passes() -> None:
+    assert [(entry.kind, entry.name) for entry in check_plugin(encoder_plugin(Encoder))] == [("encoders", "mine")]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (NotFinite, "gives numbers that are not finite"),
+        (Blind, "gives the same for observations that differ"),
+        (Random, "gives something else for the same observations"),
+        (Remembering, "is changed by reading"),
+        (OfTheBatch, "what it gives depends on the batch"),
+        (Detached, "no gradient reaches its weights"),
+    ],
+)
+def test_what_an_encoder_does_wrong_is_found(target: type, message: str) -> None:
+    with pytest.raises(AssertionError, match=f"encoder 'mine', of .*: {message}"):
+        check_plugin(encoder_plugin(target))
+
+
+@pytest.mark.parametrize(("target", "message"), [(ReadsNothing, "reads tapes"), (SimpleNamespace, "positional")])
+def test_an_encoder_that_reads_nothing_is_told(target: type, message: str) -> None:
+    with pytest.raises((ConfigurationError, TypeError), match=message):
+        check_plugin(encoder_plugin(target))
+
+
 def test_a_plugin_must_do_something() -> None:
     with pytest.raises(PluginError, match="registers nothing"):
         check_plugin(SimpleNamespace())
@@ -120,11 +214,13 @@ def test_the_example_works_without_being_installed(
     assert reward.score(None, 0, SimpleNamespace(money=3500)) == {"coins": 1.0}
 
 
-def test_the_examples_own_tests_pass() -> None:
+@pytest.mark.parametrize("example", ["pkmn_coin_reward", "pkmn_patch_encoder"])
+def test_the_examples_own_tests_pass(example: str) -> None:
+    folder = EXAMPLES / example
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=EXAMPLE,
-        env={**os.environ, "PYTHONPATH": str(EXAMPLE)},
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), os.environ.get("PYTHONPATH", "")))},
         capture_output=True,
         text=True,
         check=False,

@@ -258,3 +258,13 @@ def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes(priority_expo
     assert len(learner._replay) == learner.experience_steps == 100_000
     assert learner.experience_bytes <= 400e6
     assert sum(array.nbytes for segment in segments for array in segment.arrays.values()) <= 400e6
+
+
+def test_a_training_too_short_for_an_update_says_which_setting_mends_it(
+    scripted_training: Any,
+) -> None:
+    training = scripted_training()
+    assert training.learner.remarks(40) == ()
+    (remark,) = training.learner.remarks(39)
+    assert "dqn learns nothing in 39 steps" in remark and "lower dqn.learning_starts = 40" in remark
+    assert training.run(15).learner.remarks(10) == ()

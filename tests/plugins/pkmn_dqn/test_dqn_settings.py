@@ -27,6 +27,8 @@ def test_every_setting_is_explained_with_its_default(name: str) -> None:
     default = field.default
     if isinstance(default, bool):
         assert shown == str(default).lower()
+    elif isinstance(default, str):
+        assert shown == default
     elif isinstance(default, tuple):
         assert shown == str(list(default)).replace(",", "")
     elif isinstance(default, str):

@@ -193,3 +193,21 @@ def test_building_a_learner_leaves_torchs_random_numbers_alone(scripted_training
     torch.manual_seed(3)
     scripted_training()
     assert torch.equal(torch.rand(4), expected)
+
+
+def test_a_training_too_short_for_an_update_says_which_setting_mends_it(scripted_training: Any) -> None:
+    learner = scripted_training(n_steps=15, batch_size=8).learner
+    assert learner.remarks(30) == ()
+    (remark,) = learner.remarks(28)
+    assert remark == (
+        "ppo learns nothing in 28 steps, since its next update comes after 30: lower ppo.n_steps = 15 to 7 or less, "
+        "or give it more steps."
+    )
+    (remark,) = scripted_training("a2c").learner.remarks(3)
+    assert "a2c learns nothing in 3 steps" in remark and "after 10: give it more steps" in remark
+
+
+def test_the_rollout_under_way_counts_for_the_next_update(scripted_training: Any) -> None:
+    training = scripted_training(n_steps=15, batch_size=8).run(10)
+    assert training.learner.remarks(10) == ()
+    assert "after 10: " in training.learner.remarks(9)[0]

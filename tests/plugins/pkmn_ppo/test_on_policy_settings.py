@@ -23,6 +23,8 @@ def written(cell: str) -> object:
         return cell == "true"
     if cell.startswith("["):
         return tuple(json.loads(cell))
+    if cell.isalpha():
+        return cell
     return float(cell.replace(",", "")) if cell else None
 
 

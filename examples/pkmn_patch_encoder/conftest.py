@@ -1,0 +1,3 @@
+"""Makes the fixtures for plugin authors available."""
+
+pytest_plugins = ["pkmncli.testing.pytest_plugin"]

@@ -1,0 +1,1 @@
+"""An encoder that reads the screen in patches."""

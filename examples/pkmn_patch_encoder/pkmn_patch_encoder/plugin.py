@@ -1,0 +1,17 @@
+"""Registers the encoder. The targets are strings, so that `pkmn --help` does not import torch."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_encoders(register: Register) -> None:
+    """Adds ``patches``."""
+    register(
+        "patches",
+        "pkmn_patch_encoder.encoder:PatchEncoder",
+        config="pkmn_patch_encoder.settings:PatchSettings",
+        help="the screen in squares of the player's grid, with attention between them",
+    )

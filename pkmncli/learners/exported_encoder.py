@@ -1,0 +1,82 @@
+"""Brings the encoder of an exported policy back, where it is not the default one: its package has to be installed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pkmncli.errors import ConfigurationError
+from pkmncli.learners.observations import Category, Counted, ObservationLayout
+from pkmncli.learners.weights import under
+
+
+def load_encoder(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Callable[[Mapping[str, Any]], Tensor]:
+    """What reads observations as the exported network did.
+
+    Args:
+        about: the policy's description, as ``policy.json`` has it.
+        weights: its tensors by name.
+
+    Returns:
+        A function from one observation of the environment, a dictionary of arrays, to (1, num_features) float32.
+
+    Raises:
+        ConfigurationError: the package that brings the encoder is not installed, or another version of it.
+    """
+    origin = about["network"]["encoder"]
+    layout = _layout(about["network"]["layout"])
+    try:
+        settings = _settings(origin)
+        encoder = _imported(origin["target"])(layout, settings)
+        encoder.load_state_dict(under("encoder", weights))
+    except (ImportError, AttributeError, RuntimeError, ValueError) as error:
+        source = f"{origin['distribution']} {origin['version']}".strip()
+        raise ConfigurationError(
+            f"this policy reads observations with the encoder {origin['name']!r} of {source}: install that "
+            f"({' '.join(str(error).split())})"
+        ) from error
+    encoder.requires_grad_(False)
+
+    def features(observation: Mapping[str, Any]) -> Tensor:
+        batch = {name: np.asarray(value)[None] for name, value in observation.items()}
+        columns = {name: torch.tensor(array) for name, array in layout.encode(batch).items()}
+        found: Tensor = encoder(columns)
+        return found
+
+    return features
+
+
+def _imported(target: str) -> Any:
+    module, _, names = target.partition(":")
+    found: Any = importlib.import_module(module)
+    for name in names.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def _settings(origin: Mapping[str, Any]) -> Any:
+    """Its own settings; those of the learner, as they were, for an encoder that has none."""
+    if origin["config"] is None:
+        return SimpleNamespace(**origin["settings"])
+    return _imported(origin["config"])(**origin["settings"])
+
+
+def _layout(plain: Mapping[str, Any]) -> ObservationLayout:
+    """A layout from what JSON made of it."""
+    return ObservationLayout(
+        **{
+            **plain,
+            "screen_shape": tuple(plain["screen_shape"]),
+            "vector_keys": tuple(plain["vector_keys"]),
+            "categories": tuple(Category(**one) for one in plain["categories"]),
+            "counted": {
+                key: Counted(tuple(one["starts"]), tuple(one["largest"])) for key, one in plain["counted"].items()
+            },
+        }
+    )

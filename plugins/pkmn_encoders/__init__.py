@@ -1,0 +1,1 @@
+"""Network parts that read observations, for the learners on PyTorch."""

@@ -1,0 +1,22 @@
+"""Registers the encoders that come with pkmncli."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_encoders(register: Register) -> None:
+    """Registers ``convolution`` and ``embedding``."""
+    register(
+        "convolution",
+        "pkmncli.learners.networks:ConvolutionEncoder",
+        help="Two convolutions and a normalised layer, of the sizes that the learner's settings say; the default",
+    )
+    register(
+        "embedding",
+        "pkmn_encoders.embedding:EmbeddingEncoder",
+        config="pkmn_encoders.settings:EmbeddingSettings",
+        help="As convolution, and a table of learned numbers for each state variable that names a kind, as maps do",
+    )
