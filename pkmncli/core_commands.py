@@ -8,6 +8,7 @@ CORE_COMMANDS = {
     "replay": "Play a recorded episode again, check it and make a video of it.",
     "compare": "Compare what runs reached, and how far chance may have decided.",
     "experiment": "Train every combination of settings and seed that a file asks for.",
+    "tune": "Search settings for the best ones by trials, and keep them as a preset.",
     "export": "Take a run's tables and its learner's policy to other programs.",
     "bench": "Measure the speed of the parts on this machine.",
     "llm": "Ask a language model by hand, or list a backend's models.",

@@ -158,6 +158,16 @@ class Run:
         finally:
             lock.release()
 
+    def in_use_by(self) -> int | None:
+        """The process that holds the run now, as far as it has written itself down; None where nobody holds it."""
+        if not self.lock_file.exists():
+            return None
+        try:
+            with self.locked():
+                return None
+        except RunError:
+            return self._holder()
+
     def _holder(self) -> int | None:
         try:
             return int(self.lock_file.read_text(encoding="utf-8"))

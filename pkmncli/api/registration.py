@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from pkmncli import version
@@ -36,6 +37,7 @@ class Register(Protocol):
         help: str = "",
         api: int = API_VERSION,
         extra: str = "",
+        presets: str | Path = "",
     ) -> None:
         """Registers ``name``.
 
@@ -46,5 +48,6 @@ class Register(Protocol):
             help: one line for ``pkmn plugins``.
             api: the API version that the plugin was written for.
             extra: the extra of the distribution that brings what the target imports.
+            presets: of a learner, the folder of its presets, as ``"package:folder"``: a TOML file each.
         """
         ...

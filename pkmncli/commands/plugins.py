@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pkmncli import plugins as plugin_system
 from pkmncli.diagnostics import debug_enabled
-from pkmncli.errors import EXIT_USAGE, PluginError
+from pkmncli.errors import EXIT_USAGE, ConfigurationError, PluginError
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
 from pkmncli.version import API_VERSION
 
@@ -69,6 +69,40 @@ def show_plugin(
         _print_plugin(registry, plugin, console)
 
 
+@plugins.command("check")
+def check_plugins(
+    name: Annotated[
+        str | None, typer.Argument(help="What a plugin registered, or a plugin's own name. [default: all]")
+    ] = None,
+) -> None:
+    """Try what plugins registered: whether it can be imported, and whether its settings and presets are right."""
+    registry = plugin_system.get_registry(strict=False)
+    entries = [entry for entry in registry.registrations() if name in (None, entry.name, entry.plugin.name)]
+    if not entries:
+        raise PluginError(_unknown(registry, name or ""))
+    wrong = False
+    for entry in entries:
+        problems = _problems(entry)
+        wrong = wrong or bool(problems)
+        print(f"{entry.title}: {'wrong' if problems else 'fine'}")
+        for problem in problems:
+            print(f"  {problem}")
+    if wrong:
+        raise typer.Exit(EXIT_USAGE)
+
+
+def _problems(entry: Registration) -> list[str]:
+    """What is wrong with a registration, a line each. An extra that is not installed is nothing wrong."""
+    from pkmncli.config.presets import check_presets  # noqa: PLC0415 - imports pydantic
+
+    try:
+        entry.load()
+        entry.load_config()
+    except PluginError as error:
+        return [] if entry.extra and "pip install" in str(error) else [str(error)]
+    return check_presets(entry)
+
+
 def _listing(registry: Registry) -> dict[str, Any]:
     return {
         "api": API_VERSION,
@@ -108,6 +142,7 @@ def _details(registry: Registry, entry: Registration) -> dict[str, Any]:
     """An entry after a trial: whether it can really be imported, and what its settings are."""
     details = _entry(registry, entry)
     settings: list[dict[str, str]] = []
+    presets: list[dict[str, Any]] = []
     if details["state"] != "contested":
         details["state"] = "ready"
     try:
@@ -117,9 +152,29 @@ def _details(registry: Registry, entry: Registration) -> dict[str, Any]:
             from pkmncli.config.description import describe_settings  # noqa: PLC0415 - imports pydantic
 
             settings = [setting._asdict() for setting in describe_settings(model)]
+            presets = _presets(entry, model)
     except PluginError as error:
         details["state"] = str(error)
-    return {**details, "settings": settings}
+    return {**details, "settings": settings, "presets": presets}
+
+
+def _presets(entry: Registration, model: Any) -> list[dict[str, Any]]:
+    """Each preset with what it sets other than by default."""
+    from pkmncli.config.presets import read_preset  # noqa: PLC0415 - imports pydantic
+
+    found = []
+    for name, path in entry.preset_files().items():
+        try:
+            preset = read_preset(path, name)
+            changes = {
+                key: {"value": value, "default": default}
+                for key, (value, default) in preset.changes(entry.name, model).items()
+            }
+            others = {one.key: {"value": one.value} for one in preset.given if one.section != entry.name}
+            found.append({"name": name, "description": preset.description, "changes": changes | others})
+        except ConfigurationError as error:
+            found.append({"name": name, "description": str(error), "changes": {}})
+    return found
 
 
 def _is_contested(registry: Registry, entry: Registration) -> bool:
@@ -170,6 +225,12 @@ def _print_details(details: dict[str, Any], console: Console) -> None:
             console.print(Text(f"  {title + ':':8}{text}"))
     if not details["settings"]:
         return
+    _print_settings(details, console)
+    if details["presets"]:
+        _print_presets(details, console)
+
+
+def _print_settings(details: dict[str, Any], console: Console) -> None:
     section = details["name"]
     variable = f"PKMN_{section.upper().replace('-', '_')}__NAME"
     console.print(Text(f"\nSettings, under [{section}] in a file, as --set {section}.name=value, or as {variable}:"))
@@ -178,6 +239,20 @@ def _print_details(details: dict[str, Any], console: Console) -> None:
         console.print(Text(f"  {setting['name']} = {setting['default']}{unit}   ({setting['allowed']})"))
         if setting["description"]:
             console.print(Text(f"      {setting['description']}"))
+
+
+def _print_presets(details: dict[str, Any], console: Console) -> None:
+    from pkmncli.config.run_file import toml_item  # noqa: PLC0415 - imports pydantic
+
+    console.print(Text("\nPresets, for pkmn train --preset NAME, with what each changes:"))
+    for preset in details["presets"]:
+        console.print(Text(f"  {preset['name']}: {preset['description']}"))
+        for key, change in preset["changes"].items():
+            value, default = toml_item(change["value"]).as_string(), change.get("default")
+            usual = "" if "default" not in change else f"   (default {toml_item(default).as_string()})"
+            console.print(Text(f"      {key} = {value}{usual}"))
+        if not preset["changes"]:
+            console.print(Text("      nothing: all defaults are these"))
 
 
 def _print_plugin(registry: Registry, plugin: Plugin, console: Console) -> None:

@@ -47,6 +47,9 @@ def train(
         bool, typer.Option("--force-rom", help="Go on with an image that the profile does not know, at your own risk.")
     ] = False,
     rl: Annotated[str | None, typer.Option(help="Learning algorithm: dqn, ppo, a2c; or none. [default: dqn]")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Settings to begin from: a preset of the learner, or a preset's file.")
+    ] = None,
     no_rl: Annotated[bool, typer.Option("--no-rl", "--no-dqn", help="No learner: the pilot plays alone.")] = False,
     llm: Annotated[str | None, typer.Option(help="Language model backend, or none. [default: none]")] = None,
     llm_model: Annotated[str | None, typer.Option(help="Language model. [default: the backend's choice]")] = None,
@@ -143,6 +146,7 @@ def train(
         "game_folder": game_folder,
         "force_rom": force_rom or None,
         "rl": NONE if no_rl else rl,
+        "preset": preset,
         "llm": llm,
         "llm_model": llm_model,
         "llm_interval": llm_interval,

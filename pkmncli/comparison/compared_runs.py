@@ -122,7 +122,7 @@ def score(compared: ComparedRun, registry: Registry, metric: str | None, last: i
     if metric is not None:
         _, values = read_curve(compared, registry, metric)
         if not len(values):
-            raise ConfigurationError(_no_metric(compared, registry, metric))
+            raise ConfigurationError(no_such_metric(compared, registry, metric))
         return Score(float(values[-last:].mean()), metric)
     evaluated = _latest_evaluation(compared)
     if evaluated is not None:
@@ -200,7 +200,8 @@ def _latest_evaluation(compared: ComparedRun) -> float | None:
     return None
 
 
-def _no_metric(compared: ComparedRun, registry: Registry, metric: str) -> str:
+def no_such_metric(compared: ComparedRun, registry: Registry, metric: str) -> str:
+    """The line that says that a run has no metric of that name, and which it may have been."""
     store = open_store(registry, compared.tables)
     try:
         names = sorted({row["name"] for row in store.read("metrics")})

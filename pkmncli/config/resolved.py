@@ -16,15 +16,22 @@ from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM, STARTS
 from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.config.description import named_parts
 from pkmncli.config.model_choice import backend_serving
+from pkmncli.config.presets import chosen_preset
 from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
-from pkmncli.config.sources import CORE, Given, from_command_line, from_environment, from_file, from_set_options
+from pkmncli.config.sources import (
+    CORE,
+    DEFAULT,
+    Given,
+    from_command_line,
+    from_environment,
+    from_file,
+    from_set_options,
+)
 from pkmncli.config.starts_settings import StartsSettings
 from pkmncli.config.train_settings import TrainSettings
 from pkmncli.config.validation import settable_fields, validate
 from pkmncli.errors import ConfigurationError, PluginError
 from pkmncli.plugins import Registry
-
-DEFAULT = "default"
 
 _GivenBySection = dict[str, dict[str, Given]]
 
@@ -198,7 +205,7 @@ def resolve_settings(
     environ: Mapping[str, str] = os.environ,
     option_names: Mapping[str, str] | None = None,
 ) -> ResolvedSettings:
-    """Puts settings together: options, then ``--set``, the environment, the file, and defaults for the rest.
+    """Puts settings together: options, then ``--set``, the environment, the file, a preset, and defaults for the rest.
 
     Args:
         cli: options by their setting's name; None stands for an option that was not given.
@@ -217,6 +224,7 @@ def resolve_settings(
         *from_set_options(sets),
         *from_command_line(cli, option_names),
     ]
+    found = [*_from_preset(found, registry), *found]
     given: _GivenBySection = {}
     for entry in found:
         given.setdefault(_section_name(registry, entry), {})[entry.key] = entry
@@ -227,6 +235,15 @@ def resolve_settings(
         settings = ResolvedSettings(given, registry)
     settings.check_all()
     return settings
+
+
+def _from_preset(found: Iterable[Given], registry: Registry) -> Iterable[Given]:
+    """What the preset sets that was chosen in any of the sources, if one was."""
+    core = {entry.key: entry for entry in found if entry.section == CORE}
+    if "preset" not in core:
+        return ()
+    learner = core.get("rl", Given(CORE, "rl", TrainSettings.model_fields["rl"].default, DEFAULT))
+    return chosen_preset(core["preset"], learner, registry).given
 
 
 def _settable(model: BaseModel) -> dict[str, Any]:

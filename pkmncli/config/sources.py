@@ -17,6 +17,9 @@ from pkmncli.plugins import DISABLE_VARIABLE, STRICT_VARIABLE
 CORE = ""
 """The section of the core's own settings, which stand at the top of a file."""
 
+DEFAULT = "default"
+"""Where a value comes from that nobody gave."""
+
 PREFIX = "PKMN_"
 NO_SETTINGS = frozenset({DEBUG_VARIABLE, DISABLE_VARIABLE, STRICT_VARIABLE})
 """Variables that begin like settings and are none. Those that begin with PKMN_TEST_ are left to test suites."""

@@ -122,6 +122,9 @@ class TrainSettings(BaseModel):
         ["progress", "exploration=0.5"], min_length=1, description="parts of the reward, each a name or name=weight"
     )
     rl: str = Field("dqn", description="learning algorithm, or none")
+    preset: str | None = Field(
+        None, min_length=1, description="settings to begin from: a preset of the learner, or a preset's file"
+    )
     mode: Literal["adaptive", "llm-only", "rl-only"] = Field("adaptive", description="who may decide")
 
     llm: str = Field(NONE, description="language model backend, or none")

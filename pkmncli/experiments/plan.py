@@ -19,7 +19,7 @@ import hashlib
 import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -51,7 +51,7 @@ class PlannedRun:
     @property
     def set_options(self) -> list[str]:
         """Its settings as values of ``--set``, which stands above environment variables."""
-        return [f"{name}={_as_text(value)}" for name, value in self.settings.items()]
+        return [f"{name}={as_text(value)}" for name, value in self.settings.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,37 +70,39 @@ def read_plan(path: Path) -> Plan:
     Raises:
         ConfigurationError: it is missing, or something in it is wrong; with what and where.
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise ConfigurationError(f"there is no experiment file {path}") from None
-    except OSError as error:
-        raise ConfigurationError(f"the experiment file {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigurationError(f"{path} is no experiment file: it is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+    content = read_toml(path, "experiment")
     try:
         return _plan(content)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
+def read_toml(path: Path, kind: str) -> dict[str, Any]:
+    """The content of a TOML file; ``kind`` says what it is the file of.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise ConfigurationError(f"there is no {kind} file {path}") from None
+    except OSError as error:
+        raise ConfigurationError(f"the {kind} file {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path} is no {kind} file: it is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+
+
 def _plan(content: Mapping[str, Any]) -> Plan:
-    _check_names(content, _TABLES, "table of an experiment")
+    check_names(content, _TABLES, "table of an experiment")
     head = content.get("experiment", {})
     if not isinstance(head, Mapping):
         raise ConfigurationError("[experiment] must be a table")
-    _check_names(head, _KEYS, "key of [experiment]")
-    name = head.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ConfigurationError(
-            "[experiment] needs a name of letters, digits, '.', '_', '+' and '-', which its folder is called by"
-        )
-    processes = head.get("processes", 1)
-    if not _is_number(processes) or processes < 1:
-        raise ConfigurationError(f"processes = {processes!r}: give the number of trainings side by side, at least 1")
-    common = _settings(content.get("settings", {}), "[settings]")
+    check_names(head, _KEYS, "key of [experiment]")
+    name, processes = name_of(head, "[experiment]"), processes_of(head)
+    common = settings_of(content.get("settings", {}), "[settings]")
     combinations = _combinations(content.get("grid", []))
     for setting in common:
         if any(setting in combination for combination in combinations):
@@ -109,7 +111,7 @@ def _plan(content: Mapping[str, Any]) -> Plan:
     runs = tuple(
         PlannedRun(_run_name(combination, varying, seed), {**common, **combination}, seed)
         for combination in combinations
-        for seed in _seeds(head.get("seeds", 1))
+        for seed in seeds_of(head.get("seeds", 1))
     )
     names = [run.name for run in runs]
     doubled = next((name for name in names if names.count(name) > 1), None)
@@ -118,20 +120,48 @@ def _plan(content: Mapping[str, Any]) -> Plan:
     return Plan(name, processes, varying, runs)
 
 
-def _seeds(given: Any) -> list[int]:
-    seeds = list(range(given)) if _is_number(given) else given
-    if not isinstance(seeds, list) or not seeds or not all(_is_number(seed) and seed >= 0 for seed in seeds):
+def name_of(head: Mapping[str, Any], where: str) -> str:
+    """The name that a folder in the folder for runs is called by. Raises ConfigurationError where there is none."""
+    name = head.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{where} needs a name of letters, digits, '.', '_', '+' and '-', which its folder is called by"
+        )
+    return name
+
+
+def processes_of(head: Mapping[str, Any]) -> int:
+    """How many trainings run side by side. Raises ConfigurationError where that is no number from 1."""
+    processes = head.get("processes", 1)
+    if not is_whole_number(processes) or processes < 1:
+        raise ConfigurationError(f"processes = {processes!r}: give the number of trainings side by side, at least 1")
+    return int(processes)
+
+
+def seeds_of(given: Any) -> list[int]:
+    """Seeds from how many there are, or a list of them, each once. Raises ConfigurationError for anything else."""
+    seeds = list(range(given)) if is_whole_number(given) else given
+    if not isinstance(seeds, list) or not seeds or not all(is_whole_number(seed) and seed >= 0 for seed in seeds):
         raise ConfigurationError(f"seeds = {given!r}: give how many, or a list of whole numbers from 0")
     return list(dict.fromkeys(seeds))
 
 
-def _settings(table: Any, where: str) -> dict[str, Any]:
-    """Settings by name: those of a plugin may stand in a table of its own, or under a dotted key."""
+def settings_of(table: Any, where: str, is_value: Callable[[Any], bool] = lambda value: False) -> dict[str, Any]:
+    """Settings by name: those of a plugin may stand in a table of its own, or under a dotted key.
+
+    Args:
+        table: what the file has.
+        where: how messages name it.
+        is_value: tells a table that is a setting's value.
+
+    Raises:
+        ConfigurationError: it is no table, or has a setting that is of one training.
+    """
     if not isinstance(table, Mapping):
         raise ConfigurationError(f"{where} must be a table")
     found: dict[str, Any] = {}
     for name, value in table.items():
-        if isinstance(value, Mapping) and "." not in name:
+        if isinstance(value, Mapping) and "." not in name and not is_value(value):
             found |= {f"{name}.{key}": inner for key, inner in value.items()}
         else:
             found[name] = value
@@ -145,7 +175,7 @@ def _combinations(grids: Any) -> list[Combination]:
     """Every combination of each grid's values, each once, in the order of the file."""
     found: list[Combination] = []
     for grid in grids if isinstance(grids, list) else [grids]:
-        axes = _settings(grid, "[[grid]]")
+        axes = settings_of(grid, "[[grid]]")
         for name, values in axes.items():
             if not isinstance(values, list) or not values:
                 raise ConfigurationError(f"'{name}' in [[grid]] must be a list of the values to try, not {values!r}")
@@ -161,7 +191,7 @@ def _varying(combinations: Sequence[Combination]) -> tuple[str, ...]:
     return tuple(
         name
         for name in names
-        if len({_as_text(combination[name]) if name in combination else None for combination in combinations}) > 1
+        if len({as_text(combination[name]) if name in combination else None for combination in combinations}) > 1
     )
 
 
@@ -172,7 +202,7 @@ def _run_name(combination: Combination, varying: Sequence[str], seed: int) -> st
         if name in combination:
             short = name.rpartition(".")[2]
             alone = sum(other.rpartition(".")[2] == short for other in varying) == 1
-            value = re.sub(r"[^\w.+-]+", "-", _as_text(combination[name])).strip("-") or "none"
+            value = re.sub(r"[^\w.+-]+", "-", as_text(combination[name])).strip("-") or "none"
             parts.append(value if name == "rl" else f"{short if alone else name}-{value}")
     name = "_".join([*parts, f"seed-{seed}"])
     if len(name) > _LONGEST_NAME:
@@ -181,12 +211,13 @@ def _run_name(combination: Combination, varying: Sequence[str], seed: int) -> st
     return name
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value as ``--set`` reads it: text as it stands, anything else as TOML."""
     return value if isinstance(value, str) else toml_item(plain(value)).as_string()
 
 
-def _check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
+def check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
+    """Raises ConfigurationError for a name that is not known, with the nearest one."""
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -194,5 +225,6 @@ def _check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
             raise ConfigurationError(f"'{name}' is no {kind}: {hint}")
 
 
-def _is_number(value: Any) -> bool:
+def is_whole_number(value: Any) -> bool:
+    """Whether a value of a file is a whole number, which true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from pkmncli.atomic_files import write_errors_explained
-from pkmncli.errors import PkmnError
+from pkmncli.errors import PkmnError, RunError
 from pkmncli.experiments.standing import ExperimentRun
 
 LOGS = "logs"
@@ -20,6 +23,8 @@ LOGS = "logs"
 
 LOOK_S = 0.1
 """Time between two looks at the processes."""
+
+_STOP = signal.SIGINT if sys.platform != "win32" else signal.SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,62 @@ class Ended:
     said: str = ""
 
 
+class Trainings:
+    """The processes of trainings that go on. One that is left by an error ends them in good order first.
+
+    Each is in a session of its own, since a terminal's Ctrl-C would reach it too, and a second one ends a training
+    without saving. What it prints goes to a log that it holds locked, so that a training that outlived whoever began
+    it can be told.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[subprocess.Popen[bytes], ExperimentRun] = {}
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def __enter__(self) -> Trainings:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        if kind is not None:  # whoever insists on ending does not leave trainings behind
+            self.interrupt()
+            for process in self._running:
+                process.wait()
+
+    def start(self, one: ExperimentRun) -> None:
+        """Begins a training, or goes on with it.
+
+        Raises:
+            RunError: another process trains it, or its log cannot be written.
+        """
+        log = log_of(one)
+        with write_errors_explained(log):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("ab") as file:
+                if not _hold(file):
+                    raise RunError(f"{one.run.folder} is still being trained by an earlier command: wait, or stop that")
+                one.clear()
+                process = subprocess.Popen(
+                    one.command(), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+                )
+        self._running[process] = one
+
+    def interrupt(self, names: Container[str] | None = None) -> None:
+        """Asks trainings to save and stop: all of them, or those of some names."""
+        for process, one in self._running.items():
+            if (names is None or one.name in names) and process.poll() is None:
+                process.send_signal(_STOP)
+
+    def ended(self) -> list[Ended]:
+        """Those that have ended since it was asked last."""
+        found = []
+        for process in [process for process in self._running if process.poll() is not None]:
+            one = self._running.pop(process)
+            found.append(Ended(one, process.returncode, _last_line(log_of(one)) if process.returncode else ""))
+        return found
+
+
 def run_side_by_side(
     runs: Iterable[ExperimentRun],
     processes: int,
@@ -40,52 +101,66 @@ def run_side_by_side(
 ) -> None:
     """Trains each run in a process of its own, ``processes`` at a time, until all have ended.
 
-    Once ``interrupted``, none begins any more, and those that run are asked to save and stop. They are in a session of
-    their own, since a terminal's Ctrl-C would reach them too, and a second one ends a training without saving.
+    Once ``interrupted``, none begins any more, and those that run are asked to save and stop.
     """
-    waiting, running = deque(runs), dict[subprocess.Popen[bytes], ExperimentRun]()
-    asked = False
-    try:
-        while running or (waiting and not interrupted()):
-            while waiting and len(running) < processes and not interrupted():
+    waiting, asked = deque(runs), False
+    with Trainings() as trainings:
+        while trainings or (waiting and not interrupted()):
+            while waiting and len(trainings) < processes and not interrupted():
                 one = waiting.popleft()
                 try:
-                    running[_start(one)] = one
+                    trainings.start(one)
                 except PkmnError as error:
                     on_end(Ended(one, error.exit_code, str(error)))
             if interrupted() and not asked:
                 asked = True
-                _interrupt(running)
-            for process in [process for process in running if process.poll() is not None]:
-                one = running.pop(process)
-                on_end(Ended(one, process.returncode, _last_line(_log(one)) if process.returncode else ""))
+                trainings.interrupt()
+            for end in trainings.ended():
+                on_end(end)
             time.sleep(LOOK_S)
-    except BaseException:
-        _interrupt(running)  # whoever insists on ending does not leave trainings behind
-        for process in running:
-            process.wait()
-        raise
 
 
-def _start(one: ExperimentRun) -> subprocess.Popen[bytes]:
-    one.clear()
-    log = _log(one)
-    with write_errors_explained(log):
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as file:
-            return subprocess.Popen(
-                one.command(), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
-            )
+def take_over(one: ExperimentRun) -> bool:
+    """Ends a training that outlived whoever began it, in good order, and waits for that. Returns whether there was one.
+
+    One that has only just begun is left alone until it holds its run, since it could not save anything before.
+    """
+    found = False
+    told: set[int] = set()
+    while not _is_free(log_of(one)):
+        found = True
+        holder = one.run.in_use_by()
+        if holder is not None and holder not in told:
+            told.add(holder)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(holder, _STOP)
+        time.sleep(LOOK_S)
+    return found
 
 
-def _interrupt(running: Iterable[subprocess.Popen[bytes]]) -> None:
-    for process in running:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT if sys.platform != "win32" else signal.SIGTERM)
-
-
-def _log(one: ExperimentRun) -> Path:
+def log_of(one: ExperimentRun) -> Path:
+    """Where what a training prints goes."""
     return one.run.folder.parent / LOGS / f"{one.name}.txt"
+
+
+def _hold(file: IO[bytes]) -> bool:
+    """Locks an open file for all who inherit it. Returns whether it was free; on Windows it always is."""
+    if sys.platform == "win32":
+        return True
+    import fcntl  # noqa: PLC0415 - Windows has none
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_free(log: Path) -> bool:
+    if not log.exists():
+        return True
+    with log.open("ab") as file:
+        return _hold(file)
 
 
 def _last_line(log: Path) -> str:

@@ -7,12 +7,21 @@ import sys
 
 from pkmncli.diagnostics import debug_enabled, say
 from pkmncli.errors import PluginError
-from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration
+from pkmncli.plugins.registration import (
+    HOOK_OF_KIND,
+    PRESET_KIND,
+    PRESET_SUFFIX,
+    SINGULAR,
+    Plugin,
+    Registration,
+)
 from pkmncli.plugins.registry import DISABLE_VARIABLE, STRICT_VARIABLE, Registry
 
 __all__ = [
     "DISABLE_VARIABLE",
     "HOOK_OF_KIND",
+    "PRESET_KIND",
+    "PRESET_SUFFIX",
     "SINGULAR",
     "STRICT_VARIABLE",
     "Plugin",

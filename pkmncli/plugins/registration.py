@@ -36,6 +36,11 @@ HOOK_OF_KIND = {
 SINGULAR = {kind: "strategy" if kind == "strategies" else kind[:-1].replace("_", " ") for kind in HOOK_OF_KIND}
 """How messages name one of a kind."""
 
+PRESET_KIND = "algorithms"
+"""The kind of what may bring presets."""
+
+PRESET_SUFFIX = ".toml"
+
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _OBJECT_TARGET = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
 _FOLDER_TARGET = re.compile(r"\w+(\.\w+)*:[\w.-]+(/[\w.-]+)*")
@@ -95,6 +100,7 @@ class Registration(NamedTuple):
     api: int
     extra: str
     plugin: Plugin
+    presets: str | Path = ""
 
     @property
     def distribution(self) -> str:
@@ -118,7 +124,7 @@ class Registration(NamedTuple):
             PluginError: the target cannot be imported; with the line that installs what it needs, if an extra does.
         """
         if self.kind == "games":
-            return self._folder()
+            return self._folder(self.target)
         return self._resolve(self.target) if isinstance(self.target, str) else self.target
 
     def load_config(self) -> type[BaseModel] | None:
@@ -135,6 +141,17 @@ class Registration(NamedTuple):
         if not (isinstance(model, type) and issubclass(model, BaseModel)):
             raise PluginError(f"{self.title} of {self.plugin.label}: its config {self.config!r} is no pydantic model")
         return model
+
+    def preset_files(self) -> dict[str, Path]:
+        """The files of its presets by name, in alphabetical order; none where it ships none.
+
+        Raises:
+            PluginError: there is no such folder.
+        """
+        if not self.presets:
+            return {}
+        folder = self._folder(self.presets)
+        return {path.stem: path for path in sorted(folder.glob(f"*{PRESET_SUFFIX}"))}
 
     def offered(self, name: str) -> Any:
         """What the top of the target's package offers under a name, beside what is registered.
@@ -181,13 +198,13 @@ class Registration(NamedTuple):
             return f"{self.title} of {self.plugin.label} needs the module '{missing}', which is not installed"
         return f"{self.title} of {self.plugin.label} cannot be imported from {target!r}: {one_line(error)}"
 
-    def _folder(self) -> Path:
-        if isinstance(self.target, Path):
-            folder = self.target
+    def _folder(self, target: Any) -> Path:
+        if isinstance(target, Path):
+            folder = target
         else:
-            from importlib.util import find_spec  # noqa: PLC0415 - only for games
+            from importlib.util import find_spec  # noqa: PLC0415 - only for games and presets
 
-            package, _, inside = str(self.target).partition(":")
+            package, _, inside = str(target).partition(":")
             try:
                 spec = find_spec(package)
             except ImportError:
@@ -213,6 +230,7 @@ def make_registration(
     help: str = "",
     api: int = API_VERSION,
     extra: str = "",
+    presets: str | Path = "",
 ) -> Registration:
     """Checks what a plugin asks to register.
 
@@ -236,4 +254,8 @@ def make_registration(
         raise PluginError(f"{one} {name!r}: its target {target!r} cannot be called")
     if isinstance(config, str) and not _OBJECT_TARGET.fullmatch(config):
         raise PluginError(f"{one} {name!r}: its config {config!r} is not written as 'package.module:Name'")
-    return Registration(kind, name, target, config, " ".join(help.split()), api, extra, plugin)
+    if presets and (kind != PRESET_KIND or config is None):
+        raise PluginError(f"{one} {name!r} brings presets: only {PRESET_KIND} with a config have them")
+    if presets and not isinstance(presets, Path) and not _FOLDER_TARGET.fullmatch(str(presets)):
+        raise PluginError(f"{one} {name!r}: its presets {presets!r} are no folder as 'package:folder' or Path")
+    return Registration(kind, name, target, config, " ".join(help.split()), api, extra, plugin, presets)

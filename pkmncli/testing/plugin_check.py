@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from pkmncli import api
+from pkmncli.config.presets import check_presets
 from pkmncli.errors import PluginError
 from pkmncli.plugins import Registration, Registry
 
@@ -35,8 +36,8 @@ def check_plugin(plugin: Any) -> list[Registration]:
 
     Raises:
         PluginError: a hook or a registration is wrong, or a target cannot be imported.
-        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, an encoder
-            does not read as it must, or loading the plugin imports something heavy.
+        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, a preset
+            does not fit the settings, an encoder does not read as it must, or loading the plugin imports something heavy.
     """
     registry = Registry()
     registry.register_plugin(plugin, "checked")
@@ -47,6 +48,8 @@ def check_plugin(plugin: Any) -> list[Registration]:
         assert entry.help, f"{entry.title} has no help line"
         _check_target(entry)
         _check_settings(entry)
+        problems = check_presets(entry)
+        assert not problems, "\n".join(problems)
         if entry.kind == "encoders":
             from pkmncli.testing.encoder_check import check_encoder  # noqa: PLC0415 - brings torch
 

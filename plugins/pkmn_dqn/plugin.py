@@ -14,4 +14,5 @@ def pkmn_register_algorithms(register: Register) -> None:
         "pkmn_dqn.learner:DQN",
         config="pkmn_dqn.settings:DQNSettings",
         help="Deep Q-learning: double, dueling, n-step; learns from everything that is pressed",
+        presets="pkmn_dqn:presets",
     )

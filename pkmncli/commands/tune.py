@@ -1,0 +1,158 @@
+"""`pkmn tune`: searches settings for the best ones by trials of several seeds, and writes them as a preset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pkmncli.atomic_files import write_atomic, write_errors_explained
+from pkmncli.config import ResolvedSettings
+from pkmncli.diagnostics import say
+from pkmncli.errors import EXIT_UNEXPECTED, RunError
+from pkmncli.experiments.side_by_side import LOGS
+from pkmncli.plugins import Registry, get_registry
+from pkmncli.runs import Run, default_save_dir
+from pkmncli.training.estimate import duration, size
+from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.session import quoted
+from pkmncli.tuning.forecast import forecast
+from pkmncli.tuning.objective import EPISODES
+from pkmncli.tuning.plan import TuningPlan, read_tuning
+from pkmncli.tuning.result import PRESET_FILE, importance_told, learners_own, preset_text, shown, table, told
+from pkmncli.tuning.search import Search
+from pkmncli.tuning.space import corners
+from pkmncli.tuning.study import Study, TrialResult, check_optuna
+from pkmncli.tuning.trial_in_hand import TrialInHand
+
+KEPT_FILE = "tune.toml"
+"""The tuning's file, as it was given last."""
+
+_STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at once."
+
+
+def tune(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Tuning file, TOML.")],
+    *,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Trainings side by side. [default: the file's, or 1]")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, and how far it is.")] = False,
+    save_dir: Annotated[Path | None, typer.Option(help="Folder for the tuning's folder. [default: runs]")] = None,
+) -> None:
+    """Search settings for the best ones: trials of several seeds, and a preset at the end.
+
+    Given again, it goes on where it stopped. Ctrl-C saves all trainings.
+    """
+    check_optuna()
+    registry, save_dir = get_registry(), (save_dir or default_save_dir()).absolute()
+    plan = read_tuning(file, save_dir, registry)
+    processes, folder = processes or plan.processes, save_dir / plan.name
+    if dry_run:
+        with _opened(folder, plan, processes) if folder.exists() else _nothing() as study:
+            _announce(plan, study, save_dir, registry, processes)
+        return
+    with write_errors_explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with _opened(folder, plan, processes) as study:
+        assert study is not None
+        _announce(plan, study, save_dir, registry, processes)
+        with write_errors_explained(folder):
+            write_atomic(folder / KEPT_FILE, file.read_bytes())
+        _search(plan, study, save_dir, registry, processes)
+        _conclude(plan, study, save_dir, registry)
+
+
+@contextmanager
+def _opened(folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study | None]:
+    """The study in the folder, which only one tuning at a time may have."""
+    if not folder.is_dir():
+        raise RunError(f"{folder} is no folder: give the tuning another name")
+    if (holder := Run(folder).in_use_by()) is not None:
+        raise RunError(f"the tuning in {folder} is going on already, in process {holder}: wait, or stop that")
+    with Run(folder).locked():
+        yield Study(folder, plan, processes)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield None
+
+
+def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: Registry, processes: int) -> None:
+    """What will be done, where, and what it takes."""
+    ended = [] if study is None else study.results()
+    left = max(plan.trials - len(ended), 0)
+    folder = save_dir / plan.name
+    seeds = len(plan.seeds)
+    lines = [
+        f"Tuning {plan.name}: {plan.trials} trials of {seeds} {'seed' if seeds == 1 else 'seeds'} and "
+        f"{plan.steps:,} steps, {len(ended)} ended, {left} to go.",
+        *(f"  {name}: {dimension}" for name, dimension in plan.space.items()),
+        f"Objective: {plan.objective}; pruner: {plan.pruner}, a look every {plan.interval:,} steps.",
+    ]
+    if left:
+        (one, *_) = plan.runs(plan.trials, corners(plan.space)[0], save_dir, registry)
+        cost = forecast(one, registry, steps=plan.steps, runs=left * seeds, processes=processes)
+        lines += [
+            f"At most {left * seeds * plan.steps:,} steps, {processes} {'training' if processes == 1 else 'trainings'} "
+            f"at a time, about {duration(cost.seconds)} and {size(cost.disk_bytes)}; what is stopped takes less.",
+            f"Writing to {folder}, what the trainings print to {LOGS}/ in it. Ctrl-C saves and stops.",
+        ]
+        if plan.objective.metric == EPISODES and not learners_own(one.settings):
+            say("Note: the player by rules earns part of this objective; evaluation/avg_reward is the learner's alone.")
+    typer.echo("\n".join(lines))
+
+
+def _search(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry, processes: int) -> None:
+    with InterruptFlag(_STOPPING) as interrupted:
+
+        def on_end(hand: TrialInHand) -> None:
+            typer.echo(f"[{len(study.results())}/{plan.trials}] {_ended(hand, plan)}")
+
+        search = Search(plan, study, save_dir, registry, processes, tell=typer.echo, on_end=on_end)
+        search.run(lambda: bool(interrupted))
+        if interrupted:
+            say("Interrupted, and saved. Give the command again to go on.")
+            raise typer.Exit(interrupted.exit_code)
+
+
+def _ended(hand: TrialInHand, plan: TuningPlan) -> str:
+    """How a trial ended, in a line."""
+    values = ", ".join(f"{name}={shown(value)}" for name, value in hand.trial.values.items())
+    if hand.outcome != "complete":
+        return f"trial {hand.trial.number}: {hand.outcome}, {hand.why}; {values}"
+    mean = sum(hand.figures) / len(hand.figures)
+    by_seed = f" ({', '.join(f'{value:.4g}' for value in hand.figures)})" if len(hand.figures) > 1 else ""
+    return f"trial {hand.trial.number}: {mean:.4g}{by_seed}; {values}"
+
+
+def _conclude(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry) -> None:
+    """The best trial, what decided, and the preset."""
+    results, best = study.results(), study.best()
+    counts = {state: sum(one.state == state for one in results) for state in ("complete", "pruned", "failed")}
+    typer.echo(f"\n{', '.join(f'{count} {state}' for state, count in counts.items())}.")
+    if best is None:
+        say("No trial came to its end, so there is no best one.")
+        raise typer.Exit(EXIT_UNEXPECTED)
+    typer.echo(f"{table(results, plan)}\n\n{told(best, plan)}")
+    typer.echo(importance_told(study.importances(), counts["complete"]))
+    path = save_dir / plan.name / PRESET_FILE
+    _write_preset(path, plan, best, save_dir, registry)
+    typer.echo(
+        f"\nThe figure is that of the seeds it was chosen by: train others before you trust it.\n"
+        f"  pkmn train --preset {quoted(path)} --seed {max(plan.seeds) + 1}"
+    )
+    failed: Sequence[TrialResult] = [one for one in results if one.state == "failed"]
+    if failed:
+        say(f"{len(failed)} of {len(results)} trials failed: {failed[-1].why}")
+        raise typer.Exit(EXIT_UNEXPECTED)
+
+
+def _write_preset(path: Path, plan: TuningPlan, best: TrialResult, save_dir: Path, registry: Registry) -> None:
+    one = plan.runs(best.number, best.values, save_dir, registry)[0]
+    settings = ResolvedSettings.from_run(one.run.folder, registry)
+    write_atomic(path, preset_text(plan, best, settings, registry))

@@ -1,0 +1,172 @@
+"""Presets: settings under a name, which a plugin ships for its learner or a user keeps in a file.
+
+A preset is a settings file with a ``description``. What it sets gives way to all that a user gives otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from pkmncli.config.run_file import plain
+from pkmncli.config.sources import CORE, DEFAULT, Given, from_file
+from pkmncli.config.validation import validate
+from pkmncli.errors import ConfigurationError, PluginError
+from pkmncli.plugins import PRESET_KIND, PRESET_SUFFIX, Registration, Registry
+
+DESCRIPTION = "description"
+"""The key with the line that says what a preset is for."""
+
+NOT_IN_A_PRESET = ("preset", "seed", "save_dir", "run_name")
+"""Settings that are of one training, or would lead from preset to preset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A preset as its file has it."""
+
+    name: str
+    description: str
+    given: tuple[Given, ...]
+
+    def changes(self, section: str, model: type[BaseModel]) -> dict[str, tuple[Any, Any]]:
+        """The settings of a section that it sets other than by default: by key the value, and the default.
+
+        Raises:
+            ConfigurationError: a value is wrong.
+        """
+        own = validate(model, section, {one.key: one for one in self.given if one.section == section})
+        values, defaults = own.model_dump(), model().model_dump()
+        names = [one.key for one in self.given if one.section == section]
+        return {name: (plain(values[name]), plain(defaults[name])) for name in names if values[name] != defaults[name]}
+
+
+def is_path(chosen: str) -> bool:
+    """Whether a preset is named by its file rather than by its name."""
+    return chosen.endswith(PRESET_SUFFIX) or "/" in chosen or "\\" in chosen
+
+
+def read_preset(path: Path, name: str = "") -> Preset:
+    """Reads a preset's file.
+
+    Args:
+        path: TOML.
+        name: what a plugin's preset is called, which then is where its values come from; otherwise the file is.
+
+    Raises:
+        ConfigurationError: it is missing, has no description, or what it sets is of no preset.
+    """
+    if path.is_dir() or not path.exists():
+        raise ConfigurationError(f"there is no preset file {path}")
+    found = [replace(one, origin=f"preset {one.origin}") for one in from_file(path)]
+    description = next((one.value for one in found if (one.section, one.key) == (CORE, DESCRIPTION)), None)
+    if not isinstance(description, str) or not description.strip() or "\n" in description.strip():
+        raise ConfigurationError(f'preset {path} needs a line that says what it is for: {DESCRIPTION} = "..."')
+    given = [one for one in found if (one.section, one.key) != (CORE, DESCRIPTION)]
+    for one in given:
+        if one.section == CORE and one.key in NOT_IN_A_PRESET:
+            raise ConfigurationError(f"setting '{one.key}' ({one.origin}): a preset can't set it, leave it out")
+    if name:
+        given = [replace(one, origin=f"preset {name}") for one in given]
+    return Preset(name or str(path), description.strip(), tuple(given))
+
+
+def presets_of(entry: Registration) -> list[Preset]:
+    """The presets that a plugin ships for what it registered.
+
+    Raises:
+        ConfigurationError: a file is wrong.
+        PluginError: there is no such folder.
+    """
+    return [read_preset(path, name) for name, path in entry.preset_files().items()]
+
+
+def check_presets(entry: Registration) -> list[str]:
+    """Holds a plugin's presets against its settings. Returns what is wrong, a line each, with file and line."""
+    problems = []
+    try:
+        files, model = entry.preset_files(), entry.load_config()
+    except PluginError as error:
+        return [str(error)]
+    if entry.presets and not files:
+        problems.append(f"{entry.title}: there is no preset in {entry.presets}")
+    for path in files.values():
+        try:
+            preset = read_preset(path)
+            other = next((one for one in preset.given if one.section not in (CORE, entry.name)), None)
+            if other is not None:
+                raise ConfigurationError(
+                    f"setting '{other.section}.{other.key}' ({other.origin}): a preset of {entry.name} sets "
+                    f"[{entry.name}], and what stands above its sections"
+                )
+            if model is not None:
+                preset.changes(entry.name, model)
+        except ConfigurationError as error:
+            problems += str(error).splitlines()
+    return problems
+
+
+def chosen_preset(choice: Given, learner: Given, registry: Registry) -> Preset:
+    """The preset that a training begins from.
+
+    Args:
+        choice: the setting ``preset`` as it was given: a name, or a file.
+        learner: the setting ``rl``, as it was given or by default.
+        registry: the plugins.
+
+    Raises:
+        ConfigurationError: there is no such preset, or it is one of another learner.
+    """
+    name = str(choice.value).strip("\"'") if choice.is_text else choice.value
+    if not isinstance(name, str) or not name:
+        raise ConfigurationError(f"setting 'preset' ({choice.origin}): must be a preset's name, or a file")
+    if not is_path(name):
+        return _named(name, choice, learner, registry)
+    preset = read_preset(Path(name).expanduser())
+    own = next((one for one in preset.given if (one.section, one.key) == (CORE, "rl")), None)
+    if own is not None and learner.origin != DEFAULT and own.value != learner.value:
+        raise ConfigurationError(
+            f"preset {name} is for the learner {own.value}, and the training has {learner.value} ({learner.origin}): "
+            f"leave that out, or choose a preset of {learner.value}"
+        )
+    in_use = learner.value if own is None else own.value
+    for one in preset.given:
+        if one.section in registry.names(PRESET_KIND) and one.section != in_use:
+            raise ConfigurationError(
+                f"preset {name} sets {one.section}.{one.key}, and the training's learner is {in_use}: "
+                f"add --rl {one.section}, or choose a preset of {in_use}"
+            )
+    return preset
+
+
+def _named(name: str, choice: Given, learner: Given, registry: Registry) -> Preset:
+    said = f"setting 'preset' = {name!r} ({choice.origin})"
+    files = _files(str(learner.value), registry)
+    if name in files:
+        return read_preset(files[name], name)
+    if not files:
+        raise ConfigurationError(
+            f"{said}: the learner {learner.value} has no presets; a file of your own ends in .toml"
+        )
+    others = [other for other in registry.names(PRESET_KIND) if name in _files(other, registry)]
+    has = f"{learner.value} has {', '.join(files)}"
+    if others:
+        raise ConfigurationError(f"{said} is one of {' and '.join(others)}, and the learner is {learner.value}: {has}")
+    raise ConfigurationError(f"{said}: there is no such preset; {_nearest(name, list(files))}{has}")
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean '{near[0]}'? " if near else ""
+
+
+def _files(learner: str, registry: Registry) -> dict[str, Path]:
+    """The presets of a learner; none for one that there is not, which is told elsewhere."""
+    if learner not in registry.names(PRESET_KIND):
+        return {}
+    return registry.get(PRESET_KIND, learner).preset_files()

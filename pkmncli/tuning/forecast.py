@@ -1,0 +1,35 @@
+"""What a tuning will take at most: time and space, measured on its first training's parts."""
+
+from __future__ import annotations
+
+import os
+
+from pkmncli.experiments.standing import ExperimentRun
+from pkmncli.plugins import Registry
+from pkmncli.training.assembly import build_learner, worker_spec
+from pkmncli.training.estimate import Estimate, estimate, observation_bytes
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.workers import WorkerPool
+
+
+def forecast(one: ExperimentRun, registry: Registry, *, steps: int, runs: float, processes: int) -> Estimate:
+    """Builds the parts of a training, measures a few steps, and leaves no trace.
+
+    Args:
+        one: a training of the tuning.
+        registry: the plugins.
+        steps: of each run.
+        runs: how many there are still to be.
+        processes: how many of them go on side by side.
+
+    Raises:
+        PkmnError: a training with these settings cannot begin.
+    """
+    train = one.settings.train
+    with WorkerPool(worker_spec(one.settings, registry, Purpose.TRAINING)) as pool:
+        learner = build_learner(one.settings, registry, pool, total_steps=steps)
+        pool.reset()
+        experience = min(steps, learner.experience_steps) * observation_bytes(pool)
+        found = estimate(pool, learner, steps, experience, train.keep_checkpoints)
+    at_once = min(processes, os.cpu_count() or 1)
+    return Estimate(found.steps_per_second, found.seconds * runs / at_once, found.disk_bytes * runs)

@@ -1,0 +1,125 @@
+"""What a tuning makes as large or small as it can: a figure of a run, made of its metrics up to a step."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from pkmncli.comparison.compared_runs import ComparedRun, no_such_metric
+from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.experiments.plan import check_names
+from pkmncli.experiments.standing import ExperimentRun
+from pkmncli.plugins import Registry
+from pkmncli.runs import Run
+from pkmncli.training.assembly import open_store
+
+EPISODES = "episode/reward"
+"""The metric that every ended episode has."""
+
+_CLOCK = (EPISODES, "time/steps_per_second")
+"""Metrics that tell how far a run's tables have got."""
+
+EVALUATED = ("evaluation/avg_reward", "evaluation/std_reward", "evaluation/avg_length", "evaluation/goal_share")
+_KNOWN = (
+    *EVALUATED,
+    *(EPISODES, "episode/length", "episode/milestones", "episode/llm_share", "episode/average_reward"),
+    *("share/rl", "share/explore", "share/rule", "share/llm", "strategy/llm_share"),
+    *("curriculum/stage", "curriculum/trust", "curriculum/measured_reward"),
+)
+_OPEN = ("learner/", "milestone/", "reward/", "time/", "store/", "memory/")
+"""Beginnings of metrics whose names learner, game or reward decide."""
+
+_SHARE = re.compile(r"milestone/(?P<name>.+)/share")
+LAST_EPISODES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """A metric, how many of its latest values are averaged, and which way is better.
+
+    ``milestone/NAME/share`` stands for the share of the latest episodes that reached a milestone.
+    """
+
+    metric: str
+    last: int
+    maximize: bool
+
+    @property
+    def milestone(self) -> str | None:
+        """The milestone whose share it is, if it is one's."""
+        found = _SHARE.fullmatch(self.metric)
+        return found["name"] if found else None
+
+    def __str__(self) -> str:
+        what = self.metric if self.last == 1 else f"{self.metric} over the last {self.last}"
+        return f"{what}, {'higher' if self.maximize else 'lower'} is better"
+
+
+def check_metric(metric: str) -> None:
+    """Raises ConfigurationError for a name that no run could have a metric of."""
+    if not metric.startswith(_OPEN):
+        check_names([metric], _KNOWN, "metric")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a run's tables hold of an objective: how far they have got, and rows of step, name and value in order."""
+
+    steps: int
+    rows: tuple[tuple[int, str, float], ...]
+
+    def value(self, objective: Objective, until: float) -> float | None:
+        """The objective's figure of what the run had measured after so many steps; None where that is nothing yet."""
+        rows = [row for row in self.rows if row[0] <= until]
+        if objective.milestone is None:
+            values = [value for _, name, value in rows if name == objective.metric][-objective.last :]
+            return fmean(values) if values else None
+        ends = [step for step, name, _ in rows if name == EPISODES][-objective.last :]
+        if not ends:
+            return None
+        reached = sum(step >= ends[0] for step, name, _ in rows if name == _column(objective))
+        return min(reached / len(ends), 1.0)
+
+
+def measure(one: ExperimentRun, objective: Objective, registry: Registry) -> Measured:
+    """Reads what a run has measured so far, also while it trains.
+
+    Raises:
+        ConfigurationError: its game has no such milestone.
+    """
+    if not one.run.versions_file.exists():
+        return Measured(0, ())
+    _check_milestone(one.run, objective)
+    names = list(dict.fromkeys([_column(objective), *_CLOCK]))
+    elsewhere = one.settings.train.decision_db_path
+    store = open_store(registry, one.run.folder if elsewhere is None else elsewhere / one.run.name)
+    try:
+        rows: Sequence[Mapping[str, Any]] = store.read("metrics", f"name IN ({', '.join('?' * len(names))})", names)
+    finally:
+        store.close()
+    found = sorted((int(row["global_step"]), str(row["name"]), float(row["value"])) for row in rows)
+    return Measured(max((step for step, _, _ in found), default=0), tuple(found))
+
+
+def no_figure(one: ExperimentRun, objective: Objective, registry: Registry) -> ConfigurationError | RunError:
+    """Why a run that has ended has no figure."""
+    if objective.milestone is not None or objective.metric == EPISODES:
+        return RunError(
+            f"run {one.run.folder} has nothing to measure: none of its episodes has ended; give it more steps"
+        )
+    return ConfigurationError(no_such_metric(ComparedRun(one.run, {}), registry, objective.metric))
+
+
+def _column(objective: Objective) -> str:
+    return objective.metric if objective.milestone is None else f"milestone/{objective.milestone}/step"
+
+
+def _check_milestone(run: Run, objective: Objective) -> None:
+    file = run.folder / "names.json"
+    if objective.milestone is not None and file.exists():
+        names = json.loads(file.read_text(encoding="utf-8"))["milestones"]
+        check_names([objective.milestone], names, "milestone of this game")

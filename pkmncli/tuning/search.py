@@ -1,0 +1,160 @@
+"""The search: asks the study for trials, trains their runs side by side, and ends those that fall behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pkmncli.errors import PkmnError, TrainingError
+from pkmncli.experiments.side_by_side import LOOK_S, Trainings, take_over
+from pkmncli.experiments.standing import State
+from pkmncli.plugins import Registry
+from pkmncli.tuning.plan import TuningPlan
+from pkmncli.tuning.study import Study, Trial
+from pkmncli.tuning.trial_in_hand import TrialInHand
+
+MEASURE_S = 2.0
+"""Time between two looks at what the runs have measured; what a run prints to its tables stands there after seconds."""
+
+_HOPELESS = 3
+"""Trials that fail, with none that did not, after which the search gives up."""
+
+
+class Search:
+    """The trials of a tuning, from where they stand to their end.
+
+    Args:
+        plan: what the tuning's file says.
+        study: keeps the trials.
+        save_dir: the folder with the tuning's folder.
+        registry: the plugins.
+        processes: trainings side by side.
+        tell: is told of what goes on.
+        on_end: is told of a trial that has ended, and of its number among them.
+    """
+
+    def __init__(
+        self,
+        plan: TuningPlan,
+        study: Study,
+        save_dir: Path,
+        registry: Registry,
+        processes: int,
+        *,
+        tell: Callable[[str], None],
+        on_end: Callable[[TrialInHand], None],
+    ) -> None:
+        self._plan, self._study, self._save_dir, self._registry = plan, study, save_dir, registry
+        self._processes = processes
+        self._tell, self._on_end = tell, on_end
+        self._in_hand: list[TrialInHand] = []
+        self._interrupted = False
+        self._measured_at = 0.0
+
+    @property
+    def ended(self) -> int:
+        """How many trials have ended."""
+        return len(self._study.results())
+
+    def run(self, interrupted: Callable[[], bool]) -> None:
+        """Goes on until all trials have ended, or it is interrupted and all trainings are saved.
+
+        Raises:
+            ConfigurationError: runs have no such metric.
+            RunError: they have measured nothing.
+            TrainingError: nothing but failures.
+        """
+        with Trainings() as trainings:
+            self._take_up()
+            while True:
+                if interrupted() and not self._interrupted:
+                    self._interrupted = True
+                    trainings.interrupt()
+                self._hear_of_ended(trainings)
+                self._measure(trainings)
+                self._settle()
+                if not self._interrupted:
+                    self._fill(trainings)
+                if not trainings and (self._interrupted or not self._in_hand):
+                    return
+                time.sleep(LOOK_S)
+
+    def _take_up(self) -> None:
+        """Goes on with the trials that were going on when the tuning ended."""
+        for trial in self._study.begun():
+            hand = self._hand(trial)
+            if hand is None:
+                continue
+            told = []
+            for one in hand.runs:
+                taken = ", which was still being trained" if take_over(one) else ""
+                done = (
+                    f"{one.run.read_summary().get('total_steps', 0):,} steps" if one.run.summary_file.exists() else ""
+                )
+                stands = {State.NEW: "anew", State.BEGUN: "from its checkpoint", State.FINISHED: f"finished, {done}"}
+                told.append(f"seed {one.planned.seed} {stands[one.state]}{taken}")
+            self._tell(f"Trial {trial.number} goes on: {'; '.join(told)}.")
+            hand.refresh()  # a run that was still trained may have come to its end
+
+    def _hand(self, trial: Trial) -> TrialInHand | None:
+        """Takes a trial in hand; one whose settings don't go together fails at once."""
+        try:
+            runs = self._plan.runs(trial.number, trial.values, self._save_dir, self._registry)
+        except PkmnError as error:
+            hand = TrialInHand(trial, (), self._plan, self._registry)
+            hand.fail(str(error))
+        else:
+            hand = TrialInHand(trial, runs, self._plan, self._registry)
+        self._in_hand.append(hand)
+        return hand if not hand.outcome else None
+
+    def _hear_of_ended(self, trainings: Trainings) -> None:
+        for ended in trainings.ended():
+            hand = next(hand for hand in self._in_hand if ended.one.name in hand.names)
+            hand.end(ended, interrupted=self._interrupted)
+            self._measured_at = 0.0  # what it measured last decides what comes next
+
+    def _measure(self, trainings: Trainings) -> None:
+        if time.monotonic() - self._measured_at < MEASURE_S:
+            return
+        for hand in self._in_hand:
+            try:
+                hand.look()
+            except PkmnError as error:
+                if not any(one.state == "complete" for one in self._study.results()):
+                    raise  # the figure that was asked for is none that these trainings have
+                hand.fail(str(error))
+            if hand.outcome:
+                trainings.interrupt(hand.names)
+        self._measured_at = time.monotonic()
+
+    def _settle(self) -> None:
+        """Tells the study of trials that are over."""
+        for hand in [hand for hand in self._in_hand if hand.over]:
+            self._in_hand.remove(hand)
+            hand.keep()
+            value = sum(hand.figures) / len(hand.figures) if hand.figures else None
+            self._study.tell(hand.trial, hand.outcome, value)
+            self._on_end(hand)
+            states = [one.state for one in self._study.results()]
+            if states.count("failed") == len(states) >= _HOPELESS:
+                raise TrainingError(f"all of the first {len(states)} trials failed: {hand.why}")
+
+    def _fill(self, trainings: Trainings) -> None:
+        """Begins trainings while there is room: of the trials in hand first, then of a new one."""
+        while len(trainings) < self._processes:
+            waiting = ((hand, one) for hand in self._in_hand if (one := hand.next_run()) is not None)
+            hand, one = next(waiting, (None, None))
+            if hand is not None and one is not None:
+                take_over(one)
+                trainings.start(one)
+                hand.started(one)
+            elif self.ended + len(self._in_hand) < self._plan.trials and self._room_for_a_trial:
+                self._hand(self._study.ask())
+            else:
+                return
+
+    @property
+    def _room_for_a_trial(self) -> bool:
+        return len(self._in_hand) < self._plan.trials_at_a_time(self._processes)

@@ -1,0 +1,115 @@
+"""The space that a tuning searches: for each setting a range of numbers, or a list of values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pkmncli.errors import ConfigurationError
+from pkmncli.experiments.plan import as_text, check_names, settings_of
+
+Value = bool | int | float | str
+"""A value as a trial has it: lists are written as the text that ``--set`` reads."""
+
+_KEYS = ("low", "high", "log", "step")
+_NOT_SEARCHED = ("steps", "episodes")
+"""Settings that make trials incomparable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from ``low`` to ``high``, both included. ``step`` is the distance between those to try; 0 for any."""
+
+    low: float
+    high: float
+    log: bool
+    step: float
+    whole: bool
+
+    @property
+    def corners(self) -> tuple[Value, ...]:
+        """The ends."""
+        return self.low, self.high
+
+    def __str__(self) -> str:
+        more = ", by magnitude" if self.log else f", by {self.step:g}" if self.step else ""
+        return f"{self.low:g} to {self.high:g}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Values without an order."""
+
+    values: tuple[Value, ...]
+
+    @property
+    def corners(self) -> tuple[Value, ...]:
+        """All of them."""
+        return self.values
+
+    def __str__(self) -> str:
+        return " or ".join(as_text(value) for value in self.values)
+
+
+Space = Mapping[str, Range | Choice]
+
+
+def read_space(table: Any) -> dict[str, Range | Choice]:
+    """The space as a file's table has it.
+
+    Raises:
+        ConfigurationError: it is empty, or a range is none.
+    """
+    settings = settings_of(table, "[space]", lambda value: bool({"low", "high"} & value.keys()))
+    if not settings:
+        raise ConfigurationError('[space] is empty: name settings to search, as "dqn.n_step" = { low = 1, high = 8 }')
+    for name in _NOT_SEARCHED:
+        if name in settings:
+            raise ConfigurationError(f"'{name}' in [space]: trials of different length cannot be compared")
+    return {name: _dimension(name, given) for name, given in settings.items()}
+
+
+def corners(space: Space) -> list[dict[str, Value]]:
+    """A few points that together have every end of a range and every choice, to be checked before anything begins."""
+    count = max(len(dimension.corners) for dimension in space.values())
+    return [
+        {name: dimension.corners[number % len(dimension.corners)] for name, dimension in space.items()}
+        for number in range(count)
+    ]
+
+
+def _dimension(name: str, given: Any) -> Range | Choice:
+    if isinstance(given, list):
+        values = tuple(value if isinstance(value, bool | int | float | str) else as_text(value) for value in given)
+        if len(set(map(as_text, values))) < max(len(values), 2):
+            raise ConfigurationError(f"'{name}' in [space]: list two values or more, each once")
+        return Choice(values)
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(
+            f"'{name}' in [space] = {given!r}: write {{ low = ..., high = ... }} or a list of values"
+        )
+    check_names(given, _KEYS, f"key of '{name}' in [space]")
+    low, high = (_number(name, given, key) for key in ("low", "high"))
+    log, step = given.get("log", False), given.get("step", 0)
+    if not isinstance(log, bool):
+        raise ConfigurationError(f"'{name}' in [space]: log = {log!r} must be true or false")
+    if low > high:
+        raise ConfigurationError(f"'{name}' in [space]: low = {low!r} is above high = {high!r}")
+    if low == high:
+        raise ConfigurationError(f"'{name}' in [space]: low and high are both {low!r}; put it into [settings]")
+    if log and low <= 0:
+        raise ConfigurationError(f"'{name}' in [space]: with log = true, low must be above 0, not {low!r}")
+    if "step" in given and (_number(name, given, "step") <= 0 or log):
+        raise ConfigurationError(f"'{name}' in [space]: step must be above 0, and goes without log")
+    return Range(low, high, log, step, all(isinstance(given.get(key, 0), int) for key in ("low", "high", "step")))
+
+
+def _number(name: str, given: Mapping[str, Any], key: str) -> float:
+    value = given.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ConfigurationError(
+            f"'{name}' in [space]: {key} must be a number" + ("" if key in given else ", and is missing")
+        )
+    return value

@@ -1,0 +1,223 @@
+"""The study of a tuning: what Optuna draws, is told and keeps in the tuning's folder."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.atomic_files import write_errors_explained
+from pkmncli.errors import ConfigurationError
+from pkmncli.tuning.plan import TuningPlan
+from pkmncli.tuning.space import Choice, Range, Value
+
+if TYPE_CHECKING:
+    import optuna
+
+MISSING = "pkmn tune needs optuna, which is not installed; run: pip install 'pkmncli[tune]'"
+STUDY_FILE = "study.log"
+
+_ASKED, _FIGURES, _WHY = "asked", "figures", "why"
+_REDUCTION = 3
+"""Of the trials at a point, successive halving keeps one in so many."""
+
+
+def check_optuna() -> None:
+    """Raises ConfigurationError with what to install, where optuna is missing."""
+    try:
+        import optuna  # noqa: F401, PLC0415 - an extra that only tuning needs
+    except ImportError as error:
+        raise ConfigurationError(MISSING) from error
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """A trial that has ended: as ``complete``, ``pruned`` or ``failed``, with the figure of each seed or why."""
+
+    number: int
+    state: str
+    values: Mapping[str, Value]
+    value: float | None
+    figures: tuple[float, ...]
+    why: str
+
+
+class Trial:
+    """A trial that goes on."""
+
+    def __init__(self, trial: optuna.Trial) -> None:
+        self._trial = trial
+        self.number = trial.number
+        self.values: dict[str, Value] = dict(trial.params)
+        self._reported = set(_frozen(trial).intermediate_values)
+
+    def report(self, look: int, value: float) -> bool:
+        """Keeps what it had reached at a look, once. Returns whether it falls behind and should end."""
+        if look not in self._reported:
+            self._trial.report(value, look)
+            self._reported.add(look)
+        return look == max(self._reported) and self._trial.should_prune()
+
+    def figure_at(self, look: int) -> float | None:
+        """What was kept of a look."""
+        kept: dict[int, float] = _frozen(self._trial).intermediate_values
+        return kept.get(look)
+
+    def keep(self, figures: list[float], why: str) -> None:
+        """Keeps the figures of its seeds so far, and why it ended."""
+        self._trial.set_user_attr(_FIGURES, figures)
+        self._trial.set_user_attr(_WHY, why)
+
+
+class Study:
+    """The trials of a tuning, in its folder. Only one process at a time may open it.
+
+    Args:
+        folder: the tuning's.
+        plan: what its file says.
+        processes: trainings side by side, which decide how many trials go on together.
+
+    Raises:
+        ConfigurationError: the folder has a tuning that was asked for something else.
+        RunError: it cannot be written.
+    """
+
+    def __init__(self, folder: Path, plan: TuningPlan, processes: int) -> None:
+        import optuna  # noqa: PLC0415 - half a second of start-up
+        from optuna.storages import JournalStorage  # noqa: PLC0415
+        from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock  # noqa: PLC0415
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._optuna, self._plan = optuna, plan
+        self._several = plan.trials_at_a_time(processes) > 1
+        path = folder / STUDY_FILE
+        with write_errors_explained(path):
+            _mend(path)
+            storage = JournalStorage(JournalFileBackend(str(path), lock_obj=JournalFileOpenLock(str(path))))
+            self._study = optuna.create_study(
+                storage=storage,
+                study_name=plan.name,
+                direction="maximize" if plan.objective.maximize else "minimize",
+                pruner=self._pruner(),
+                load_if_exists=True,
+            )
+            asked = self._study.user_attrs.setdefault(_ASKED, plan.asked)
+            other = [name for name, text in plan.asked.items() if asked.get(name) != text]
+            if other:
+                raise ConfigurationError(
+                    f"the tuning in {folder} was begun with other {', '.join(other)}: "
+                    "give this one another name, or delete that folder"
+                )
+            self._study.set_user_attr(_ASKED, plan.asked)
+
+    def begun(self) -> list[Trial]:
+        """The trials that were going on when the tuning ended, with what was drawn for them."""
+        running = self._study.get_trials(deepcopy=False, states=(self._optuna.trial.TrialState.RUNNING,))
+        return [self._drawn(self._optuna.Trial(self._study, one._trial_id)) for one in running]
+
+    def ask(self) -> Trial:
+        """A new trial. What is drawn depends on the sampler's seed, its number, and the trials that have ended."""
+        number = len(self._study.get_trials(deepcopy=False))
+        seed = int(np.random.SeedSequence([self._plan.sampler_seed, number]).generate_state(1)[0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # constant_liar is called experimental in some versions
+            self._study.sampler = self._optuna.samplers.TPESampler(
+                seed=seed, n_startup_trials=self._plan.startup_trials, constant_liar=self._several
+            )
+        return self._drawn(self._study.ask())
+
+    def tell(self, trial: Trial, state: str, value: float | None = None) -> None:
+        """Ends a trial as ``complete``, ``pruned`` or ``failed``."""
+        states = self._optuna.trial.TrialState
+        ended = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}[state]
+        self._study.tell(trial.number, value if state == "complete" else None, state=ended)
+
+    def results(self) -> list[TrialResult]:
+        """The trials that have ended, by number."""
+        states = self._optuna.trial.TrialState
+        names = {states.COMPLETE: "complete", states.PRUNED: "pruned", states.FAIL: "failed"}
+        return [
+            TrialResult(
+                one.number,
+                names[one.state],
+                one.params,
+                one.value,
+                tuple(one.user_attrs.get(_FIGURES, ())),
+                str(one.user_attrs.get(_WHY, "")),
+            )
+            for one in self._study.get_trials(deepcopy=False)
+            if one.state in names
+        ]
+
+    def best(self) -> TrialResult | None:
+        """The best trial that was trained to its end, if there is one; of equal ones the first."""
+        complete = [one for one in self.results() if one.state == "complete" and one.value is not None]
+        sign = 1 if self._plan.objective.maximize else -1
+        return max(complete, key=lambda one: (sign * float(one.value or 0.0), -one.number), default=None)
+
+    def importances(self) -> dict[str, float]:
+        """How much each setting decided, as shares of 1: PED-ANOVA (Watanabe, Bansal and Hutter 2023).
+
+        Empty where there are too few trials, or all came to the same.
+        """
+        from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances  # noqa: PLC0415
+
+        complete = [one for one in self.results() if one.state == "complete"]
+        if len(complete) < 2 * len(self._plan.space) + 2 or len({one.value for one in complete}) == 1:
+            return {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of trials too few to tell from each other
+            try:
+                found = get_param_importances(self._study, evaluator=PedAnovaImportanceEvaluator())
+            except (ValueError, RuntimeError, ZeroDivisionError):
+                return {}
+        return {name: share for name, share in found.items() if share == share}  # noqa: PLR0124 - leaves out NaN
+
+    def _pruner(self) -> Any:
+        pruners: Any = self._optuna.pruners
+        plan = self._plan
+        if plan.pruner == "median":
+            return pruners.MedianPruner(n_startup_trials=plan.startup_trials)
+        looks = plan.looks * len(plan.seeds)
+        if plan.pruner == "halving":
+            return pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=_REDUCTION)
+        if plan.pruner == "hyperband":
+            return pruners.HyperbandPruner(min_resource=1, max_resource=looks, reduction_factor=_REDUCTION)
+        return pruners.NopPruner()
+
+    def _drawn(self, trial: optuna.Trial) -> Trial:
+        """Draws what has not been drawn for a trial; each value is kept the moment that it is."""
+        for name, dimension in self._plan.space.items():
+            if isinstance(dimension, Choice):
+                trial.suggest_categorical(name, dimension.values)
+            else:
+                _suggest_number(trial, name, dimension)
+        return Trial(trial)
+
+
+def _suggest_number(trial: optuna.Trial, name: str, dimension: Range) -> None:
+    if dimension.whole:
+        low, high = int(dimension.low), int(dimension.high)
+        trial.suggest_int(name, low, high, step=int(dimension.step) or 1, log=dimension.log)
+    else:
+        step: Any = dimension.step or None
+        trial.suggest_float(name, dimension.low, dimension.high, step=step, log=dimension.log)
+
+
+def _frozen(trial: optuna.Trial) -> Any:
+    return trial.study.get_trials(deepcopy=False)[trial.number]
+
+
+def _mend(path: Path) -> None:
+    """Takes back what a killed tuning left: half a line at the end, and the lock of a write."""
+    path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+    if path.exists():
+        content = path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            with path.open("r+b") as file:
+                file.truncate(len(whole))
