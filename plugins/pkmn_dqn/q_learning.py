@@ -12,6 +12,7 @@ would leave one-step targets around every trial of the learner's, which is where
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from pkmn_dqn.replay_buffer import Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source
 from pkmncli.errors import TrainingError
+from pkmncli.learners.metrics import numbers_of
 from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
 
@@ -124,33 +126,35 @@ class QLearning:
         all_values = self.online(batch.observations)
         values = all_values.gather(1, batch.actions[:, None])[:, 0]
         loss = nn.functional.huber_loss(values, targets, delta=settings.huber_delta)
-        shortfall = 0.0
+        shortfalls = {}
         if batch.demonstration_weight > 0 and settings.demonstration_margin > 0:
             mask, margin = batch.observations[MASK], settings.demonstration_margin
             demanded = margin_loss(all_values, batch.actions, mask, batch.demonstrated, margin)
             loss = loss + batch.demonstration_weight * demanded
-            shortfall = float(demanded.item())
+            shortfalls = {"margin_loss": demanded}
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
-        loss_value = float(loss.item())
-        if loss_value - loss_value != 0:
+        with torch.no_grad():
+            metrics = numbers_of(
+                {
+                    "loss": loss,
+                    "mean_q": values.mean(),
+                    "td_error": (values - targets).abs().mean(),
+                    "grad_norm": grad_norm,
+                    **shortfalls,
+                }
+            )
+        if not math.isfinite(metrics["loss"]):
             raise TrainingError(
-                f"The DQN's loss became {loss_value} at update {self.updates + 1}: lower dqn.learning_rate, "
+                f"The DQN's loss became {metrics['loss']} at update {self.updates + 1}: lower dqn.learning_rate, "
                 "or look for rewards and observations that are not finite."
             )
         self._optimizer.step()
         self.updates += 1
         if self.updates % settings.target_update_interval == 0:
             self._update_target()
-        with torch.no_grad():
-            return {
-                "loss": loss_value,
-                "mean_q": float(values.mean().item()),
-                "td_error": float((values - targets).abs().mean().item()),
-                "margin_loss": shortfall,
-                "grad_norm": float(grad_norm.item()),
-            }
+        return {"margin_loss": 0.0} | metrics
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""
