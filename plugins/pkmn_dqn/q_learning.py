@@ -26,8 +26,8 @@ from pkmn_dqn.replay_buffer import Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source
 from pkmncli.errors import TrainingError
-from pkmncli.learners.metrics import numbers_of
 from pkmncli.learners.observations import MASK, ObservationLayout
+from pkmncli.learners.transfer import numbers_of, on_device
 from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
 
 _ADVISED = (Source.RULE, Source.LLM)
@@ -52,7 +52,7 @@ class Batch:
         """Copies a sample."""
 
         def copied(array: Any) -> Tensor:
-            return torch.tensor(array, device=device)
+            return on_device(array, device)
 
         return cls(
             {name: copied(array) for name, array in sample.observations.items()},

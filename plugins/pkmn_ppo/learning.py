@@ -19,8 +19,8 @@ from pkmn_ppo.policy import ActorCritic
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import OnPolicySettings
 from pkmncli.errors import TrainingError
-from pkmncli.learners.metrics import numbers_of
 from pkmncli.learners.observations import ObservationLayout
+from pkmncli.learners.transfer import numbers_of
 from pkmncli.learners.weights import dump_network, dump_optimizer, restore_network, restore_optimizer
 
 _TIMED_STEPS = 5
