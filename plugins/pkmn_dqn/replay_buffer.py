@@ -31,8 +31,6 @@ _STEP_COLUMNS: dict[str, type[np.generic]] = {
 _FINAL = "final."
 _FINAL_OFFSETS = "final_offsets"
 _FIRST_ROW = "first_row"
-_MANY_ROWS = 8
-"""Rows wanted of a segment, on average, from which copying them together is faster than one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,38 +279,24 @@ class ReplayBuffer:
                 segment.seal()
 
     def _observations(self, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        gathered = self._empty_batch(len(rows))
-        self._copy_rows(rows, np.arange(len(rows)), gathered)
-        return gathered
+        places = [divmod(row, self.segment_steps) for row in rows.tolist()]
+        return self._gather([(self._segments[number].rows, offset) for number, offset in places])
 
     def _next_observations(self, last_rows: NDArray[np.int64], ended: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-        gathered = self._empty_batch(len(last_rows))
-        going_on = np.flatnonzero(~ended)
-        self._copy_rows(last_rows[going_on] + self.num_envs, going_on, gathered)
-        for index in np.flatnonzero(ended).tolist():
-            number, offset = divmod(int(last_rows[index]), self.segment_steps)
+        places: list[tuple[Mapping[str, Any], int]] = []
+        for row, is_final in zip(last_rows.tolist(), ended.tolist(), strict=True):
+            number, offset = divmod(row if is_final else row + self.num_envs, self.segment_steps)
             segment = self._segments[number]
-            for name, batch in gathered.items():
-                batch[index] = segment.final[name][segment.final_index[offset]]
+            places.append((segment.final, segment.final_index[offset]) if is_final else (segment.rows, offset))
+        return self._gather(places)
+
+    def _gather(self, places: list[tuple[Mapping[str, Any], int]]) -> dict[str, NDArray[Any]]:
+        gathered = {}
+        for name, (shape, dtype) in self.columns.items():
+            batch = gathered[name] = np.empty((len(places), *shape), dtype)
+            for index, (arrays, offset) in enumerate(places):
+                batch[index] = arrays[name][offset]
         return gathered
-
-    def _copy_rows(self, rows: NDArray[np.int64], places: NDArray[np.int64], batch: dict[str, NDArray[Any]]) -> None:
-        """Copies rows (n,) to their places (n,) in a batch: all of a segment's at once, where it is asked for many."""
-        numbers, offsets = np.divmod(rows, self.segment_steps)
-        if len(rows) < _MANY_ROWS * len(self._segments):
-            for place, number, offset in zip(places.tolist(), numbers.tolist(), offsets.tolist(), strict=True):
-                kept = self._segments[number].rows
-                for name, copied in batch.items():
-                    copied[place] = kept[name][offset]
-            return
-        for number in np.unique(numbers).tolist():
-            chosen = numbers == number
-            kept, into, those = self._segments[number].rows, places[chosen], offsets[chosen]
-            for name, copied in batch.items():
-                copied[into] = kept[name][those]
-
-    def _empty_batch(self, size: int) -> dict[str, NDArray[Any]]:
-        return {name: np.empty((size, *shape), dtype) for name, (shape, dtype) in self.columns.items()}
 
     def _fits(self, segment: Segment, rows: int) -> bool:
         arrays = segment.arrays
