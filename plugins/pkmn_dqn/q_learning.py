@@ -17,6 +17,7 @@ would leave one-step targets around every trial of the learner's, which is where
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ from pkmncli.api import Source
 from pkmncli.errors import TrainingError
 from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.observations import MASK, ObservationLayout
+from pkmncli.learners.transfer import numbers_of, on_device
 from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
 
 _ADVISED = (Source.RULE, Source.LLM)
@@ -66,7 +68,7 @@ class Batch:
         """Copies a sample."""
 
         def copied(array: Any) -> Tensor:
-            return torch.tensor(array, device=device)
+            return on_device(array, device)
 
         return cls(
             sample.rows,
@@ -163,35 +165,36 @@ class QLearning:
         values = all_values.gather(1, batch.actions[:, None])[:, 0]
         losses = nn.functional.huber_loss(values, targets, reduction="none", delta=settings.huber_delta)
         loss = _mean(losses, batch.weights)
-        shortfall = 0.0
+        shortfalls = {}
         if batch.demonstration_weight > 0 and settings.demonstration_margin > 0:
             mask, margin = batch.observations[MASK], settings.demonstration_margin
             demanded = margin_loss(all_values, batch.actions, mask, batch.demonstrated, margin, batch.weights)
             loss = loss + batch.demonstration_weight * demanded
-            shortfall = float(demanded.item())
+            shortfalls = {"margin_loss": demanded}
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
-        loss_value = float(loss.item())
-        if loss_value - loss_value != 0:
+        with torch.no_grad():
+            td_errors = values - targets
+            metrics = numbers_of(
+                {
+                    "loss": loss,
+                    "mean_q": values.mean(),
+                    "td_error": td_errors.abs().mean(),
+                    "grad_norm": grad_norm,
+                    **shortfalls,
+                }
+            )
+        if not math.isfinite(metrics["loss"]):
             raise TrainingError(
-                f"The DQN's loss became {loss_value} at update {self.updates + 1}: lower dqn.learning_rate, "
+                f"The DQN's loss became {metrics['loss']} at update {self.updates + 1}: lower dqn.learning_rate, "
                 "or look for rewards and observations that are not finite."
             )
         self._optimizer.step()
         self.updates += 1
         if self.updates % settings.target_update_interval == 0:
             self._update_target()
-        with torch.no_grad():
-            td_errors = values - targets
-            metrics = {
-                "loss": loss_value,
-                "mean_q": float(values.mean().item()),
-                "td_error": float(td_errors.abs().mean().item()),
-                "margin_loss": shortfall,
-                "grad_norm": float(grad_norm.item()),
-            }
-        return Update(metrics, td_errors)
+        return Update({"margin_loss": 0.0} | metrics, td_errors)
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""

@@ -50,7 +50,7 @@ class A2CLearning(PolicyLearning[A2CSettings]):
         """All rows at once, once."""
         return [[np.arange(steps)]]
 
-    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, Tensor]]:
         """The policy gradient's loss, less the entropy, plus the value's error."""
         policy, values = self.network(batch.observations)
         policy_loss = policy_gradient_loss(policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.own)
@@ -59,4 +59,4 @@ class A2CLearning(PolicyLearning[A2CSettings]):
         loss = policy_loss - ent_coef * entropy + self.settings.vf_coef * value_loss
         own_share = batch.own.mean().clamp(min=1 / len(batch.own))
         metrics = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy / own_share}
-        return loss, {name: float(value.item()) for name, value in metrics.items()}
+        return loss, {name: value.detach() for name, value in metrics.items()}

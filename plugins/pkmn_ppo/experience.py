@@ -16,6 +16,7 @@ from pkmn_ppo.policy import ActorCritic
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import OnPolicySettings
 from pkmncli.learners.observations import ObservationLayout
+from pkmncli.learners.transfer import on_device
 
 _ROWS_AT_ONCE = 1024
 """Of observations that are only looked at, to keep memory small."""
@@ -48,7 +49,7 @@ class Experience:
         steps = rollout.steps
         n_steps, num_envs = steps["ended"].shape
         observations = {
-            name: torch.tensor(array.reshape(n_steps * num_envs, *array.shape[2:]), device=device)
+            name: on_device(array.reshape(n_steps * num_envs, *array.shape[2:]), device)
             for name, array in rollout.observations.items()
         }
         actions = torch.tensor(steps["actions"].ravel(), device=device)
@@ -89,7 +90,7 @@ class Experience:
 
     def rows(self, chosen: NDArray[np.int64]) -> Experience:
         """Those steps alone, in that order."""
-        index = torch.tensor(chosen, device=self.actions.device)
+        index = on_device(chosen, self.actions.device)
         others = {one.name: getattr(self, one.name)[index] for one in fields(self) if one.name != "observations"}
         return Experience({name: tensor[index] for name, tensor in self.observations.items()}, **others)
 

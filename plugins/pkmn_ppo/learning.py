@@ -21,6 +21,7 @@ from pkmn_ppo.settings import OnPolicySettings
 from pkmncli.errors import TrainingError
 from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.observations import ObservationLayout
+from pkmncli.learners.transfer import numbers_of
 from pkmncli.learners.weights import dump_network, dump_optimizer, restore_network, restore_optimizer
 
 _TIMED_STEPS = 5
@@ -77,8 +78,8 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         """How a rollout of that many steps is learned from."""
 
     @abstractmethod
-    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, float]]:
-        """The loss of a minibatch, and metrics of it by name."""
+    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, Tensor]]:
+        """The loss of a minibatch, and metrics of it by name, one number each."""
 
     def is_enough(self, epoch: Sequence[Mapping[str, float]]) -> bool:
         """Whether the update is to end after an epoch whose minibatches had these metrics."""
@@ -139,17 +140,17 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         restore_optimizer(self._optimizer, self.network, self.optimizer_parts, state)
         self.updates = int(state["updates"])
 
-    def _step(self, loss: Tensor, metrics: dict[str, float]) -> dict[str, float]:
+    def _step(self, loss: Tensor, metrics: Mapping[str, Tensor]) -> dict[str, float]:
         """One gradient step down a loss. Returns the metrics, with the loss and the gradient's norm before scaling."""
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.max_grad_norm)
-        value = float(loss.item())
-        if not math.isfinite(value):
+        numbers = numbers_of({**metrics, "loss": loss, "grad_norm": grad_norm})
+        if not math.isfinite(numbers["loss"]):
             raise TrainingError(
-                f"The loss of {self.learner} became {value} at gradient step {self.updates + 1}: lower "
+                f"The loss of {self.learner} became {numbers['loss']} at gradient step {self.updates + 1}: lower "
                 f"{self.learner}.learning_rate, or look for rewards and observations that are not finite."
             )
         self._optimizer.step()
         self.updates += 1
-        return metrics | {"loss": value, "grad_norm": float(grad_norm.item())}
+        return numbers

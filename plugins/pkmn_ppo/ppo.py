@@ -74,7 +74,7 @@ class PPOLearning(PolicyLearning[PPOSettings]):
         parts = -(-steps // self.settings.batch_size)
         return [np.array_split(rng.permutation(steps), parts) for _ in range(self.settings.n_epochs)]
 
-    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, Tensor]]:
         """The clipped surrogate, less the entropy, plus the value's error."""
         settings = self.settings
         policy, values = self.network(batch.observations)
@@ -94,7 +94,7 @@ class PPOLearning(PolicyLearning[PPOSettings]):
                 "approx_kl": _mean(moved.exp() - 1 - moved, batch.own),  # Schulman 2020, "Approximating KL divergence"
                 "clip_fraction": clip_fraction,
             }
-            return loss, {name: float(value.item()) for name, value in metrics.items()}
+            return loss, {name: value.detach() for name, value in metrics.items()}
 
     def is_enough(self, epoch: Sequence[Mapping[str, float]]) -> bool:
         """Whether the policy had moved by more than ``target_kl``, on the mean over an epoch."""

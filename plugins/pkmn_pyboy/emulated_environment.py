@@ -106,6 +106,10 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         copy_rgb(self.emulator.screen, picture)
         return picture
 
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(9,) which actions are allowed now, under the name by which libraries with masked learners ask for it."""
+        return self.mask.astype(np.bool_)
+
     def close(self) -> None:
         """Ends the emulator. Nothing is written."""
         self._running, self.closed = False, True

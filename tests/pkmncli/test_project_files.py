@@ -44,7 +44,7 @@ def test_imports_keep_to_the_rules() -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize("target", ["train", "test", "lint", "bench", "docs", "clean"])
+@pytest.mark.parametrize("target", ["train", "test", "examples", "lint", "bench", "docs", "clean"])
 def test_make_knows_its_targets(target: str) -> None:
     result = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -1,0 +1,233 @@
+"""Our learners against stable-baselines3 and sb3-contrib on the bundled game: what they reach, and how fast.
+
+    python benchmarks/learners.py --returns --seeds 5 --steps 40000 --jobs 2 --folder /tmp/learners
+    python benchmarks/learners.py --speed --pairs 5 --speed-steps 10240 --folder /tmp/learners
+
+`--returns` trains every setup with every seed and evaluates it greedily, on the same starts for all; each training is
+a process of its own. Means over the seeds come with 95% intervals of the bootstrap, and where two setups differ in
+nothing but the library, the table says whether each mean lies in the other's interval.
+
+`--speed` measures steps a second of whole trainings, ours with recording and checkpoints, one at a time and by turns;
+figures are medians of the ratios of each round. The other library is measured with its environments in its own process
+and in processes of their own; the faster of the two counts.
+
+What is equal and what is not stands in `sb3_side.py` and `our_side.py`. Results are kept in the folder as they come;
+what is there is not done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from training_spec import TrainingSpec
+
+from pkmncli.comparison.measures import bootstrap_interval, mean
+
+HERE = Path(__file__).parent
+EVALUATION_SEED = 1_000_000
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A learner of one side."""
+
+    name: str
+    side: str
+    learner: str
+    masks: bool = False
+    equal: bool = True
+
+
+SETUPS = (
+    Setup("DQN of stable-baselines3", "sb3", "dqn"),
+    Setup("dqn, the same settings", "our", "dqn"),
+    Setup("dqn, the same settings and masks", "our", "dqn", masks=True),
+    Setup("dqn, its defaults", "our", "dqn", masks=True, equal=False),
+    Setup("MaskablePPO of sb3-contrib", "sb3", "ppo", masks=True),
+    Setup("ppo", "our", "ppo", masks=True),
+    Setup("PPO of stable-baselines3", "sb3", "ppo"),
+    Setup("ppo without masks", "our", "ppo"),
+)
+ALIKE = (
+    ("dqn, the same settings", "DQN of stable-baselines3"),
+    ("ppo", "MaskablePPO of sb3-contrib"),
+    ("ppo without masks", "PPO of stable-baselines3"),
+)
+"""Ours and theirs that differ in nothing but the library."""
+
+
+@dataclass(frozen=True)
+class Race:
+    """Ours against theirs, in steps a second."""
+
+    name: str
+    learner: str
+    masks: bool
+    envs: int
+    at_least: float
+
+
+RACES = (
+    Race("dqn, 1 environment", "dqn", False, 1, 1.5),
+    Race("dqn, 2 environments", "dqn", False, 2, 1.3),
+    Race("ppo with masks, 1 environment", "ppo", True, 1, 1.2),
+    Race("ppo with masks, 2 environments", "ppo", True, 2, 1.2),
+)
+
+
+def training(side: str, spec: TrainingSpec) -> dict[str, Any]:
+    """The result of a training, from the folder if it is there."""
+    file = spec.folder / f"{spec.name}.json"
+    if file.exists():
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found
+    command = [sys.executable, str(HERE / f"{side}_side.py"), spec.to_json()]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{spec.name} failed:\n{done.stderr}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    result["spec"] = json.loads(spec.to_json())
+    partial = file.with_suffix(".partial")
+    partial.write_text(json.dumps(result, indent=2), encoding="utf-8")
+    partial.replace(file)
+    print(f"{spec.name}: {json.dumps({name: result[name] for name in result if name != 'spec'})}", file=sys.stderr)
+    return result
+
+
+def named(text: str) -> str:
+    """A name as part of a file's."""
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
+
+
+def compare_returns(given: argparse.Namespace) -> None:
+    """Trains and evaluates every setup, and prints a table in Markdown."""
+    setups = [setup for setup in SETUPS if setup.learner in given.learners]
+    specs = [
+        (
+            setup,
+            TrainingSpec(
+                learner=setup.learner,  # type: ignore[arg-type]
+                folder=given.folder,
+                name=f"{named(setup.name)}-{given.steps}-seed-{seed}",
+                steps=given.steps,
+                seed=seed,
+                envs=given.envs,
+                masks=setup.masks,
+                equal=setup.equal,
+                episodes=given.episodes,
+                evaluation_seed=EVALUATION_SEED,
+                torch_threads=given.torch_threads,
+                device=given.device,
+            ),
+        )
+        for seed in range(given.seeds)
+        for setup in setups
+    ]
+    with ThreadPoolExecutor(given.jobs) as pool:
+        results = list(pool.map(lambda one: training(one[0].side, one[1]), specs))
+    returns = {
+        setup.name: np.array([r["evaluation_return"] for (of, _), r in zip(specs, results, strict=True) if of is setup])
+        for setup in setups
+    }
+    late = {
+        setup.name: [r["training_return"] for (of, _), r in zip(specs, results, strict=True) if of is setup]
+        for setup in setups
+    }
+    ends = {name: bootstrap_interval([values], mean) for name, values in returns.items()}
+    print(f"| {given.steps:,} steps, {given.seeds} seeds | mean return | 95% interval | by seed | end of training |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, values in returns.items():
+        low, high = ends[name]
+        by_seed = ", ".join(f"{value:.1f}" for value in values)
+        latest = [value for value in late[name] if value is not None]
+        end = f"{np.mean(latest):.1f}" if latest else "none"
+        print(f"| {name} | {values.mean():.1f} | {low:.1f} to {high:.1f} | {by_seed} | {end} |")
+    print()
+    for ours, theirs in ALIKE:
+        if ours in returns:
+            print(f"- {agreement(ours, theirs, returns, ends)}")
+
+
+def agreement(ours: str, theirs: str, returns: dict[str, np.ndarray], ends: dict[str, Any]) -> str:
+    """Whether each of two means lies in the other's interval."""
+    said = []
+    for one, other in ((ours, theirs), (theirs, ours)):
+        low, high = ends[other]
+        within = "within" if low <= returns[one].mean() <= high else "outside"
+        said.append(f"the mean of {one} is {within} the interval of {other}")
+    return "; ".join(said) + "."
+
+
+def compare_speed(given: argparse.Namespace) -> None:
+    """Measures the races by turns, and prints a table in Markdown."""
+    races = [race for race in RACES if race.learner in given.learners]
+    print("| steps a second | ours | theirs, one process | theirs, processes | ours to the faster | range | at least |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for race in races:
+        spec = TrainingSpec(
+            learner=race.learner,  # type: ignore[arg-type]
+            folder=given.folder,
+            name="",
+            steps=given.speed_steps,
+            envs=race.envs,
+            masks=race.masks,
+            torch_threads=given.torch_threads,
+            device=given.device,
+        )
+        sides = {
+            "ours": ("our", spec),
+            "one process": ("sb3", spec),
+            "processes": ("sb3", replace(spec, processes=True)),
+        }
+        rates: dict[str, list[float]] = {name: [] for name in sides}
+        for turn in range(given.pairs):
+            order = list(sides) if turn % 2 == 0 else list(reversed(sides))
+            for name in order:
+                side, wanted = sides[name]
+                file = f"speed-{named(race.name)}-{given.speed_steps}-{named(name)}-{turn}"
+                rates[name].append(training(side, replace(wanted, name=file, seed=turn))["steps_per_second"])
+        faster = max(("one process", "processes"), key=lambda name: median(rates[name]))
+        ratios = sorted(our / their for our, their in zip(rates["ours"], rates[faster], strict=True))
+        cells = [f"{median(rates[name]):,.0f}" for name in sides]
+        spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+        print(f"| {race.name} | {' | '.join(cells)} | {median(ratios):.2f} | {spread} | {race.at_least} |", flush=True)
+
+
+def main() -> None:
+    """Compares what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--returns", action="store_true", help="compare what the learners reach")
+    parser.add_argument("--speed", action="store_true", help="compare steps a second")
+    parser.add_argument("--learners", nargs="+", choices=("dqn", "ppo"), default=["dqn", "ppo"])
+    parser.add_argument("--seeds", type=int, default=5, help="trainings of each setup")
+    parser.add_argument("--steps", type=int, default=40_000, help="of each of these trainings")
+    parser.add_argument("--episodes", type=int, default=40, help="of evaluation, for each training")
+    parser.add_argument("--envs", type=int, default=1, help="environments of these trainings")
+    parser.add_argument("--jobs", type=int, default=1, help="of these trainings side by side")
+    parser.add_argument("--pairs", type=int, default=5, help="rounds of measuring speed")
+    parser.add_argument("--speed-steps", type=int, default=10_240, help="of a training that is measured")
+    parser.add_argument("--torch-threads", type=int, default=1, help="on both sides")
+    parser.add_argument("--device", default="cpu", help="of all learners")
+    parser.add_argument("--folder", type=Path, required=True, help="where results are kept")
+    given = parser.parse_args()
+    if not (given.returns or given.speed):
+        parser.error("say what to compare: --returns, --speed or both")
+    given.folder = given.folder.resolve()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if given.returns:
+        compare_returns(given)
+    if given.speed:
+        compare_speed(given)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""One training with stable-baselines3 or sb3-contrib and its evaluation, set up to be like ours in every part.
+
+`learners.py` runs it in a process of its own: python benchmarks/sb3_side.py '{"learner": "dqn", ...}'
+
+- The environment is what `gymnasium.make` gives, with packed screens as our trainer's; screens are unpacked in the
+  network, as in ours. The mask, which the network does not read, is left out of the observation.
+- The network is ours: our layers as features extractor, then the same output streams.
+- Optimizer, learning rate, batch, discount, schedules, buffer and the updates for each step are our defaults. Adam is
+  the fused one, as ours; by default the library takes a slower one.
+- Rewards are scaled as ours are, by the environment's weights, which costs nothing; evaluations are not scaled.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
+from torch import Tensor, nn
+from training_spec import TrainingSpec
+
+from pkmn_dqn.settings import DQNSettings
+from pkmn_ppo.settings import PPOSettings
+from pkmncli.learners.networks import NetworkSizes, ObservationNetwork
+from pkmncli.learners.observations import SCREEN, VECTOR, layout_of
+from pkmncli.training.seeds import Purpose, derive_seed
+
+GAME = "pkmn_pyboy.registration:pkmn/Quillwood-v0"
+STATE = "state_variables"
+REWARDS = {"progress": 1.0, "exploration": 0.5}
+"""As `pkmn train` weighs them by default."""
+
+
+class Seen(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
+    """What the network reads, without the mask."""
+
+    def __init__(self, env: gymnasium.Env[dict[str, Any], Any]) -> None:
+        super().__init__(env)
+        assert isinstance(env.observation_space, spaces.Dict)
+        self.observation_space = spaces.Dict({name: env.observation_space[name] for name in (SCREEN, STATE)})
+
+    def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
+        """The same arrays."""
+        return {SCREEN: observation[SCREEN], STATE: observation[STATE]}
+
+
+class OurFeatures(BaseFeaturesExtractor):
+    """The part of our networks that reads observations."""
+
+    def __init__(self, observation_space: spaces.Dict, sizes: NetworkSizes) -> None:
+        layout = layout_of(observation_space, spaces.Discrete(9), "stable-baselines3")
+        network = ObservationNetwork(layout, sizes)
+        super().__init__(observation_space, network.num_features)
+        self.network = network
+
+    def forward(self, observations: dict[str, Tensor]) -> Tensor:
+        """Features (n, num_features). The library hands everything over as floats, the bytes of screens too."""
+        return self.network.features({SCREEN: observations[SCREEN].to(torch.uint8), VECTOR: observations[STATE]})
+
+
+class Clock(BaseCallback):
+    """Notes when the first step begins."""
+
+    began = 0.0
+
+    def _on_training_start(self) -> None:
+        self.began = time.perf_counter()
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[dict[str, Any], Any]:
+    """The game as the learner sees it."""
+    return Seen(
+        gymnasium.make(
+            GAME,
+            screen="packed",
+            max_steps_per_episode=spec.episode_steps,
+            rewards={name: weight * reward_scale for name, weight in REWARDS.items()},
+            without_mask_rules=() if spec.masks else ("all",),
+        )
+    )
+
+
+def environments(spec: TrainingSpec, reward_scale: float) -> VecEnv:
+    """The environments of a training, monitored as the library does it."""
+    return make_vec_env(
+        environment,
+        spec.envs,
+        seed=spec.seed,
+        env_kwargs={"spec": spec, "reward_scale": reward_scale},
+        vec_env_cls=SubprocVecEnv if spec.processes else DummyVecEnv,
+    )
+
+
+def dqn_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> DQN:
+    """Their DQN, with our defaults."""
+    ours = DQNSettings()
+    options: dict[str, Any] = {
+        "learning_rate": ours.learning_rate,
+        "buffer_size": ours.buffer_size,
+        "learning_starts": ours.learning_starts,
+        "batch_size": ours.batch_size,
+        "tau": ours.tau,
+        "gamma": ours.gamma,
+        "train_freq": max(1, ours.train_freq // spec.envs),  # counted in steps of all environments together
+        "gradient_steps": ours.gradient_steps,
+        "target_update_interval": ours.target_update_interval * ours.train_freq,  # counted in steps of the game
+        "exploration_fraction": ours.exploration_fraction,
+        "exploration_initial_eps": ours.exploration_initial,
+        "exploration_final_eps": ours.exploration_final,
+        "max_grad_norm": ours.max_grad_norm,
+        "policy_kwargs": {
+            "features_extractor_class": OurFeatures,
+            "features_extractor_kwargs": {"sizes": ours},
+            "net_arch": [ours.head_features],
+            "activation_fn": nn.ReLU,
+            "optimizer_kwargs": {"eps": ours.adam_epsilon, "fused": True},
+        },
+    }
+    return DQN("MultiInputPolicy", envs, seed=spec.seed, device=spec.device, **options | changes)
+
+
+def ppo_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> PPO | MaskablePPO:
+    """Their PPO, with masks or without, with our defaults."""
+    ours = PPOSettings()
+    options: dict[str, Any] = {
+        "learning_rate": ours.learning_rate,
+        "n_steps": spec.rollout_rows,
+        "batch_size": ours.batch_size,
+        "n_epochs": ours.n_epochs,
+        "gamma": ours.gamma,
+        "gae_lambda": ours.gae_lambda,
+        "clip_range": ours.clip_range,
+        "clip_range_vf": None,
+        "normalize_advantage": ours.normalize_advantage,
+        "ent_coef": ours.ent_coef,
+        "vf_coef": ours.vf_coef,
+        "max_grad_norm": ours.max_grad_norm,
+        "policy_kwargs": {
+            "features_extractor_class": OurFeatures,
+            "features_extractor_kwargs": {"sizes": ours},
+            "net_arch": {"pi": [ours.head_features], "vf": [ours.head_features]},
+            "activation_fn": nn.ReLU,
+            "optimizer_kwargs": {"eps": ours.adam_epsilon, "fused": True},
+        },
+    }
+    learner = MaskablePPO if spec.masks else PPO
+    return learner("MultiInputPolicy", envs, seed=spec.seed, device=spec.device, **options | changes)
+
+
+def train(spec: TrainingSpec) -> tuple[BaseAlgorithm, dict[str, Any]]:
+    """Trains and saves. Times it from the first step to the end."""
+    torch.set_num_threads(spec.torch_threads)
+    reward_scale = (DQNSettings() if spec.learner == "dqn" else PPOSettings()).reward_scale
+    envs = environments(spec, reward_scale)
+    model: BaseAlgorithm = dqn_of(spec, envs) if spec.learner == "dqn" else ppo_of(spec, envs)
+    clock = Clock()
+    model.learn(spec.steps, callback=clock)
+    spec.folder.mkdir(parents=True, exist_ok=True)
+    file = spec.folder / f"{spec.name}.zip"
+    model.save(file)
+    envs.close()
+    seconds = time.perf_counter() - clock.began
+    if not spec.keep:
+        file.unlink()
+    returns = [episode["r"] / reward_scale for episode in model.ep_info_buffer or ()]
+    return model, {
+        "steps_per_second": spec.steps / seconds,
+        "training_return": float(np.mean(returns)) if returns else None,
+        "updates": model._n_updates,
+    }
+
+
+def evaluate(spec: TrainingSpec, model: BaseAlgorithm) -> float:
+    """Mean return of greedy episodes, on the starts that `pkmn eval` draws from the same seed."""
+    env = environment(spec)
+    returns = []
+    for episode in range(spec.episodes):
+        observation, _ = env.reset(seed=derive_seed(spec.evaluation_seed, Purpose.EVALUATION, episode))
+        total, ended = 0.0, False
+        while not ended:
+            masks = {"action_masks": env.get_wrapper_attr("action_masks")()} if spec.masks else {}
+            action, _ = model.predict(observation, deterministic=True, **masks)
+            observation, reward, terminated, truncated, _ = env.step(int(action))
+            total, ended = total + float(reward), terminated or truncated
+        returns.append(total)
+    env.close()
+    return float(np.mean(returns))
+
+
+def main() -> None:
+    """Trains, evaluates where that is asked for, and prints the result as JSON."""
+    spec = TrainingSpec.from_json(sys.argv[1])
+    model, result = train(spec)
+    if spec.episodes:
+        result["evaluation_return"] = evaluate(spec, model)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
