@@ -21,7 +21,13 @@ from pkmncli.plugins import get_registry
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.session import TrainingSession
 
-EQUAL_DQN = ("dqn.double=false", "dqn.dueling=false", "dqn.n_step=1", "dqn.demonstration_margin=0")
+EQUAL_DQN = (
+    "dqn.double=false",
+    "dqn.dueling=false",
+    "dqn.n_step=1",
+    "dqn.demonstration_margin=0",
+    "dqn.priority_exponent=0",
+)
 """What makes our DQN theirs; all other settings are what ours are by default, and theirs are set to them."""
 
 
