@@ -11,6 +11,8 @@ nothing but the library, the table says whether each mean lies in the other's in
 figures are medians of the ratios of each round. The other library is measured with its environments in its own process
 and in processes of their own; the faster of the two counts.
 
+A training of ppo ends with a rollout of 2,048 steps, since the other library's does: 40,000 steps are 40,960.
+
 What is equal and what is not stands in `sb3_side.py` and `our_side.py`. Results are kept in the folder as they come;
 what is there is not done again.
 """
@@ -28,7 +30,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from training_spec import TrainingSpec
+from training_spec import ROLLOUT, TrainingSpec
 
 from pkmncli.comparison.measures import bootstrap_interval, mean
 
@@ -108,6 +110,11 @@ def named(text: str) -> str:
     return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
 
 
+def steps_of(learner: str, steps: int) -> int:
+    """As many steps as both sides will take: PPO takes whole rollouts."""
+    return steps if learner == "dqn" else -(-steps // ROLLOUT) * ROLLOUT
+
+
 def compare_returns(given: argparse.Namespace) -> None:
     """Trains and evaluates every setup, and prints a table in Markdown."""
     setups = [setup for setup in SETUPS if setup.learner in given.learners]
@@ -118,7 +125,7 @@ def compare_returns(given: argparse.Namespace) -> None:
                 learner=setup.learner,  # type: ignore[arg-type]
                 folder=given.folder,
                 name=f"{named(setup.name)}-{given.steps}-seed-{seed}",
-                steps=given.steps,
+                steps=steps_of(setup.learner, given.steps),
                 seed=seed,
                 envs=given.envs,
                 masks=setup.masks,
@@ -143,7 +150,9 @@ def compare_returns(given: argparse.Namespace) -> None:
         for setup in setups
     }
     ends = {name: bootstrap_interval([values], mean) for name, values in returns.items()}
-    print(f"| {given.steps:,} steps, {given.seeds} seeds | mean return | 95% interval | by seed | end of training |")
+    print(
+        f"| {given.steps:,} steps, ppo to the end of a rollout; {given.seeds} seeds | mean return | 95% interval | by seed | end of training |"
+    )
     print("| --- | --- | --- | --- | --- |")
     for name, values in returns.items():
         low, high = ends[name]
@@ -177,7 +186,7 @@ def compare_speed(given: argparse.Namespace) -> None:
             learner=race.learner,  # type: ignore[arg-type]
             folder=given.folder,
             name="",
-            steps=given.speed_steps,
+            steps=steps_of(race.learner, given.speed_steps),
             envs=race.envs,
             masks=race.masks,
             torch_threads=given.torch_threads,

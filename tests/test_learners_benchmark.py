@@ -102,6 +102,13 @@ def test_both_networks_read_a_screen_alike(sides: SimpleNamespace, tmp_path: Pat
     assert values.std() > 0
 
 
+def test_both_sides_take_as_many_steps(sides: SimpleNamespace) -> None:
+    """The other library's PPO ends with a rollout, so ours must be given as many steps."""
+    assert sides.learners.steps_of("dqn", 40_000) == 40_000
+    assert sides.learners.steps_of("ppo", 40_000) == 20 * 2_048
+    assert sides.learners.steps_of("ppo", 2_048) == 2_048
+
+
 def test_agreement_is_told_for_each_mean(sides: SimpleNamespace) -> None:
     returns = {"a": np.array([1.0, 2.0, 3.0]), "b": np.array([2.5, 2.5, 4.0])}
     ends = {"a": (1.0, 2.9), "b": (2.5, 4.0)}
