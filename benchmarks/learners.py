@@ -91,6 +91,8 @@ def training(side: str, spec: TrainingSpec) -> dict[str, Any]:
     file = spec.folder / f"{spec.name}.json"
     if file.exists():
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if found["spec"] != json.loads(spec.to_json()):
+            raise SystemExit(f"{file} is of a training with other options: use another folder")
         return found
     command = [sys.executable, str(HERE / f"{side}_side.py"), spec.to_json()]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -150,9 +152,8 @@ def compare_returns(given: argparse.Namespace) -> None:
         for setup in setups
     }
     ends = {name: bootstrap_interval([values], mean) for name, values in returns.items()}
-    print(
-        f"| {given.steps:,} steps, ppo to the end of a rollout; {given.seeds} seeds | mean return | 95% interval | by seed | end of training |"
-    )
+    trained = f"{given.steps:,} steps, {given.seeds} seeds"
+    print(f"| {trained} | mean return | 95% interval | by seed | end of training |")
     print("| --- | --- | --- | --- | --- |")
     for name, values in returns.items():
         low, high = ends[name]
@@ -172,7 +173,7 @@ def agreement(ours: str, theirs: str, returns: dict[str, np.ndarray], ends: dict
     for one, other in ((ours, theirs), (theirs, ours)):
         low, high = ends[other]
         within = "within" if low <= returns[one].mean() <= high else "outside"
-        said.append(f"the mean of {one} is {within} the interval of {other}")
+        said.append(f'the mean of "{one}" is {within} the interval of "{other}"')
     return "; ".join(said) + "."
 
 
