@@ -11,6 +11,8 @@ nothing but the library, the table says whether each mean lies in the other's in
 figures are medians of the ratios of each round. The other library is measured with its environments in its own process
 and in processes of their own; the faster of the two counts.
 
+A training of ppo ends with a rollout of 2,048 steps, since the other library's does: 40,000 steps are 40,960.
+
 What is equal and what is not stands in `sb3_side.py` and `our_side.py`. Results are kept in the folder as they come;
 what is there is not done again.
 """
@@ -28,7 +30,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from training_spec import TrainingSpec
+from training_spec import ROLLOUT, TrainingSpec
 
 from pkmncli.comparison.measures import bootstrap_interval, mean
 
@@ -89,6 +91,8 @@ def training(side: str, spec: TrainingSpec) -> dict[str, Any]:
     file = spec.folder / f"{spec.name}.json"
     if file.exists():
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if found["spec"] != json.loads(spec.to_json()):
+            raise SystemExit(f"{file} is of a training with other options: use another folder")
         return found
     command = [sys.executable, str(HERE / f"{side}_side.py"), spec.to_json()]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -108,6 +112,11 @@ def named(text: str) -> str:
     return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
 
 
+def steps_of(learner: str, steps: int) -> int:
+    """As many steps as both sides will take: PPO takes whole rollouts."""
+    return steps if learner == "dqn" else -(-steps // ROLLOUT) * ROLLOUT
+
+
 def compare_returns(given: argparse.Namespace) -> None:
     """Trains and evaluates every setup, and prints a table in Markdown."""
     setups = [setup for setup in SETUPS if setup.learner in given.learners]
@@ -118,7 +127,7 @@ def compare_returns(given: argparse.Namespace) -> None:
                 learner=setup.learner,  # type: ignore[arg-type]
                 folder=given.folder,
                 name=f"{named(setup.name)}-{given.steps}-seed-{seed}",
-                steps=given.steps,
+                steps=steps_of(setup.learner, given.steps),
                 seed=seed,
                 envs=given.envs,
                 masks=setup.masks,
@@ -143,7 +152,8 @@ def compare_returns(given: argparse.Namespace) -> None:
         for setup in setups
     }
     ends = {name: bootstrap_interval([values], mean) for name, values in returns.items()}
-    print(f"| {given.steps:,} steps, {given.seeds} seeds | mean return | 95% interval | by seed | end of training |")
+    trained = f"{given.steps:,} steps, {given.seeds} seeds"
+    print(f"| {trained} | mean return | 95% interval | by seed | end of training |")
     print("| --- | --- | --- | --- | --- |")
     for name, values in returns.items():
         low, high = ends[name]
@@ -163,7 +173,7 @@ def agreement(ours: str, theirs: str, returns: dict[str, np.ndarray], ends: dict
     for one, other in ((ours, theirs), (theirs, ours)):
         low, high = ends[other]
         within = "within" if low <= returns[one].mean() <= high else "outside"
-        said.append(f"the mean of {one} is {within} the interval of {other}")
+        said.append(f'the mean of "{one}" is {within} the interval of "{other}"')
     return "; ".join(said) + "."
 
 
@@ -177,7 +187,7 @@ def compare_speed(given: argparse.Namespace) -> None:
             learner=race.learner,  # type: ignore[arg-type]
             folder=given.folder,
             name="",
-            steps=given.speed_steps,
+            steps=steps_of(race.learner, given.speed_steps),
             envs=race.envs,
             masks=race.masks,
             torch_threads=given.torch_threads,

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, Self
 
+ROLLOUT = 2_048
+"""Steps between two updates of PPO, over all environments."""
+
 
 @dataclass(frozen=True)
 class TrainingSpec:
@@ -16,7 +19,7 @@ class TrainingSpec:
     folder: Path
     name: str
     steps: int = 40_000
-    """Of the game, over all environments."""
+    """Of the game, over all environments; of PPO whole rollouts, since the other library ends no sooner."""
     seed: int = 0
     envs: int = 1
     masks: bool = False
@@ -36,8 +39,8 @@ class TrainingSpec:
 
     @property
     def rollout_rows(self) -> int:
-        """Steps of each environment in a rollout of PPO: 2,048 over all environments."""
-        return 2_048 // self.envs
+        """Steps of each environment in a rollout of PPO."""
+        return ROLLOUT // self.envs
 
     def to_json(self) -> str:
         """As an argument of a command."""

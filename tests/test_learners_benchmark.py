@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -102,10 +104,26 @@ def test_both_networks_read_a_screen_alike(sides: SimpleNamespace, tmp_path: Pat
     assert values.std() > 0
 
 
+def test_both_sides_take_as_many_steps(sides: SimpleNamespace) -> None:
+    """The other library's PPO ends with a rollout, so ours must be given as many steps."""
+    assert sides.learners.steps_of("dqn", 40_000) == 40_000
+    assert sides.learners.steps_of("ppo", 40_000) == 20 * 2_048
+    assert sides.learners.steps_of("ppo", 2_048) == 2_048
+
+
+def test_what_was_trained_is_not_trained_again(sides: SimpleNamespace, tmp_path: Path) -> None:
+    spec = sides.TrainingSpec("dqn", tmp_path, "one")
+    result = {"steps_per_second": 5.0, "spec": json.loads(spec.to_json())}
+    (tmp_path / "one.json").write_text(json.dumps(result), encoding="utf-8")
+    assert sides.learners.training("our", spec) == result
+    with pytest.raises(SystemExit, match="other options"):
+        sides.learners.training("our", replace(spec, seed=1))
+
+
 def test_agreement_is_told_for_each_mean(sides: SimpleNamespace) -> None:
     returns = {"a": np.array([1.0, 2.0, 3.0]), "b": np.array([2.5, 2.5, 4.0])}
     ends = {"a": (1.0, 2.9), "b": (2.5, 4.0)}
     told = sides.learners.agreement("a", "b", returns, ends)
-    assert told == "the mean of a is outside the interval of b; the mean of b is outside the interval of a."
+    assert told == 'the mean of "a" is outside the interval of "b"; the mean of "b" is outside the interval of "a".'
     ends["a"] = (1.0, 3.1)
-    assert "the mean of b is within the interval of a" in sides.learners.agreement("a", "b", returns, ends)
+    assert 'the mean of "b" is within the interval of "a"' in sides.learners.agreement("a", "b", returns, ends)
