@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pkmncli import plugins as plugin_system
-from pkmncli.diagnostics import debug_enabled
-from pkmncli.errors import EXIT_USAGE, PluginError
+from pkmncli.diagnostics import debug_enabled, one_line
+from pkmncli.errors import EXIT_USAGE, PkmnError, PluginError
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
 from pkmncli.version import API_VERSION
 
@@ -67,6 +67,33 @@ def show_plugin(
         _print_details(_details(registry, entry), console)
     for plugin in owners:
         _print_plugin(registry, plugin, console)
+
+
+@plugins.command("check")
+def check_installed(
+    name: Annotated[str, typer.Argument(help="A plugin's own name, or what one registered, such as dqn.")],
+) -> None:
+    """Try all that a plugin brings: what its names stand for, their contracts, their settings."""
+    from pkmncli.testing import check_plugin  # noqa: PLC0415 - only for who writes plugins
+
+    registry = plugin_system.get_registry(strict=False)
+    owners = [plugin for plugin in registry.plugins if plugin.name == name]
+    owners = owners or [entry.plugin for entry in registry.registrations() if entry.name == name]
+    if not owners:
+        raise PluginError(_unknown(registry, name))
+    for plugin in dict.fromkeys(owners):
+        if plugin.state != "loaded":
+            raise PluginError(f"plugin '{plugin.name}' of {plugin.label} is {plugin.state}. {plugin.problem}".rstrip())
+        try:
+            entries = check_plugin(registry.implementation(plugin))
+        except PkmnError:
+            raise
+        except Exception as error:
+            reason = str(error) if isinstance(error, AssertionError) else one_line(error)
+            raise PluginError(f"plugin '{plugin.name}' of {plugin.label}: {reason}") from error
+        typer.echo(f"plugin '{plugin.name}' of {plugin.label} keeps the contracts:")
+        for entry in entries:
+            typer.echo(f"  {SINGULAR[entry.kind]} {entry.name}")
 
 
 def _listing(registry: Registry) -> dict[str, Any]:
