@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pkmncli import plugins as plugin_system
-from pkmncli.diagnostics import debug_enabled
-from pkmncli.errors import EXIT_USAGE, ConfigurationError, PluginError
+from pkmncli.diagnostics import debug_enabled, one_line
+from pkmncli.errors import EXIT_USAGE, ConfigurationError, PkmnError, PluginError
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
 from pkmncli.version import API_VERSION
 
@@ -72,35 +72,41 @@ def show_plugin(
 @plugins.command("check")
 def check_plugins(
     name: Annotated[
-        str | None, typer.Argument(help="What a plugin registered, or a plugin's own name. [default: all]")
+        str | None, typer.Argument(help="A plugin's own name, or what one registered, such as dqn. [default: all]")
     ] = None,
 ) -> None:
-    """Try what plugins registered: whether it can be imported, and whether its settings and presets are right."""
+    """Try all that plugins bring: what their names stand for, contracts, settings and presets."""
     registry = plugin_system.get_registry(strict=False)
-    entries = [entry for entry in registry.registrations() if name in (None, entry.name, entry.plugin.name)]
-    if not entries:
+    owners = [plugin for plugin in registry.plugins if name in (None, plugin.name)]
+    owners = owners or [entry.plugin for entry in registry.registrations() if entry.name == name]
+    if not owners:
         raise PluginError(_unknown(registry, name or ""))
-    wrong = False
-    for entry in entries:
-        problems = _problems(entry)
-        wrong = wrong or bool(problems)
-        print(f"{entry.title}: {'wrong' if problems else 'fine'}")
-        for problem in problems:
-            print(f"  {problem}")
-    if wrong:
+    verdicts = [_check(registry, plugin) for plugin in dict.fromkeys(owners)]
+    if not all(verdicts):
         raise typer.Exit(EXIT_USAGE)
 
 
-def _problems(entry: Registration) -> list[str]:
-    """What is wrong with a registration, a line each. An extra that is not installed is nothing wrong."""
-    from pkmncli.config.presets import check_presets  # noqa: PLC0415 - imports pydantic
+def _check(registry: Registry, plugin: Plugin) -> bool:
+    """Says whether a plugin keeps the contracts. One whose extra is not installed breaks none."""
+    from pkmncli.testing import check_plugin  # noqa: PLC0415 - only for who writes plugins
 
+    title = f"plugin '{plugin.name}' of {plugin.label}"
+    if plugin.state != "loaded":
+        typer.echo(f"{title} is {plugin.state}. {plugin.problem}".rstrip(), err=True)
+        return plugin.state == "disabled"
     try:
-        entry.load()
-        entry.load_config()
-    except PluginError as error:
-        return [] if entry.extra and "pip install" in str(error) else [str(error)]
-    return check_presets(entry)
+        entries = check_plugin(registry.implementation(plugin))
+    except Exception as error:
+        told = isinstance(error, (AssertionError, PkmnError))
+        reason = str(error) if told else one_line(error)
+        extras = any(entry.extra for entry in registry.registrations() if entry.plugin is plugin)
+        missing = extras and isinstance(error, PluginError) and "pip install" in reason
+        typer.echo(f"{title}: {reason}", err=True)
+        return missing
+    typer.echo(f"{title} keeps the contracts:")
+    for entry in entries:
+        typer.echo(f"  {SINGULAR[entry.kind]} {entry.name}")
+    return True
 
 
 def _listing(registry: Registry) -> dict[str, Any]:

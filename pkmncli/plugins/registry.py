@@ -94,6 +94,10 @@ class Registry:
         """Every name under which a plugin keeps settings."""
         return sorted(self._sections())
 
+    def implementation(self, plugin: Plugin) -> Any:
+        """The module or object of a plugin that is loaded."""
+        return self._objects[plugin]
+
     # Plugins by hand
 
     def register_plugin(self, plugin: Any, name: str) -> Plugin:

@@ -100,3 +100,22 @@ def test_show_says_what_is_missing(shown: Callable[..., str]) -> None:
 
 def test_show_suggests(shown: Callable[..., str]) -> None:
     assert "no plugin brings 'coin'; did you mean 'coins'?" in shown("show", "coin", code=2)
+
+
+def test_check_tries_a_plugin_by_its_own_name_and_by_what_it_brings(
+    shown: Callable[..., str], plugin_registry: Registry
+) -> None:
+    from pkmn_encoders import plugin  # noqa: PLC0415
+
+    plugin_registry.register_plugin(plugin, "encoders")
+    for name in ("encoders", "embedding"):
+        lines = shown("check", name).splitlines()
+        assert lines[0] == "plugin 'encoders' of a plugin registered by hand keeps the contracts:"
+        assert lines[1:] == ["  encoder convolution", "  encoder embedding"]
+
+
+def test_check_says_in_a_line_what_breaks_a_contract(shown: Callable[..., str]) -> None:
+    text = shown("check", "coins", code=2)
+    assert "reward 'coins': CoinSettings has no reset, score, save_state, load_state" in text
+    assert text.count("\n") == 1
+    assert "did you mean 'coins'?" in shown("check", "coin", code=2)

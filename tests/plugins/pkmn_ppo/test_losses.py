@@ -79,6 +79,7 @@ def test_the_loss_of_ppo_by_hand(clip_range_vf: float) -> None:
         features = learning.network.features(batch.observations)
         logits, values = learning.network.policy(features).double(), learning.network.value(features)[:, 0].double()
     policy_loss = entropy_sum = value_loss = 0.0
+    ratios = []
     for row in range(6):
         allowed = [action for action in range(4) if batch.observations["action_mask"][row, action]]
         weights = {action: math.exp(logits[row, action]) for action in allowed}
@@ -90,9 +91,11 @@ def test_the_loss_of_ppo_by_hand(clip_range_vf: float) -> None:
         value_loss += max(errors) / 6
         if batch.own[row]:
             ratio = shares[int(batch.actions[row])] / math.exp(batch.log_probs[row])
+            ratios.append(ratio)
             advantage = float(batch.advantages[row])
             policy_loss -= min(ratio * advantage, min(max(ratio, 0.8), 1.2) * advantage) / 6
             entropy_sum -= sum(share * math.log(share) for share in shares.values())
+    assert min(ratios) < 0.8 and max(ratios) > 1.2, "both ends of the range are met"
     assert metrics["policy_loss"] == pytest.approx(policy_loss, rel=1e-4)
     assert metrics["value_loss"] == pytest.approx(value_loss, rel=1e-4)
     assert metrics["entropy"] == pytest.approx(entropy_sum / 4, rel=1e-4)
