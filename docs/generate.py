@@ -102,7 +102,12 @@ def hooks_table() -> str:
 def commands() -> str:
     """What each command says about itself."""
     names = [*CORE_COMMANDS, *(entry.name for entry in built_in() if entry.kind == "commands")]
-    lines = [["--help"], *([name, "--help"] for name in names), ["plugins", "show", "--help"], ["plugins", "check", "--help"]]
+    lines = [
+        ["--help"],
+        *([name, "--help"] for name in names),
+        ["plugins", "show", "--help"],
+        ["plugins", "check", "--help"],
+    ]
     return "\n\n".join(
         f"## pkmn {' '.join(line[:-1])}".rstrip() + f"\n\n```\n{help_text(line).rstrip()}\n```" for line in lines
     )

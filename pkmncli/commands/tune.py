@@ -139,7 +139,7 @@ def _conclude(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry
         say("No trial came to its end, so there is no best one.")
         raise typer.Exit(EXIT_UNEXPECTED)
     typer.echo(f"{table(results, plan)}\n\n{told(best, plan)}")
-    typer.echo(importance_told(study.importances(), counts["complete"]))
+    typer.echo(importance_told(study.importances(), counts["complete"], study.telling))
     path = save_dir / plan.name / PRESET_FILE
     _write_preset(path, plan, best, save_dir, registry)
     typer.echo(
