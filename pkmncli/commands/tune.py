@@ -25,7 +25,7 @@ from pkmncli.tuning.plan import TuningPlan, read_tuning
 from pkmncli.tuning.result import PRESET_FILE, importance_told, learners_own, preset_text, shown, table, told
 from pkmncli.tuning.search import Search
 from pkmncli.tuning.space import corners
-from pkmncli.tuning.study import Study, TrialResult, check_optuna
+from pkmncli.tuning.study import STUDY_FILE, Study, TrialResult, check_optuna
 from pkmncli.tuning.trial_in_hand import TrialInHand
 
 KEPT_FILE = "tune.toml"
@@ -52,7 +52,7 @@ def tune(
     plan = read_tuning(file, save_dir, registry)
     processes, folder = processes or plan.processes, save_dir / plan.name
     if dry_run:
-        with _opened(folder, plan, processes) if folder.exists() else _nothing() as study:
+        with _opened(folder, plan, processes) if (folder / STUDY_FILE).exists() else _nothing() as study:
             _announce(plan, study, save_dir, registry, processes)
         return
     with write_errors_explained(folder):
@@ -139,7 +139,7 @@ def _conclude(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry
         say("No trial came to its end, so there is no best one.")
         raise typer.Exit(EXIT_UNEXPECTED)
     typer.echo(f"{table(results, plan)}\n\n{told(best, plan)}")
-    typer.echo(importance_told(study.importances(), counts["complete"]))
+    typer.echo(importance_told(study.importances(), counts["complete"], study.telling))
     path = save_dir / plan.name / PRESET_FILE
     _write_preset(path, plan, best, save_dir, registry)
     typer.echo(

@@ -127,7 +127,10 @@ def chosen_preset(choice: Given, learner: Given, registry: Registry) -> Preset:
         raise ConfigurationError(f"setting 'preset' ({choice.origin}): must be a preset's name, or a file")
     if not is_path(name):
         return _named(name, choice, learner, registry)
-    preset = read_preset(Path(name).expanduser())
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise ConfigurationError(f"setting 'preset' = {name!r} ({choice.origin}): there is no such file")
+    preset = read_preset(path)
     own = next((one for one in preset.given if (one.section, one.key) == (CORE, "rl")), None)
     if own is not None and learner.origin != DEFAULT and own.value != learner.value:
         raise ConfigurationError(

@@ -46,6 +46,7 @@ class Trainings:
 
     def __init__(self) -> None:
         self._running: dict[subprocess.Popen[bytes], ExperimentRun] = {}
+        self._asked: set[subprocess.Popen[bytes]] = set()
 
     def __len__(self) -> int:
         return len(self._running)
@@ -55,6 +56,8 @@ class Trainings:
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         if kind is not None:  # whoever insists on ending does not leave trainings behind
+            if not issubclass(kind, Exception):
+                self._asked.clear()
             self.interrupt()
             for process in self._running:
                 process.wait()
@@ -78,9 +81,10 @@ class Trainings:
         self._running[process] = one
 
     def interrupt(self, names: Container[str] | None = None) -> None:
-        """Asks trainings to save and stop: all of them, or those of some names."""
+        """Asks trainings to save and stop: all of them, or those of some names. Each once: twice would not save."""
         for process, one in self._running.items():
-            if (names is None or one.name in names) and process.poll() is None:
+            if (names is None or one.name in names) and process not in self._asked and process.poll() is None:
+                self._asked.add(process)
                 process.send_signal(_STOP)
 
     def ended(self) -> list[Ended]:

@@ -12,7 +12,7 @@ from pkmncli.config.presets import check_presets
 from pkmncli.errors import PluginError
 from pkmncli.plugins import Registration, Registry
 
-HEAVY_MODULES = ("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic")
+HEAVY_MODULES = ("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic", "optuna")
 """Modules that only using a plugin may import, never loading it."""
 
 _CONTRACTS: dict[str, type] = {

@@ -91,10 +91,10 @@ def table(results: Sequence[TrialResult], plan: TuningPlan) -> str:
     )
 
 
-def importance_told(importances: Mapping[str, float], complete: int) -> str:
+def importance_told(importances: Mapping[str, float], complete: int, needed: int) -> str:
     """What decided, in a line."""
     if not importances:
-        return "What decided can't be told: too few trials, or all the same."
+        return f"What decided can't be told: that takes {needed} trials that come to their end, and differ."
     parts = ", ".join(f"{name} {share:.0%}" for name, share in importances.items())
     return f"What decided, by PED-ANOVA over {complete} trials: {parts}."
 

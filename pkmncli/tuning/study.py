@@ -159,6 +159,11 @@ class Study:
         sign = 1 if self._plan.objective.maximize else -1
         return max(complete, key=lambda one: (sign * float(one.value or 0.0), -one.number), default=None)
 
+    @property
+    def telling(self) -> int:
+        """Trials that have to come to their end before they tell what decided."""
+        return 2 * len(self._plan.space) + 2
+
     def importances(self) -> dict[str, float]:
         """How much each setting decided, as shares of 1: PED-ANOVA (Watanabe, Bansal and Hutter 2023).
 
@@ -167,7 +172,7 @@ class Study:
         from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances  # noqa: PLC0415
 
         complete = [one for one in self.results() if one.state == "complete"]
-        if len(complete) < 2 * len(self._plan.space) + 2 or len({one.value for one in complete}) == 1:
+        if len(complete) < self.telling or len({one.value for one in complete}) == 1:
             return {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of trials too few to tell from each other

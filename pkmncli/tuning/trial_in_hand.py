@@ -125,7 +125,9 @@ class TrialInHand:
 
     def _report(self, so_far: float, one: ExperimentRun, steps: int) -> None:
         """Has the study decide on what was reached by now."""
-        where = f"at {steps:,} of {self._plan.steps:,} steps of seed {one.planned.seed}"
+        seed = one.planned.seed
+        at_end = steps == self._plan.steps
+        where = f"after seed {seed}" if at_end else f"at {steps:,} of {self._plan.steps:,} steps of seed {seed}"
         if not math.isfinite(so_far):
             self.fail(f"{self._plan.objective.metric} was no number {where}")
         elif self.trial.report(self._looks, so_far):

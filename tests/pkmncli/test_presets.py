@@ -103,7 +103,7 @@ def test_a_run_keeps_its_settings_whatever_becomes_of_the_file(
         (["--preset=standrd"], "did you mean 'standard'? dqn has long, "),
         (["--preset=long", "--rl=ppo"], "(option --preset) is one of dqn, and the learner is ppo: ppo has standard"),
         (["--preset=long", "--rl=none"], "the learner none has no presets"),
-        (["--preset=none.toml"], "there is no preset file none.toml"),
+        (["--preset=none.toml"], "setting 'preset' = 'none.toml' (option --preset): there is no such file"),
         (["--preset=mine.toml", "--rl=dqn"], "is for the learner ppo, and the training has dqn (option --rl)"),
         (["--preset=other.toml"], "sets ppo.n_steps, and the training's learner is dqn: add --rl ppo"),
         (["--preset=nameless.toml"], 'needs a line that says what it is for: description = "..."'),

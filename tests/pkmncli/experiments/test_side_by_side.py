@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from pkmncli.errors import RunError
-from pkmncli.experiments.side_by_side import Ended, run_side_by_side
+from pkmncli.experiments.side_by_side import Ended, Trainings, run_side_by_side, take_over
 
 COUNTS_ITSELF = """
 import pathlib, time
@@ -102,3 +103,46 @@ def test_who_insists_leaves_no_process_behind(make: Callable[[str, str], Any], t
     with pytest.raises(KeyboardInterrupt):
         run_side_by_side([make("one", INSISTS)], 1, interrupted=interrupted, on_end=ended.append)
     assert ended == []
+
+
+def test_each_is_asked_once_to_stop(make: Callable[[str, str], Any], tmp_path: Path) -> None:
+    """A second signal would end a training that is being saved; only whoever insists sends it."""
+    code = WAITS.replace("sys.exit(130)", "pathlib.Path({folder!r}, 'asked-{name}').open('a').write('x')")
+    code = code.replace("while True", "while not pathlib.Path({folder!r}, 'enough').exists()")
+    trainings = Trainings()
+    trainings.start(make("one", code))
+    while not (tmp_path / "ready-one").exists():
+        time.sleep(0.01)
+    trainings.interrupt({"another"})
+    trainings.interrupt({"one"})
+    trainings.interrupt()
+    while not (tmp_path / "asked-one").exists():
+        time.sleep(0.01)
+    (tmp_path / "enough").touch()
+    while trainings:
+        trainings.ended()
+    assert (tmp_path / "asked-one").read_text() == "x"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no such locks there")
+def test_one_that_outlived_its_command_is_told_and_taken_over(make: Callable[[str, str], Any], tmp_path: Path) -> None:
+    orphan = make("one", WAITS)
+    assert not take_over(orphan), "nobody has begun it"
+    first = Trainings()
+    first.start(orphan)
+    with pytest.raises(RunError, match="is still being trained by an earlier command"):
+        Trainings().start(orphan)
+    looks = 0
+
+    def in_use_by() -> int | None:
+        """It has to hold its run before it can save: here from the moment that it is ready."""
+        nonlocal looks
+        looks += 1
+        (process,) = first._running
+        return process.pid if (tmp_path / "ready-one").exists() else None
+
+    orphan.run.in_use_by = in_use_by
+    assert take_over(orphan)
+    (process,) = first._running
+    assert (process.wait(), looks > 0) == (130, True)
+    assert not take_over(orphan)

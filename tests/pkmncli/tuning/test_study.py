@@ -1,0 +1,131 @@
+"""The study in its folder: what is drawn is the same each time, and nothing is lost with whoever asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pkmncli.errors import ConfigurationError
+from pkmncli.tuning.objective import Objective
+from pkmncli.tuning.plan import TuningPlan
+from pkmncli.tuning.space import Choice, Range
+from pkmncli.tuning.study import STUDY_FILE, Study
+
+PLAN = TuningPlan(
+    name="it",
+    trials=20,
+    seeds=(0, 1),
+    processes=1,
+    objective=Objective("episode/reward", 10, maximize=True),
+    steps=1000,
+    interval=100,
+    pruner="median",
+    startup_trials=2,
+    sampler_seed=3,
+    settings={"steps": 1000},
+    space={
+        "dqn.learning_rate": Range(1e-5, 1e-3, True, 0, whole=False),
+        "dqn.n_step": Range(1, 8, False, 0, whole=True),
+        "dqn.double": Choice((True, False)),
+    },
+)
+
+
+def figure(values: dict[str, object]) -> float:
+    """Best with a step size of 1e-4, whatever else."""
+    rate = values["dqn.learning_rate"]
+    assert isinstance(rate, float)
+    return -abs(rate - 1e-4) * 1e4
+
+
+def searched(folder: Path, *, reopen: bool, trials: int = 8) -> list[dict[str, object]]:
+    folder.mkdir()
+    study, drawn = Study(folder, PLAN, 1), []
+    for _ in range(trials):
+        if reopen:
+            study = Study(folder, PLAN, 1)
+        trial = study.ask()
+        assert {type(value) for value in trial.values.values()} == {float, int, bool}
+        drawn.append(dict(trial.values))
+        trial.keep([1.0, 2.0], "")
+        study.tell(trial, "complete", figure(trial.values))
+    return drawn
+
+
+def test_what_is_drawn_depends_on_nothing_but_what_was_found(tmp_path: Path) -> None:
+    unbroken = searched(tmp_path / "one", reopen=False)
+    assert searched(tmp_path / "other", reopen=True) == unbroken
+    assert len({values["dqn.learning_rate"] for values in unbroken}) == 8
+
+
+def test_the_sampler_learns(tmp_path: Path) -> None:
+    """After the random ones it draws nearer to the best: their mean figure is above that of the first."""
+    drawn = [figure(values) for values in searched(tmp_path / "it", reopen=False, trials=30)]
+    assert sum(drawn[20:]) / 10 > sum(drawn[:10]) / 10
+    importances = Study(tmp_path / "it", PLAN, 1).importances()
+    assert max(importances, key=lambda name: importances[name]) == "dqn.learning_rate"
+    assert sum(importances.values()) == pytest.approx(1)
+
+
+def test_a_trial_that_was_cut_off_is_there_again_with_what_it_reported(tmp_path: Path) -> None:
+    study = Study(tmp_path, PLAN, 1)
+    for number in range(3):
+        trial = study.ask()
+        assert not trial.report(0, 10.0 + number)
+        study.tell(trial, "complete", 10.0 + number)
+    cut_off = study.ask()
+    assert cut_off.report(0, 0.5), "it falls behind the median of the others"
+    with (tmp_path / STUDY_FILE).open("ab") as file:
+        file.write(b'{"op_code": 4, "wor')  # killed while it wrote
+    (tmp_path / f"{STUDY_FILE}.lock").touch()
+
+    again = Study(tmp_path, PLAN, 1)
+    (begun,) = again.begun()
+    assert (begun.number, begun.values, begun.figure_at(0)) == (3, cut_off.values, 0.5)
+    assert begun.report(0, 99.0), "what was reported stands, and the decision with it"
+    begun.keep([0.5], "stopped")
+    again.tell(begun, "pruned")
+    last = Study(tmp_path, PLAN, 1)
+    assert last.begun() == []
+    assert [(one.number, one.state) for one in last.results()] == [*((n, "complete") for n in range(3)), (3, "pruned")]
+    assert (last.results()[3].figures, last.results()[3].why) == ((0.5,), "stopped")
+    best = last.best()
+    assert best is not None and (best.number, best.value) == (2, 12.0)
+
+
+@pytest.mark.parametrize("pruner", ["halving", "hyperband", "none"])
+def test_other_pruners(pruner: str, tmp_path: Path) -> None:
+    """Of nine trials, the worse the later, halving stops some; without a pruner none is stopped."""
+    study, stopped = Study(tmp_path, replace(PLAN, pruner=pruner), 1), 0
+    for number in range(12):
+        trial = study.ask()
+        behind = any(trial.report(look, 100.0 - number) for look in range(20))
+        stopped += behind
+        study.tell(trial, "pruned" if behind else "complete", 100.0 - number)
+    assert stopped == 0 if pruner == "none" else 0 < stopped < 12
+
+
+def test_where_lower_is_better(tmp_path: Path) -> None:
+    study = Study(tmp_path, replace(PLAN, objective=Objective("episode/length", 1, maximize=False)), 1)
+    for value in (3.0, 1.0, 1.0):
+        study.tell(study.ask(), "complete", value)
+    best = study.best()
+    assert best is not None and (best.number, best.value) == (1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"seeds": (0, 2)}, "seeds"),
+        ({"settings": {"steps": 500}}, r"\[settings\]"),
+        ({"space": {"dqn.n_step": Range(1, 9, False, 0, whole=True)}}, r"\[space\]"),
+        ({"objective": Objective("episode/length", 10, maximize=True)}, "objective"),
+    ],
+)
+def test_a_tuning_does_not_go_on_as_another(change: dict[str, object], named: str, tmp_path: Path) -> None:
+    Study(tmp_path, PLAN, 1)
+    Study(tmp_path, replace(PLAN, trials=30, processes=4), 4)
+    with pytest.raises(ConfigurationError, match=f"was begun with other {named}: give this one another name"):
+        Study(tmp_path, replace(PLAN, **change), 1)  # type: ignore[arg-type]
