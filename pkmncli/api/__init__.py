@@ -14,9 +14,11 @@ if TYPE_CHECKING:
         MEMORY_HASH_INTERVAL,
         PILOT_ACTS,
         REASON_BYTES,
+        REWARD_PARTS,
         STEP_RECORD,
         Action,
         Advice,
+        Consequence,
         Decision,
         Facts,
         Source,
@@ -31,9 +33,16 @@ if TYPE_CHECKING:
         Price,
         PricedLLMBackend,
     )
-    from pkmncli.api.learning import Algorithm, ExportedPolicy, ExportingAlgorithm, Segment, Transitions
+    from pkmncli.api.learning import (
+        Algorithm,
+        ExportedPolicy,
+        ExportingAlgorithm,
+        Segment,
+        Transitions,
+        ValuingAlgorithm,
+    )
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
-    from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.runs import Coded, EpisodeSummary, ExportingStore, RunInfo, Store, find_run
     from pkmncli.api.strategies import Strategy, StrategyType
 
 _HOMES = {
@@ -41,6 +50,8 @@ _HOMES = {
     "Action": "decisions",
     "Advice": "decisions",
     "Algorithm": "learning",
+    "Coded": "runs",
+    "Consequence": "decisions",
     "Context": "environments",
     "Decision": "decisions",
     "Environment": "environments",
@@ -62,6 +73,7 @@ _HOMES = {
     "PROVIDED": "registration",
     "Pilot": "environments",
     "REASON_BYTES": "decisions",
+    "REWARD_PARTS": "decisions",
     "Register": "registration",
     "Reward": "environments",
     "RunInfo": "runs",
@@ -73,6 +85,7 @@ _HOMES = {
     "Strategy": "strategies",
     "StrategyType": "strategies",
     "Transitions": "learning",
+    "ValuingAlgorithm": "learning",
     "find_run": "runs",
 }
 """The module of each name."""
@@ -83,10 +96,13 @@ __all__ = [
     "PILOT_ACTS",
     "PROVIDED",
     "REASON_BYTES",
+    "REWARD_PARTS",
     "STEP_RECORD",
     "Action",
     "Advice",
     "Algorithm",
+    "Coded",
+    "Consequence",
     "Context",
     "Decision",
     "Environment",
@@ -114,6 +130,7 @@ __all__ = [
     "Strategy",
     "StrategyType",
     "Transitions",
+    "ValuingAlgorithm",
     "find_run",
 ]
 
