@@ -92,7 +92,7 @@ class RowBuffer:
 
     def values(self, name: str) -> list[str]:
         """What the numbers of a column of texts or amounts stand for, in their order; amounts as JSON objects."""
-        return list(self._values[name])
+        return [_shown(key) for key in self._values[name]]
 
     def clear(self) -> None:
         """Forgets the rows, keeping the memory for the next ones."""
@@ -172,7 +172,7 @@ def _blobs(table: Table, column: Column, values: Any, length: int) -> Sequence[b
     return items
 
 
-def _codes(table: Table, column: Column, values: Any, known: dict[str, int]) -> Any:
+def _codes(table: Table, column: Column, values: Any, known: dict[Any, int]) -> Any:
     """The numbers of a column's values, those that are new among them entered in ``known``."""
     if values is REQUIRED:
         values = Coded(np.zeros(1, np.uint8), [column.default])
@@ -180,13 +180,13 @@ def _codes(table: Table, column: Column, values: Any, known: dict[str, int]) -> 
     kinds = (Mapping,) if column.sql == AMOUNTS else (str, bytes)
     if isinstance(values, Coded):
         _check_kinds(table, column, values.values, kinds)
-        places = [known.setdefault(_text(value), len(known)) for value in values.values]
+        places = [known.setdefault(_key(value), len(known)) for value in values.values]
         return np.asarray(places, np.uint32)[values.codes] if places else np.zeros(0, np.uint32)
     items = _items(values)
     _check_kinds(table, column, items, kinds)
     if column.sql == AMOUNTS:
-        return [known.setdefault(_text(value), len(known)) for value in items]
-    texts = {item: _text(item) for item in set(items)}  # each is decoded once
+        return [known.setdefault(_key(value), len(known)) for value in items]
+    texts = {item: _key(item) for item in set(items)}  # each is decoded once
     return [known.setdefault(texts[item], len(known)) for item in items]
 
 
@@ -202,9 +202,14 @@ def _check_kinds(table: Table, column: Column, items: Sequence[Any], allowed: tu
         )
 
 
-def _text(value: Any) -> str:
+def _key(value: Any) -> Any:
+    """What tells a value from others: a text, or the names and amounts of a mapping."""
     if isinstance(value, Mapping):
-        return json.dumps({name: float(amount) for name, amount in value.items()})
+        return tuple(value.items())
     # A text that was cut to a width may end inside a character.
-    text: str = value.decode("utf-8", "ignore") if isinstance(value, bytes) else value
+    return value.decode("utf-8", "ignore") if isinstance(value, bytes) else value
+
+
+def _shown(key: Any) -> str:
+    text: str = key if isinstance(key, str) else json.dumps({name: float(amount) for name, amount in key})
     return text

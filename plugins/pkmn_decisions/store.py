@@ -167,18 +167,18 @@ class DuckDBStore:
         steps = columns[table.step]
         folder = self._folder / table.name
         target = free_path(folder, int(steps.min()), int(steps.max()))
-        registered = {"rows_to_write": columns}
-        for column in table.columns:
-            if column.coded:
-                values = buffer.values(column.name)
-                numbers = np.arange(len(values), dtype=np.uint32)
-                registered[f"values_of_{column.name}"] = {"number": numbers, "value": np.array(values, object)}
+        values = {column.name: buffer.values(column.name) for column in table.columns if column.coded}
+        registered = {"rows_to_write": columns} | {
+            f"values_of_{name}": {"number": np.arange(len(own), dtype=np.uint32), "value": np.array(own, object)}
+            for name, own in values.items()
+            if len(own) > 1
+        }
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, content in registered.items():
                 self._connection.register(name, content)
             try:
-                self._write_file(_query(table), target)
+                self._write_file(_query(table, values), target)
             finally:
                 for name in registered:
                     self._connection.unregister(name)
@@ -243,26 +243,30 @@ def _table(name: str) -> Table:
     return TABLES[name]
 
 
-def _query(table: Table) -> str:
-    """SQL that selects the rows to write: those collected, with the values that numbers stand for."""
+def _query(table: Table, values: Mapping[str, Sequence[str]]) -> str:
+    """SQL that selects the rows to write: those collected, with the values that their numbers stand for."""
     names, joins = [], []
     for column in table.columns:
-        name, value = f'"{column.name}"', f'rows_to_write."{column.name}"'
+        name = f'"{column.name}"'
         if column.coded:
-            values = f"values_of_{column.name}"
-            joins.append(
-                f"JOIN (SELECT number, {_decoded(column)} AS value FROM {values}) AS {values} "
-                f"ON {values}.number = {value}"
-            )
-            value = f"{values}.value"
+            if len(values[column.name]) == 1:
+                value = _decoded(column, sql_text(values[column.name][0]))
+            else:
+                value, of_it = f"values_of_{column.name}.value", f"values_of_{column.name}"
+                known = f"SELECT number, {_decoded(column, 'value')} AS value FROM {of_it}"
+                joins.append(f"JOIN ({known}) AS {of_it} ON {of_it}.number = rows_to_write.{name}")
+            names.append(f"{value} AS {name}")
         elif column.empty_if_nan:
-            value = f"nullif({value}, 'NaN'::{column.sql})"
-        names.append(f"{value}::{column.sql} AS {name}")
+            names.append(f"nullif(rows_to_write.{name}, 'NaN'::{column.sql}) AS {name}")
+        elif column.numpy:
+            names.append(f"rows_to_write.{name}")
+        else:
+            names.append(f"rows_to_write.{name}::{column.sql} AS {name}")
     return f"SELECT {', '.join(names)} FROM rows_to_write {' '.join(joins)}"
 
 
-def _decoded(column: Column) -> str:
-    return f"value::JSON::{AMOUNTS}" if column.sql == AMOUNTS else "value"
+def _decoded(column: Column, text: str) -> str:
+    return f"{text}::JSON::{AMOUNTS}" if column.sql == AMOUNTS else f"{text}::VARCHAR"
 
 
 def _copy(source: Path, target: Path) -> None:
