@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,8 +54,10 @@ class Recorder:
         self._metrics: dict[str, list[Any]] = defaultdict(list)
         self._last_flush = time.monotonic()
         self._episode_ended = False
+        self._writer: ThreadPoolExecutor | None = None
+        self._writing: Future[None] | None = None
         self.seconds = 0.0
-        """Time spent on recording."""
+        """Time that the training spent on recording."""
 
     def add_steps(
         self,
@@ -120,6 +123,7 @@ class Recorder:
             "checkpoint": checkpoint,
             **episode.proof(),
         }
+        self._settle()
         self._store.append("episodes", {name: [value] for name, value in row.items()})
         self._episode_ended = True
 
@@ -134,22 +138,30 @@ class Recorder:
 
     def add_advice(self, row: Mapping[str, Any]) -> None:
         """Takes in what became of a question to the language model: a row of the table ``advice``, but its time."""
+        self._settle()
         self._store.append("advice", {name: [value] for name, value in {"time": time.time(), **row}.items()})
 
     def flush_if_due(self) -> None:
-        """Flushes when a few seconds have passed, or an episode has ended.
+        """Flushes when a few seconds have passed, or an episode has ended, while the training goes on.
 
-        What is on disk survives whatever happens to the process.
+        What is on disk survives whatever happens to the process. Writing takes other cores and the disk, and the
+        training waits for it only where it has something new to hand over. An error is raised then.
         """
         waited = time.monotonic() - self._last_flush
-        if waited >= (EPISODE_FLUSH_SECONDS if self._episode_ended else FLUSH_SECONDS):
-            self.flush()
+        if waited < (EPISODE_FLUSH_SECONDS if self._episode_ended else FLUSH_SECONDS):
+            return
+        began = time.perf_counter()
+        self._collect()
+        if self._writer is None:
+            self._writer = ThreadPoolExecutor(1, "recorder")
+        self._writing = self._writer.submit(self._store.flush)
+        self.seconds += time.perf_counter() - began
 
     def flush(self) -> None:
         """Puts everything on disk but the decisions that are held back."""
         began = time.perf_counter()
-        self._hand_over()
-        self._flush()
+        self._collect()
+        self._store.flush()
         self.seconds += time.perf_counter() - began
 
     def finish(self) -> None:
@@ -159,17 +171,31 @@ class Recorder:
         """
         self.flush()
         self._hand_over(all_of_them=True)
-        self._flush()
+        self._store.flush()
 
-    def _flush(self) -> None:
+    def close(self) -> None:
+        """Waits until nothing is written any more. The store belongs to the caller again."""
+        if self._writer is not None:
+            self._writer.shutdown()
+        self._writer = self._writing = None
+
+    def _settle(self) -> None:
+        """Waits for the writing that is under way: the store is used by one thread at a time."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _collect(self) -> None:
+        self._settle()
+        self._hand_over()
         if self._metrics:
             self._store.append("metrics", self._metrics)
             self._metrics = defaultdict(list)
-        self._store.flush()
         self._last_flush = time.monotonic()
         self._episode_ended = False
 
     def _hand_over(self, *, all_of_them: bool = False) -> None:
+        self._settle()
         columns = self._rows.take(all_of_them=all_of_them)
         if columns is not None:
             self._store.append("decisions", columns)

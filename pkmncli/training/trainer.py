@@ -173,6 +173,7 @@ class Trainer:
                 self.save_checkpoint()
             self._recorder.finish()
         finally:
+            self._recorder.close()
             self._thread.close()
             if self._desk is not None:
                 self._desk.close()
