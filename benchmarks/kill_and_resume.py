@@ -65,7 +65,7 @@ def train_with_kills(folder: Path, arguments: list[str], kills: int, seconds: fl
 def differences(one: Path, other: Path) -> list[str]:
     """Where two runs differ; nothing where they are equal."""
     found = []
-    for table, left_out in (("decisions", "time"), ("episodes", ""), ("advice", "time, latency_s")):
+    for table, left_out in (("decisions", "time, latency_s"), ("episodes", ""), ("advice", "time, latency_s")):
         parts = [path / table / "*.parquet" for path in (one, other)]
         if not all(list(part.parent.glob("*.parquet")) for part in parts):
             continue

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
         MEMORY_HASH_INTERVAL,
         PILOT_ACTS,
         REASON_BYTES,
+        REWARD_PARTS,
         STEP_RECORD,
         Action,
         Advice,
+        Consequence,
         Decision,
         Facts,
         Source,
@@ -38,9 +40,10 @@ if TYPE_CHECKING:
         RemarkingAlgorithm,
         Segment,
         Transitions,
+        ValuingAlgorithm,
     )
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
-    from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.runs import Coded, EpisodeSummary, ExportingStore, RunInfo, Store, find_run
     from pkmncli.api.spaces import ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
 
@@ -49,6 +52,8 @@ _HOMES = {
     "Action": "decisions",
     "Advice": "decisions",
     "Algorithm": "learning",
+    "Coded": "runs",
+    "Consequence": "decisions",
     "Context": "environments",
     "Decision": "decisions",
     "Environment": "environments",
@@ -71,6 +76,7 @@ _HOMES = {
     "PROVIDED": "registration",
     "Pilot": "environments",
     "REASON_BYTES": "decisions",
+    "REWARD_PARTS": "decisions",
     "Register": "registration",
     "RemarkingAlgorithm": "learning",
     "Reward": "environments",
@@ -84,6 +90,7 @@ _HOMES = {
     "Strategy": "strategies",
     "StrategyType": "strategies",
     "Transitions": "learning",
+    "ValuingAlgorithm": "learning",
     "find_run": "runs",
 }
 """The module of each name."""
@@ -95,10 +102,13 @@ __all__ = [
     "PILOT_ACTS",
     "PROVIDED",
     "REASON_BYTES",
+    "REWARD_PARTS",
     "STEP_RECORD",
     "Action",
     "Advice",
     "Algorithm",
+    "Coded",
+    "Consequence",
     "Context",
     "Decision",
     "Environment",
@@ -128,6 +138,7 @@ __all__ = [
     "Strategy",
     "StrategyType",
     "Transitions",
+    "ValuingAlgorithm",
     "find_run",
 ]
 

@@ -35,6 +35,25 @@ class Source(IntEnum):
     LLM = 3
 
 
+class Consequence(IntEnum):
+    """What a step led to, the more telling the higher. Tiles and maps are new where the episode had not been there.
+
+    A step may have several consequences; the highest stands for all.
+    """
+
+    NOTHING = 0
+    NEW_TILE = 1
+    TEXT_CLOSED = 2
+    """The game asked or told something, and has done."""
+    DAMAGE_DEALT = 3
+    DAMAGE_TAKEN = 4
+    """In a battle, by anyone of the party."""
+    BATTLE_ENDED = 5
+    """However it ended."""
+    NEW_MAP = 6
+    MILESTONE = 7
+
+
 class Facts(NamedTuple):
     """What an environment says about its state after a step, as plain numbers.
 
@@ -42,7 +61,8 @@ class Facts(NamedTuple):
     (for Game Boy games group * 256 + number), ``x`` and ``y`` a tile on it, ``phase`` a kind of situation whose
     names the environment lists in :attr:`Environment.phase_names`, ``battle`` 0 when there is none,
     ``opponent`` a species, ``health`` the party's share of hit points (0..1), ``milestones`` how many of the
-    game's goals were reached in this episode, ``frames`` emulated frames since the episode began.
+    game's goals were reached in this episode, ``frames`` emulated frames since the episode began,
+    ``opponent_health`` the share of hit points of the one that is fought (0..1).
     ``coarse_hash`` covers place and phase, ``fine_hash`` all that a decision could depend on; both are 64-bit and
     the same in every process.
     """
@@ -58,10 +78,15 @@ class Facts(NamedTuple):
     frames: int
     coarse_hash: int
     fine_hash: int
+    opponent_health: float = 0.0
 
 
 REASON_BYTES = 64
 """A pilot's reason is kept in UTF-8 and cut to this many bytes."""
+
+
+REWARD_PARTS = 32
+"""Parts of a reward that a record has room for. Where an environment names more, the last place holds their sum."""
 
 
 STEP_RECORD: tuple[tuple[str, str], ...] = (
@@ -72,6 +97,7 @@ STEP_RECORD: tuple[tuple[str, str], ...] = (
     ("source", "u1"),  # a Source
     ("confidence", "f4"),  # of whoever decided, 0..1
     ("reward", "f4"),
+    ("reward_parts", f"({REWARD_PARTS},)f4"),  # what each of the environment's ``reward_names`` earned, weighted
     ("terminated", "?"),
     ("truncated", "?"),
     ("map_id", "u4"),
@@ -81,6 +107,7 @@ STEP_RECORD: tuple[tuple[str, str], ...] = (
     ("battle", "u1"),
     ("opponent", "u1"),
     ("health", "f4"),
+    ("opponent_health", "f4"),
     ("milestones", "u2"),
     ("frames", "u4"),
     ("coarse_hash", "u8"),  # of the state in which the step was decided
@@ -89,6 +116,7 @@ STEP_RECORD: tuple[tuple[str, str], ...] = (
     ("reason", f"S{REASON_BYTES}"),
     ("pilot_confidence", "f4"),  # of the pilot's next proposal; 0 without a pilot
     ("advice_steps_left", "u2"),  # steps that the advice of the pilot still holds after this one; 0 without any
+    ("consequence", "u1"),  # a Consequence of this step alone
     ("next_map", "u4"),
     ("next_phase", "u1"),
 )

@@ -53,6 +53,9 @@ class Environment(Protocol):
     ``reset(seed=..., options={"start_state": bytes})`` and ``step`` are Gymnasium's. Observations are a
     dictionary of arrays; ``action_mask`` int8 (n,), 1 = allowed, is always among them. A state passed through
     :meth:`save_state` and :meth:`load_state` goes on exactly as if it had never been saved.
+
+    It may also have ``reward_names``, the parts that its reward is made of, and ``write_reward_parts(out)``, which
+    writes what each of them earned in the latest step into a float32 array, in that order; the rest of it is 0.
     """
 
     observation_space: gymnasium.spaces.Dict
@@ -150,7 +153,8 @@ class Pilot(Protocol):
 class Reward(Protocol):
     """A part of the reward. ``state`` is the environment's own typed state; parts are named and added up.
 
-    It may also have ``bind(environment)``, called once when the environment is complete, and
+    It may also have ``PARTS``, the names of the parts that it may give, by which decisions are recorded: without it
+    they are recorded as one; ``bind(environment)``, called once when the environment is complete; and
     ``finish(state) -> parts``, called where the goal, reached in ``state``, has ended the episode, and added to its
     last step.
     """

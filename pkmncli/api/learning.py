@@ -102,6 +102,17 @@ class Algorithm(Protocol):
         ...
 
 
+class ValuingAlgorithm(Algorithm, Protocol):
+    """A learner that says what it thought of each action, for the record of decisions. Others leave the method out."""
+
+    def action_values(self) -> NDArray[np.float32] | None:
+        """What the latest :meth:`act` thought of every action, (n, num_actions): the more, the better.
+
+        Of any scale of its own, values or probabilities. Not finite where the mask forbids the action.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedPolicy:
     """What acts, in a form that needs neither the learner nor this program.

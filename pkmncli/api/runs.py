@@ -5,7 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column of which few values differ: row ``i`` holds ``values[codes[i]]``. ``codes`` is unsigned, (rows,)."""
+
+    codes: NDArray[np.unsignedinteger[Any]]
+    values: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def decoded(self) -> NDArray[np.object_]:
+        """The column as an array of objects, (rows,)."""
+        import numpy as np  # noqa: PLC0415 - registration modules import this one
+
+        values = np.empty(len(self.values), object)
+        values[:] = self.values
+        column: NDArray[np.object_] = values[self.codes]
+        return column
 
 
 class Store(Protocol):
@@ -16,7 +40,7 @@ class Store(Protocol):
     """
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
-        """Adds rows to a table: columns by name, all of one length."""
+        """Adds rows to a table: columns by name, all of one length; arrays, lists, or :class:`Coded`."""
         ...
 
     def flush(self) -> None:
@@ -31,8 +55,13 @@ class Store(Protocol):
         """Disk space that the tables take."""
         ...
 
-    def supersede(self, after_step: int) -> int:
-        """Sets aside the rows of steps after ``after_step``, when a run resumes there. Returns how many."""
+    def supersede(self, after_step: int, tables: Sequence[str] | None = None) -> int:
+        """Sets aside the rows of steps after ``after_step``, when a run resumes there. Returns how many.
+
+        Args:
+            after_step: the last step whose rows stay.
+            tables: of these tables only; of all without.
+        """
         ...
 
     def close(self) -> None:

@@ -134,13 +134,18 @@ class AdviceDesk:
             self._deliver(delivery, step)
         return True
 
-    def after_step(self, records: NDArray[Any]) -> list[str]:
-        """Takes in the records of a step of every environment. Returns the model whose advice each carried out."""
-        models = []
+    def after_step(self, records: NDArray[Any]) -> tuple[list[str], list[float]]:
+        """Takes in the records of a step of every environment.
+
+        Returns:
+            For each the model whose advice it carried out, and how many seconds the answer took; empty and 0 for none.
+        """
+        models, latencies = [], []
         for index, record in enumerate(records):
             desk = self._desks[index]
             source = int(record["source"])
             models.append(desk.model if source == Source.LLM else "")
+            latencies.append(desk.latency_s if source == Source.LLM else 0.0)
             if source in (Source.LLM, Source.RULE):
                 self.advised_side_steps += 1
                 # The press of the step at which advice comes may have been proposed before it.
@@ -166,7 +171,7 @@ class AdviceDesk:
             event = desk.watcher.look(record)
             if event is not None:
                 self._take_event(index, desk, event)
-        return models
+        return models, latencies
 
     def _count_worth(self, desk: AdvisedEnvironment, record: Any) -> None:
         """A step is advice's, or the rules', who also clear up after it. What they read and fight costs it nothing."""
@@ -262,7 +267,7 @@ class AdviceDesk:
         follows = advice is not None and not held_back and self.sides.follows()
         entry = JournalEntry(delivery, step, advice, problem, follows)
         if advice is not None and not held_back:
-            self._hand_over(index, advice, entry.model, follows=follows)
+            self._hand_over(index, advice, entry.model, answer.latency_s, follows=follows)
         complaint = "" if self._advisor.waits else self._timeliness.complaint()
         if complaint:
             self._report(complaint)
@@ -279,7 +284,7 @@ class AdviceDesk:
         self.held_back += bool(objection)
         return objection
 
-    def _hand_over(self, index: int, advice: Advice, model: str, *, follows: bool) -> None:
+    def _hand_over(self, index: int, advice: Advice, model: str, latency_s: float, *, follows: bool) -> None:
         desk = self._desks[index]
         carried = desk.live and follows and desk.deed == deed_of(advice)
         if desk.live and not carried:
@@ -290,6 +295,7 @@ class AdviceDesk:
             return
         desk.live, desk.fresh, desk.set_aside = True, True, 0
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
+        desk.latency_s = latency_s
         if not carried:  # the same again goes on with what has begun
             desk.deed, desk.given_in = deed_of(advice), desk.situation
             desk.steps, desk.reward = 0, 0.0
@@ -304,7 +310,8 @@ class AdviceDesk:
         desk = self._desks[index]
         desk.asked, desk.passed = None, frozenset()
         if advice is not None and not self._objection(desk, advice):
-            self._hand_over(index, advice, row["model"], follows=bool(row["followed"]))
+            latency_s = float(row["latency_s"])
+            self._hand_over(index, advice, row["model"], latency_s, follows=bool(row["followed"]))
         if not self._advisor.waits:
             self._timeliness.complaint()  # people were told before the run was broken off
         count_again(row, self._advisor.counsel.usage)

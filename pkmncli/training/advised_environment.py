@@ -52,6 +52,8 @@ class AdvisedEnvironment:
     skill: str = ""
     """Of the live advice; empty for presses."""
     model: str = ""
+    latency_s: float = 0.0
+    """From the question to the answer that is live."""
     deed: str = ""
     """What the live advice would have done, as lessons name it."""
     given_in: Situation | None = None
@@ -78,6 +80,7 @@ class AdvisedEnvironment:
             "after": [self.trail.lasted, self.trail.aftermath],
             "texts": [self.goal, self.skill, self.model, self.deed],
             "given_in": self.given_in,
+            "latency_s": self.latency_s,
             "steps": self.steps,
             "reward": self.reward,
             "failures": list(self.failures),
@@ -97,5 +100,6 @@ class AdvisedEnvironment:
         self.trail = Trail(*map(int, state["after"]))
         self.goal, self.skill, self.model, self.deed = state["texts"]
         self.given_in = state["given_in"] and Situation(*state["given_in"])
+        self.latency_s = float(state.get("latency_s", 0.0))  # a checkpoint of an earlier version has none
         self.steps, self.reward = int(state["steps"]), float(state["reward"])
         self.failures = deque(state["failures"], maxlen=KEPT_FAILURES)

@@ -97,7 +97,15 @@ def _write_into(folder: Path, checkpoint: Checkpoint, segments: Iterable[Segment
         name = f"worker-{index:02d}.state"
         (folder / name).write_bytes(state.environment)
         checksums[name] = _digest(folder / name)
-        workers.append({"file": name, "episode": state.episode, "step": state.step, "pilot": state.pilot})
+        workers.append(
+            {
+                "file": name,
+                "episode": state.episode,
+                "step": state.step,
+                "pilot": state.pilot,
+                "tiles": list(state.tiles),
+            }
+        )
     old = _read_meta(previous) if previous is not None else {"checksums": {}, "sealed": []}
     sealed = []
     for segment in segments:
@@ -197,7 +205,13 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     learner: dict[str, Any] = dict(_load_arrays(folder / LEARNER))
     learner.update(meta["learner"])
     workers = tuple(
-        WorkerState(entry["episode"], entry["step"], (folder / entry["file"]).read_bytes(), entry["pilot"])
+        WorkerState(
+            entry["episode"],
+            entry["step"],
+            (folder / entry["file"]).read_bytes(),
+            entry["pilot"],
+            tuple(entry.get("tiles", ())),  # a checkpoint of an earlier version has none
+        )
         for entry in meta["workers"]
     )
     return Checkpoint(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import EpisodeSummary, Store
-from pkmncli.training.shared_block import RECORD_DTYPE
+from pkmncli.api import Coded, EpisodeSummary, Store
+from pkmncli.training.step_rows import StepRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,18 +22,19 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 4096
 FLUSH_SECONDS = 5.0
+EPISODE_FLUSH_SECONDS = 1.0
+"""An episode's end puts all on disk; where episodes are short, no more often than this."""
 
 REMEMBERED_ACTIONS = 6
 _CODE_LIMIT = 10**REMEMBERED_ACTIONS
-
-_LEFT_OUT = ("pilot_confidence", "advice_steps_left", "next_map", "next_phase")
 
 
 class Recorder:
     """Collects rows without touching the store at every step.
 
-    A decision's row holds its step record, the count of steps over all environments, the environment, the time, and
-    the six actions before it as one number: a decimal digit each, action + 1, the latest last, 0 for none.
+    A decision's row holds its step record, the count of steps over all environments, the environment, the time, the
+    six actions before it as one number (a decimal digit each, action + 1, the latest last, 0 for none), what the
+    learner thought of it, and what came of it. Until that is known it is held back; see :mod:`.step_rows`.
     """
 
     def __init__(
@@ -42,47 +44,42 @@ class Recorder:
         *,
         on_batch: Callable[[Mapping[str, Any]], None] = lambda batch: None,
         start: str = "",
+        reward_names: Sequence[str] = (),
     ) -> None:
         self._store = store
         self._start = start
         self._on_batch = on_batch
-        self._num_envs = num_envs
-        self._environments = np.arange(num_envs, dtype=np.uint16)
-        capacity = max(BATCH_ROWS, num_envs)
-        self._records: NDArray[Any] = np.zeros(capacity, RECORD_DTYPE)
-        self._global_steps = np.zeros(capacity, np.int64)
-        self._environment_column = np.zeros(capacity, np.uint16)
-        self._times = np.zeros(capacity, np.float64)
-        self._previous = np.zeros(capacity, np.uint32)
-        self._models = np.full(capacity, "", object)
-        self._rows = 0
+        self._rows = StepRows(num_envs, BATCH_ROWS, reward_names)
         self._codes = np.zeros(num_envs, np.uint32)
         self._metrics: dict[str, list[Any]] = defaultdict(list)
         self._last_flush = time.monotonic()
+        self._episode_ended = False
+        self._writer: ThreadPoolExecutor | None = None
+        self._writing: Future[None] | None = None
         self.seconds = 0.0
-        """Time spent on recording."""
+        """Time that the training spent on recording."""
 
-    def add_steps(self, global_step: int, records: NDArray[Any], models: Sequence[str] | None = None) -> None:
+    def add_steps(
+        self,
+        global_step: int,
+        records: NDArray[Any],
+        models: Sequence[str] | None = None,
+        latencies_s: Sequence[float] | None = None,
+        values: NDArray[np.float32] | None = None,
+    ) -> None:
         """Takes in one step of every environment.
 
         Args:
             global_step: the count before it.
             records: of the step, shape (num_envs,).
             models: for each environment the language model whose advice was carried out, or an empty text.
+            latencies_s: for each how many seconds its answer took, 0 for none.
+            values: what the learner thought of each action, (num_envs, num_actions), not finite where unknown.
         """
         began = time.perf_counter()
-        count = self._num_envs
-        if self._rows + count > len(self._records):
+        if self._rows.full:
             self._hand_over()
-        rows = slice(self._rows, self._rows + count)
-        self._records[rows] = records
-        self._global_steps[rows] = global_step + 1 + self._environments
-        self._environment_column[rows] = self._environments
-        self._times[rows] = time.time()
-        self._previous[rows] = self._codes
-        if models is not None:
-            self._models[rows] = models
-        self._rows += count
+        self._rows.add(global_step, time.time(), records, self._codes, models, latencies_s, values)
         self._codes = (self._codes * 10 + records["action"].astype(np.uint32) + 1) % _CODE_LIMIT
         self._codes[records["terminated"] | records["truncated"]] = 0
         self.seconds += time.perf_counter() - began
@@ -126,7 +123,9 @@ class Recorder:
             "checkpoint": checkpoint,
             **episode.proof(),
         }
+        self._settle()
         self._store.append("episodes", {name: [value] for name, value in row.items()})
+        self._episode_ended = True
 
     def add_metrics(self, global_step: int, metrics: Mapping[str, float]) -> None:
         """Takes in measured values, by name."""
@@ -139,55 +138,89 @@ class Recorder:
 
     def add_advice(self, row: Mapping[str, Any]) -> None:
         """Takes in what became of a question to the language model: a row of the table ``advice``, but its time."""
+        self._settle()
         self._store.append("advice", {name: [value] for name, value in {"time": time.time(), **row}.items()})
 
     def flush_if_due(self) -> None:
-        """Flushes when a few seconds have passed. What is on disk survives whatever happens to the process."""
-        if time.monotonic() - self._last_flush >= FLUSH_SECONDS:
-            self.flush()
+        """Flushes when a few seconds have passed, or an episode has ended, while the training goes on.
+
+        What is on disk survives whatever happens to the process. Writing takes other cores and the disk, and the
+        training waits for it only where it has something new to hand over. An error is raised then.
+        """
+        waited = time.monotonic() - self._last_flush
+        if waited < (EPISODE_FLUSH_SECONDS if self._episode_ended else FLUSH_SECONDS):
+            return
+        began = time.perf_counter()
+        self._collect()
+        if self._writer is None:
+            self._writer = ThreadPoolExecutor(1, "recorder")
+        self._writing = self._writer.submit(self._store.flush)
+        self.seconds += time.perf_counter() - began
 
     def flush(self) -> None:
-        """Puts everything on disk."""
+        """Puts everything on disk but the decisions that are held back."""
         began = time.perf_counter()
+        self._collect()
+        self._store.flush()
+        self.seconds += time.perf_counter() - began
+
+    def finish(self) -> None:
+        """Puts everything on disk. Decisions that were held back are judged by what there is: nothing more comes.
+
+        They are in a file of their own, so that a run which goes on sets aside that one and no part of another.
+        """
+        self.flush()
+        self._hand_over(all_of_them=True)
+        self._store.flush()
+
+    def close(self) -> None:
+        """Waits until nothing is written any more. The store belongs to the caller again."""
+        if self._writer is not None:
+            self._writer.shutdown()
+        self._writer = self._writing = None
+
+    def _settle(self) -> None:
+        """Waits for the writing that is under way: the store is used by one thread at a time."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _collect(self) -> None:
+        self._settle()
         self._hand_over()
         if self._metrics:
             self._store.append("metrics", self._metrics)
             self._metrics = defaultdict(list)
-        self._store.flush()
         self._last_flush = time.monotonic()
-        self.seconds += time.perf_counter() - began
+        self._episode_ended = False
 
-    def _hand_over(self) -> None:
-        if not self._rows:
-            return
-        records = self._records[: self._rows]
-        columns: dict[str, Any] = {
-            "global_step": self._global_steps[: self._rows].copy(),
-            "environment": self._environment_column[: self._rows].copy(),
-            "time": self._times[: self._rows].copy(),
-            "previous_actions": self._previous[: self._rows].copy(),
-        }
-        for name in RECORD_DTYPE.names or ():
-            if name not in _LEFT_OUT:
-                columns[name] = np.ascontiguousarray(records[name])
-        columns["reason"] = _decode(columns["reason"])
-        columns["model"] = self._models[: self._rows].copy()
-        self._rows = 0
-        self._store.append("decisions", columns)
-        self._on_batch(columns)
+    def _hand_over(self, *, all_of_them: bool = False) -> None:
+        self._settle()
+        columns = self._rows.take(all_of_them=all_of_them)
+        if columns is not None:
+            self._store.append("decisions", columns)
+            self._on_batch({name: _array(column) for name, column in columns.items()})
 
-    def state_dict(self) -> dict[str, Any]:
-        """Plain values that the next rows depend on. Call :meth:`flush` before."""
-        return {"codes": self._codes.tolist()}
+    @property
+    def first_held(self) -> int | None:
+        """The global step of the first decision that is held back; nothing if none is."""
+        return self._rows.first_held
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
-        self._codes = np.asarray(state["codes"], np.uint32)
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What the next rows depend on, for a checkpoint: plain values, and arrays by name. Call :meth:`flush` before.
+
+        The decisions that are held back are among it.
+        """
+        values, arrays = self._rows.state()
+        return {"codes": self._codes.tolist(), "held": values}, arrays
+
+    def load_state(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from :meth:`state`. A checkpoint of an earlier version holds no decisions back."""
+        self._codes = np.asarray(values["codes"], np.uint32)
+        if "held" in values:
+            self._rows.load(values["held"], arrays)
 
 
-def _decode(reasons: NDArray[np.bytes_]) -> NDArray[np.object_]:
-    """Few reasons recur many times, so each is decoded once."""
-    unique, inverse = np.unique(reasons, return_inverse=True)
-    decoded = np.array([reason.decode(errors="ignore") for reason in unique.tolist()], object)
-    texts: NDArray[np.object_] = decoded[inverse]
-    return texts
+def _array(column: Any) -> NDArray[Any]:
+    array: NDArray[Any] = column.decoded() if isinstance(column, Coded) else column
+    return array

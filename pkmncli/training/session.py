@@ -175,7 +175,7 @@ class TrainingSession:
             else:
                 content = read_checkpoint(checkpoint)
                 trainer.resume(content, read_segments(checkpoint))
-                set_aside = store.supersede(content.step)
+                set_aside = trainer.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
                 self._progress.message(f"Going on from step {content.step:,}.")
             if options.fraction_used(trainer.statistics) >= 1:

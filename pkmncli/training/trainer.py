@@ -79,6 +79,7 @@ class Trainer:
     ) -> None:
         self._pool = pool
         self._learner = learner
+        self._action_values: Callable[[], NDArray[np.float32] | None] = getattr(learner, "action_values", lambda: None)
         self._store = store
         self._options = options
         self._run = run
@@ -91,7 +92,9 @@ class Trainer:
         self._fire = fire
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
-        self._recorder = Recorder(store, pool.num_envs, on_batch=self._on_batch, start=start)
+        self._recorder = Recorder(
+            store, pool.num_envs, on_batch=self._on_batch, start=start, reward_names=pool.reward_names
+        )
         self._desk = advice(self._recorder.add_advice) if advice is not None else None
         self.statistics = TrainingStatistics(milestone_order=list(pool.milestone_names))
         self._episodes: list[RunningEpisode] = []
@@ -117,7 +120,11 @@ class Trainer:
         self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
         self.statistics.milestone_order = list(self._pool.milestone_names)
         self._arbiter.load_state_dict(trainer["arbiter"])
-        self._recorder.load_state_dict(trainer["recorder"])
+        held = "recorder."
+        self._recorder.load_state(
+            trainer["recorder"],
+            {name.removeprefix(held): array for name, array in checkpoint.arrays.items() if name.startswith(held)},
+        )
         self._thread.load_state_dict(trainer["learner_thread"])
         self._progression.load_state_dict(trainer["progression"])
         self._meters.load_state_dict(trainer["meters"])
@@ -139,6 +146,15 @@ class Trainer:
         self._lost_before = self.statistics.workers_lost
         self._meters.begin(self.statistics.steps)
 
+    def supersede(self, step: int) -> int:
+        """Sets aside what was recorded after the checkpoint at ``step``, from which it goes on. Returns how many rows.
+
+        Decisions that the checkpoint holds back may have been recorded after it, or judged without what comes now.
+        """
+        count = self._store.supersede(step)
+        first_held = self._recorder.first_held
+        return count if first_held is None else count + self._store.supersede(first_held - 1, ("decisions",))
+
     # The loop ------------------------------------------------------------------------------------------------------
 
     def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
@@ -155,8 +171,9 @@ class Trainer:
                 self._evaluate()
             if self._saved_at != self.statistics.steps:
                 self.save_checkpoint()
-            self._recorder.flush()
+            self._recorder.finish()
         finally:
+            self._recorder.close()
             self._thread.close()
             if self._desk is not None:
                 self._desk.close()
@@ -176,13 +193,14 @@ class Trainer:
             return
         asked = clock()
         actions, confidences, exploring = self._learner.act(self._pool.observations(), explore=True)
+        values = self._action_values()
         actions, sources = self._arbiter.choose(actions, confidences, exploring, self._pool.pilot_confidences())
         acted = clock()
         result = self._pool.step(actions, sources, confidences)
         stepped = clock()
         self._learner.observe(_transitions(result))
-        models = self._desk.after_step(result.records) if self._desk is not None else None
-        self._recorder.add_steps(steps_before, result.records, models)
+        models, latencies = self._desk.after_step(result.records) if self._desk is not None else (None, None)
+        self._recorder.add_steps(steps_before, result.records, models, latencies, values)
         self.statistics.steps = steps_before + self._pool.num_envs
         self.statistics.workers_lost = self._lost_before + self._pool.losses
         for index, record in enumerate(result.records):
@@ -303,7 +321,7 @@ class Trainer:
     # Checkpoints -----------------------------------------------------------------------------------------------------
 
     def save_checkpoint(self) -> None:
-        """Writes a checkpoint of this very moment. What was recorded before it is on disk before it."""
+        """Writes a checkpoint of this very moment. What was recorded before it is on disk before it, or held in it."""
         self._take_metrics(self._thread.wait())
         self._recorder.flush()
         episodes, arrays = [], {}
@@ -311,6 +329,8 @@ class Trainer:
             values, own = episode.state()
             episodes.append(values)
             arrays.update({f"episode.{index}.{name}": array for name, array in own.items()})
+        recorder, held = self._recorder.state()
+        arrays.update({f"recorder.{name}": array for name, array in held.items()})
         checkpoint = Checkpoint(
             step=self.statistics.steps,
             learner=self._learner.state_dict(),
@@ -318,7 +338,7 @@ class Trainer:
                 "schedule_steps": self._options.schedule_steps,
                 "statistics": self.statistics.state_dict(),
                 "arbiter": self._arbiter.state_dict(),
-                "recorder": self._recorder.state_dict(),
+                "recorder": recorder,
                 "learner_thread": self._thread.state_dict(),
                 "progression": self._progression.state_dict(),
                 "starts": None if self._starts is None else self._starts.state_dict(),

@@ -6,14 +6,30 @@ import io
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
+import numpy as np
+
+from pkmncli.api import (
+    MEMORY_HASH_INTERVAL,
+    PILOT_ACTS,
+    REASON_BYTES,
+    REWARD_PARTS,
+    Advice,
+    Decision,
+    Environment,
+    Pilot,
+    Source,
+)
 from pkmncli.errors import PkmnError, TrainingError
+from pkmncli.training.consequences import ConsequenceWatcher
 from pkmncli.training.press_log import PressLog, advice_from
 from pkmncli.training.seeds import derive_seed, episode_number
 from pkmncli.training.shared_block import TERMINAL_SLOT, SharedBlock
 from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TRIED_STARTS = (0, 1)
 """Seeds with which a state is tried as a start: a start begins a little differently with each."""
@@ -33,6 +49,9 @@ class Worker:
         self.advice: Advice | None = None
         self.advice_steps_left = 0
         self.proposal = Decision(0, "", 0.0)
+        self.consequences = ConsequenceWatcher(environment.phase_names)
+        self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
+        self._write_reward_parts = getattr(environment, "write_reward_parts", None)
         self.next_start: bytes | None = None
         """The saved state in which the next episodes begin; None for the environment's own start."""
 
@@ -75,12 +94,14 @@ class Worker:
                 "advice": None if self.advice is None else asdict(self.advice),
                 "advice_steps_left": self.advice_steps_left,
             }
-        return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot)
+        tiles = tuple(self.consequences.save())
+        return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot, tiles)
 
     def load(self, state: WorkerState, slot: int) -> None:
         """Goes on from a saved state."""
         self.environment.load_state(state.environment)
         self.episode, self.step_in_episode = state.episode, state.step
+        self.consequences.load(state.tiles)
         if self.pilot is not None and state.pilot is not None:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])
@@ -99,7 +120,9 @@ class Worker:
                 self.context()
             if step in given:
                 self.advise(given[step])
+            before = self.environment.facts()
             self.environment.advance(action)
+            self.consequences.look(before, self.environment.facts())
             self._use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
             self._propose()  # at every step, since the pilot remembers what it sees
         self.step_in_episode = len(log.presses)
@@ -186,6 +209,7 @@ class Worker:
             source,
             confidence,
             reward,
+            self._reward_parts_of_step(),
             terminated,
             truncated,
             before.map_id,
@@ -195,6 +219,7 @@ class Worker:
             before.battle,
             before.opponent,
             before.health,
+            before.opponent_health,
             after.milestones,
             after.frames,
             before.coarse_hash,
@@ -203,6 +228,7 @@ class Worker:
             reason,
             0.0,
             0,
+            self.consequences.look(before, after),
             0,
             0,
         )
@@ -228,11 +254,19 @@ class Worker:
         seed = derive_seed(self.spec.seed, self.spec.purpose, number)
         self.environment.reset(seed=seed, options={"start_state": self.next_start} if self.next_start else None)
         self.step_in_episode = 0
+        self.consequences.begin(self.environment.facts())
         self.advise(None)
         if self.pilot is not None:
             self.pilot.reset(seed)
             self._propose()
         self._publish(slot)
+
+    def _reward_parts_of_step(self) -> NDArray[np.float32]:
+        parts = self._reward_parts
+        if self._write_reward_parts is not None:
+            self._write_reward_parts(parts)
+            parts[REWARD_PARTS - 1] = parts[REWARD_PARTS - 1 :].sum()
+        return parts[:REWARD_PARTS]
 
     def _use_up_advice(self, *, by_pilot: bool) -> None:
         if self.advice is None:
@@ -258,3 +292,8 @@ class Worker:
             record["advice_steps_left"] = self.advice_steps_left
             now = self.environment.facts()
             record["next_map"], record["next_phase"] = now.map_id, now.phase
+
+
+def reward_names_of(environment: Environment) -> list[str]:
+    """The parts of its reward that an environment names."""
+    return list(getattr(environment, "reward_names", ()))

@@ -17,7 +17,7 @@ from pkmncli.errors import PkmnError
 from pkmncli.training.channel import Channel
 from pkmncli.training.interrupts import ignore_signals
 from pkmncli.training.shared_block import FieldLayout, SharedBlock
-from pkmncli.training.worker import Worker
+from pkmncli.training.worker import Worker, reward_names_of
 from pkmncli.training.worker_spec import WorkerSpec
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "milestone_names": list(environment.milestone_names),
             "names": dict(environment.names),
             "max_steps_per_episode": environment.max_steps_per_episode,
+            "reward_names": reward_names_of(environment),
         }
         channel = Channel(connection)
         channel.send(RESULT + pickle.dumps(description))

@@ -64,6 +64,8 @@ class WorkerState:
     step: int
     environment: bytes
     pilot: Mapping[str, Any] | None
+    tiles: tuple[int, ...] = ()
+    """Where the running episode has been, as the consequences of steps are told by."""
 
 
 class EpisodeEnd(NamedTuple):

@@ -89,6 +89,7 @@ class WorkerPool:
             self.phase_names: list[str] = descriptions[0]["phase_names"]
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
             self.names: dict[str, Any] = descriptions[0]["names"]
+            self.reward_names: list[str] = descriptions[0]["reward_names"]
             self.max_steps_per_episode: int = descriptions[0]["max_steps_per_episode"]
             block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
             self._block = self._closing.enter_context(contextlib.closing(block))

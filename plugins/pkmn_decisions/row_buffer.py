@@ -1,17 +1,20 @@
 """Rows of one table that are not on disk yet, kept as columns.
 
-Appending copies each batch into arrays allocated once; no Python code runs per row for numbers.
+Appending copies each batch into arrays allocated once; no Python code runs per row for numbers. Of texts and amounts,
+few of which differ, each is kept once, and the rows hold its number.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_decisions.schema import REQUIRED, Column, Table
+from pkmn_decisions.schema import AMOUNTS, REQUIRED, Column, Table
+from pkmncli.api import Coded
 from pkmncli.errors import DecisionValidationError
 
 
@@ -27,7 +30,11 @@ class RowBuffer:
         self._numbers: dict[str, NDArray[Any]] = {
             column.name: np.empty(self._capacity, column.numpy) for column in table.columns if column.numpy
         }
-        self._objects: dict[str, list[Any]] = {column.name: [] for column in table.columns if not column.numpy}
+        self._bytes: dict[str, list[bytes]] = {column.name: [] for column in table.columns if column.sql == "BLOB"}
+        self._codes: dict[str, NDArray[np.uint32]] = {
+            column.name: np.empty(self._capacity, np.uint32) for column in table.columns if column.coded
+        }
+        self._values: dict[str, dict[Any, int]] = {name: {} for name in self._codes}
 
     def append(self, columns: Mapping[str, Any]) -> None:
         """Copies a batch of rows.
@@ -49,11 +56,14 @@ class RowBuffer:
         if self.count + length > self._capacity:
             self._grow(self.count + length)
         start, end = self.count, self.count + length
-        texts: dict[str, Sequence[Any]] = {}
+        texts: dict[str, Sequence[bytes]] = {}
         for column in table.columns:
             values = columns.get(column.name, REQUIRED)
-            if column.numpy is None:
-                texts[column.name] = _objects(table, column, values, length)
+            if column.sql == "BLOB":
+                texts[column.name] = _blobs(table, column, values, length)
+            elif column.coded:
+                known = self._values[column.name]
+                self._codes[column.name][start:end] = _codes(table, column, values, known)
             elif values is REQUIRED:
                 self._numbers[column.name][start:end] = column.default
             else:
@@ -63,33 +73,42 @@ class RowBuffer:
             np.logical_or(terminated[start:end], truncated[start:end], out=self._numbers["done"][start:end])
         self._check_steps(self._numbers[table.step][start:end])
         for name, items in texts.items():
-            self._objects[name].extend(items)
+            self._bytes[name].extend(items)
         self.count = end
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The rows collected, as arrays that share the buffer's memory; text and bytes as objects."""
+        """The rows collected, as arrays that share the buffer's memory; of texts and amounts their numbers."""
         arrays: dict[str, NDArray[Any]] = {}
         for column in self.table.columns:
             if column.numpy:
                 arrays[column.name] = self._numbers[column.name][: self.count]
+            elif column.coded:
+                arrays[column.name] = self._codes[column.name][: self.count]
             else:
                 items = np.empty(self.count, dtype=object)
-                items[:] = _decoded(column, self._objects[column.name])
+                items[:] = self._bytes[column.name]
                 arrays[column.name] = items
         return arrays
+
+    def values(self, name: str) -> list[str]:
+        """What the numbers of a column of texts or amounts stand for, in their order; amounts as JSON objects."""
+        return [_shown(key) for key in self._values[name]]
 
     def clear(self) -> None:
         """Forgets the rows, keeping the memory for the next ones."""
         self.count = 0
-        for items in self._objects.values():
+        for items in self._bytes.values():
             items.clear()
+        for known in self._values.values():
+            known.clear()
 
     def _grow(self, rows: int) -> None:
         self._capacity = max(rows, 2 * self._capacity)
-        for name, old in self._numbers.items():
-            grown = np.empty(self._capacity, old.dtype)
-            grown[: self.count] = old[: self.count]
-            self._numbers[name] = grown
+        for arrays in (self._numbers, self._codes):
+            for name, old in arrays.items():
+                grown: NDArray[Any] = np.empty(self._capacity, old.dtype)
+                grown[: self.count] = old[: self.count]
+                arrays[name] = grown
 
     def _check_steps(self, steps: NDArray[Any]) -> None:
         if steps.min() < 0:
@@ -145,23 +164,52 @@ def _numbers(table: Table, column: Column, values: Any) -> NDArray[Any]:
     return array
 
 
-def _objects(table: Table, column: Column, values: Any, length: int) -> Sequence[Any]:
+def _blobs(table: Table, column: Column, values: Any, length: int) -> Sequence[bytes]:
     if values is REQUIRED:
         return [column.default] * length
-    items: Sequence[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    kinds = set(map(type, items))
-    allowed: set[type] = {str, bytes} if column.sql == "VARCHAR" else {bytes}
-    if not kinds <= allowed:
-        strange = ", ".join(sorted(kind.__name__ for kind in kinds - allowed))
-        raise DecisionValidationError(
-            f"Table {table.name}: column {column.name} holds {column.sql} and cannot take {strange}."
-        )
+    items = _items(values)
+    _check_kinds(table, column, items, (bytes,))
     return items
 
 
-def _decoded(column: Column, items: list[Any]) -> list[Any]:
-    if column.sql != "VARCHAR":
-        return items
-    # Few texts differ, so each is decoded once. One that was cut to a width may end inside a character.
-    known = {item: item.decode("utf-8", "ignore") if isinstance(item, bytes) else item for item in set(items)}
-    return [known[item] for item in items]
+def _codes(table: Table, column: Column, values: Any, known: dict[Any, int]) -> Any:
+    """The numbers of a column's values, those that are new among them entered in ``known``."""
+    if values is REQUIRED:
+        values = Coded(np.zeros(1, np.uint8), [column.default])
+        return _codes(table, column, values, known)[0]
+    kinds = (Mapping,) if column.sql == AMOUNTS else (str, bytes)
+    if isinstance(values, Coded):
+        _check_kinds(table, column, values.values, kinds)
+        places = [known.setdefault(_key(value), len(known)) for value in values.values]
+        return np.asarray(places, np.uint32)[values.codes] if places else np.zeros(0, np.uint32)
+    items = _items(values)
+    _check_kinds(table, column, items, kinds)
+    if column.sql == AMOUNTS:
+        return [known.setdefault(_key(value), len(known)) for value in items]
+    texts = {item: _key(item) for item in set(items)}  # each is decoded once
+    return [known.setdefault(texts[item], len(known)) for item in items]
+
+
+def _items(values: Any) -> Sequence[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def _check_kinds(table: Table, column: Column, items: Sequence[Any], allowed: tuple[type, ...]) -> None:
+    strange = sorted(kind.__name__ for kind in set(map(type, items)) if not issubclass(kind, allowed))
+    if strange:
+        raise DecisionValidationError(
+            f"Table {table.name}: column {column.name} holds {column.sql} and cannot take {', '.join(strange)}."
+        )
+
+
+def _key(value: Any) -> Any:
+    """What tells a value from others: a text, or the names and amounts of a mapping."""
+    if isinstance(value, Mapping):
+        return tuple(value.items())
+    # A text that was cut to a width may end inside a character.
+    return value.decode("utf-8", "ignore") if isinstance(value, bytes) else value
+
+
+def _shown(key: Any) -> str:
+    text: str = key if isinstance(key, str) else json.dumps({name: float(amount) for name, amount in key})
+    return text

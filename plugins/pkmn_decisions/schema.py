@@ -1,15 +1,16 @@
 """The tables of a run: their columns, what each one means, and how it is stored.
 
 A table is a folder of Parquet files. :data:`SCHEMA_VERSION` stands in every file; it rises when a column is
-added, renamed or changes its meaning.
+added, renamed or changes its meaning. A column that a file of an earlier version lacks has its default there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 from typing import Any, Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Version of the columns below, written into every file under the key ``pkmn_schema``."""
 
 REQUIRED: Final[Any] = object()
@@ -26,7 +27,10 @@ NUMPY_TYPES: Final = {
     "FLOAT": "f4",
     "DOUBLE": "f8",
 }
-"""The numpy type of each numeric SQL type in use. Text (VARCHAR) and bytes (BLOB) are Python objects."""
+"""The numpy type of each numeric SQL type in use. Others are Python objects: text, bytes (BLOB), and mappings."""
+
+AMOUNTS: Final = "MAP(VARCHAR, FLOAT)"
+"""SQL type of a column of amounts by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,19 @@ class Column:
     sql: str
     meaning: str
     default: Any = REQUIRED
+    since: int = 1
+    """First version of the schema that has it."""
+    empty_if_nan: bool = False
+    """Whether what is not a number is written as nothing (NULL), which sums and means leave out."""
+
+    @property
+    def coded(self) -> bool:
+        """Whether its values are kept once each."""
+        return self.sql in ("VARCHAR", AMOUNTS)
 
     @property
     def numpy(self) -> str | None:
-        """Its numpy type, or nothing for text and bytes."""
+        """Its numpy type, or nothing for Python objects."""
         return NUMPY_TYPES.get(self.sql)
 
 
@@ -64,7 +77,7 @@ DECISIONS: Final = Table(
     "decisions",
     step="global_step",
     one_row_per_step=True,
-    rows_per_file=16_384,
+    rows_per_file=65_536,
     columns=(
         Column("global_step", "BIGINT", "environment steps of the whole run, counted over all environments, from 1"),
         Column("environment", "USMALLINT", "which environment, from 0"),
@@ -100,6 +113,52 @@ DECISIONS: Final = Table(
             default=0,
         ),
         Column("model", "VARCHAR", "language model whose advice was followed, empty for none", default=""),
+        Column(
+            "opponent_health",
+            "FLOAT",
+            "hit points of the one that is fought, as a share of all it could have (0 to 1)",
+            default=0.0,
+            since=2,
+        ),
+        Column(
+            "alternative",
+            "TINYINT",
+            "best action for the learner but for what was pressed, -1 if unknown",
+            default=-1,
+            since=2,
+        ),
+        Column(
+            "value",
+            "FLOAT",
+            "learner's value of what was pressed, empty if unknown",
+            default=nan,
+            since=2,
+            empty_if_nan=True,
+        ),
+        Column(
+            "alternative_value",
+            "FLOAT",
+            "learner's value of the alternative, empty if unknown",
+            default=nan,
+            since=2,
+            empty_if_nan=True,
+        ),
+        Column(
+            "latency_s",
+            "FLOAT",
+            "seconds that the answer with the advice that was followed had taken, 0 for none",
+            default=0.0,
+            since=2,
+        ),
+        Column("reward_parts", AMOUNTS, "parts of the reward that are not 0, weighted", default={}, since=2),
+        Column(
+            "near_return",
+            "FLOAT",
+            "sum of the rewards of this step and of those that follow it in its episode, 8 in all, empty while unknown",
+            default=nan,
+            since=2,
+        ),
+        Column("outcome", "UTINYINT", "what came of it within those steps", default=0, since=2),
     ),
 )
 

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from pkmn_decisions.row_buffer import RowBuffer
-from pkmn_decisions.schema import SCHEMA_VERSION, TABLES, Table
+from pkmn_decisions.schema import AMOUNTS, SCHEMA_VERSION, TABLES, Column, Table
 from pkmn_decisions.table_export import export_table
 from pkmn_decisions.table_files import TableFile, free_path, list_files, relation, sql_text
 from pkmncli.errors import DecisionValidationError, RunError
@@ -85,11 +86,10 @@ class DuckDBStore:
                 files = list_files(self._folder / table)
                 if not files:
                     return []
-                paths = ", ".join(sql_text(file.path) for file in files)
-                source = f"read_parquet([{paths}], filename = true, file_row_number = true)"
                 try:
+                    source = relation(schema, files, places=True)
                     rows = cursor.execute(
-                        f"SELECT {names} FROM {source}{condition} ORDER BY {order}", list(parameters)
+                        f"SELECT {names} FROM ({source}){condition} ORDER BY {order}", list(parameters)
                     ).fetchall()
                 except duckdb.Error as error:
                     # A run that resumes may have moved a file since it was listed.
@@ -111,8 +111,12 @@ class DuckDBStore:
         folders = [self._folder / name for name in TABLES] + [self._folder / SUPERSEDED / name for name in TABLES]
         return sum(_size(file.path) for folder in folders for file in list_files(folder))
 
-    def supersede(self, after_step: int) -> int:
+    def supersede(self, after_step: int, tables: Sequence[str] | None = None) -> int:
         """Moves the rows of steps after ``after_step`` to the folder ``superseded``, when a run resumes there.
+
+        Args:
+            after_step: the last step whose rows stay.
+            tables: of these tables only; of all without.
 
         A file of which only a part is past that step is rewritten without it; the original is kept in
         ``superseded``. Files are handled from the newest backwards, each by renames that take effect at once, so a
@@ -125,7 +129,8 @@ class DuckDBStore:
         self.flush()
         self._prepare_to_write()
         moved = 0
-        for name, table in TABLES.items():
+        for name in TABLES if tables is None else tables:
+            table = _table(name)
             for file in reversed(list_files(self._folder / name)):
                 if file.last > after_step:
                     moved += self._supersede_file(table, file, after_step)
@@ -162,14 +167,21 @@ class DuckDBStore:
         steps = columns[table.step]
         folder = self._folder / table.name
         target = free_path(folder, int(steps.min()), int(steps.max()))
-        names = ", ".join(f'"{column.name}"::{column.sql} AS "{column.name}"' for column in table.columns)
+        values = {column.name: buffer.values(column.name) for column in table.columns if column.coded}
+        registered = {"rows_to_write": columns} | {
+            f"values_of_{name}": {"number": np.arange(len(own), dtype=np.uint32), "value": np.array(own, object)}
+            for name, own in values.items()
+            if len(own) > 1
+        }
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._connection.register("rows_to_write", columns)
+            for name, content in registered.items():
+                self._connection.register(name, content)
             try:
-                self._write_file(f"SELECT {names} FROM rows_to_write", target)
+                self._write_file(_query(table, values), target)
             finally:
-                self._connection.unregister("rows_to_write")
+                for name in registered:
+                    self._connection.unregister(name)
         except OSError as error:
             raise RunError(_write_failed(table.name, target, error)) from error
         buffer.clear()
@@ -179,8 +191,9 @@ class DuckDBStore:
         temporary = target.with_name(target.name + ".tmp")
         try:
             self._connection.execute(
-                f"COPY ({query}) TO {sql_text(temporary)} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, "
-                f"KV_METADATA {{pkmn_schema: '{SCHEMA_VERSION}'}})"
+                f"COPY ({query}) TO {sql_text(temporary)} (FORMAT parquet, COMPRESSION zstd, "
+                # Faster than the default, and for these columns no larger.
+                f"COMPRESSION_LEVEL 1, USE_TMP_FILE false, KV_METADATA {{pkmn_schema: '{SCHEMA_VERSION}'}})"
             )
             _force_to_disk(temporary)
             temporary.replace(target)
@@ -228,6 +241,32 @@ def _table(name: str) -> Table:
     if name not in TABLES:
         raise DecisionValidationError(f"There is no table {name}; the tables are {', '.join(TABLES)}.")
     return TABLES[name]
+
+
+def _query(table: Table, values: Mapping[str, Sequence[str]]) -> str:
+    """SQL that selects the rows to write: those collected, with the values that their numbers stand for."""
+    names, joins = [], []
+    for column in table.columns:
+        name = f'"{column.name}"'
+        if column.coded:
+            if len(values[column.name]) == 1:
+                value = _decoded(column, sql_text(values[column.name][0]))
+            else:
+                value, of_it = f"values_of_{column.name}.value", f"values_of_{column.name}"
+                known = f"SELECT number, {_decoded(column, 'value')} AS value FROM {of_it}"
+                joins.append(f"JOIN ({known}) AS {of_it} ON {of_it}.number = rows_to_write.{name}")
+            names.append(f"{value} AS {name}")
+        elif column.empty_if_nan:
+            names.append(f"nullif(rows_to_write.{name}, 'NaN'::{column.sql}) AS {name}")
+        elif column.numpy:
+            names.append(f"rows_to_write.{name}")
+        else:
+            names.append(f"rows_to_write.{name}::{column.sql} AS {name}")
+    return f"SELECT {', '.join(names)} FROM rows_to_write {' '.join(joins)}"
+
+
+def _decoded(column: Column, text: str) -> str:
+    return f"{text}::JSON::{AMOUNTS}" if column.sql == AMOUNTS else f"{text}::VARCHAR"
 
 
 def _copy(source: Path, target: Path) -> None:

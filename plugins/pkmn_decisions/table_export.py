@@ -63,11 +63,7 @@ def export_table(folder: Path, table: Table, path: Path, form: str) -> int:
 
 
 def _source(table: Table, files: list[TableFile]) -> str:
-    if not files:
-        return relation(table, files, "*, '' AS file, 0 AS row")
-    paths = ", ".join(sql_text(file.path) for file in files)
-    read = f"read_parquet([{paths}], filename = true, file_row_number = true)"
-    return f"SELECT *, filename AS file, file_row_number AS row FROM {read}"
+    return relation(table, files, "*, filename AS file, file_row_number AS row", places=True)
 
 
 def _cell(column: Column, form: str) -> str:

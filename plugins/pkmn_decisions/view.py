@@ -177,7 +177,8 @@ class RunViews:
             if files:
                 self._check_version(files[-1])
             self._files += files
-            columns = ", ".join(f'"{column.name}"' for column in table.columns)
+            # What came of decisions is summed here, over any horizon, also where a run is still under way.
+            columns = ", ".join(f'"{column.name}"' for column in table.columns if column.name != "near_return")
             parts.append(relation(table, files, f"{sql_text(name)} AS run, {columns}"))
         return " UNION ALL ".join(parts)
 

@@ -110,6 +110,7 @@ class DQN:
         )
         self._decidedness = Decidedness()
         self._schedules = Schedules(settings, total_steps)
+        self._latest_values: NDArray[np.float32] | None = None
         self._act_rng = generator(seed, _ACT_STREAM)
         self._draw_rng = generator(seed, _DRAW_STREAM)
 
@@ -152,7 +153,7 @@ class DQN:
         values = self._values(columns)
         allowed = columns[MASK] != 0
         require_an_action(allowed)
-        ranked = np.where(allowed, values, -np.inf)
+        ranked = self._latest_values = np.where(allowed, values, np.float32(-np.inf))
         greedy = ranked.argmax(axis=1)
         gaps = gaps_of(ranked)
         confidences = self._record.reliability * self._decidedness.of(gaps)
@@ -167,6 +168,10 @@ class DQN:
         nth = np.minimum((picks * counts).astype(np.int64), counts - 1)
         random_actions = (allowed.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
         return np.where(exploring, random_actions, greedy), confidences, exploring
+
+    def action_values(self) -> NDArray[np.float32] | None:
+        """The expected returns of the latest :meth:`act`, (n, num_actions), scaled as rewards are in learning."""
+        return self._latest_values
 
     def observe(self, transitions: Transitions) -> None:
         """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""

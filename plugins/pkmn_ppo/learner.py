@@ -93,6 +93,7 @@ class OnPolicyLearner:
             settings.confidence_horizon,
             settings.confidence_memory,
         )
+        self._latest_probabilities: NDArray[np.float32] | None = None
         self._act_rng = generator(seed, _ACT_STREAM)
         self._draw_rng = generator(seed, _DRAW_STREAM)
         # Kept in checkpoints: a run resumed with a larger budget does not begin its schedules again.
@@ -138,6 +139,7 @@ class OnPolicyLearner:
                 f"The policy of {self._name} is not finite after {self.steps:,} steps: look for observations that are "
                 "not finite."
             )
+        self._latest_probabilities = np.where(allowed, probabilities, -np.inf).astype(np.float32)
         likeliest = np.where(allowed, probabilities, -1.0).argmax(axis=1)
         confidences = np.asarray(self.reliability * leads(probabilities), np.float32)
         if not explore:
@@ -147,6 +149,10 @@ class OnPolicyLearner:
         self._drawn_log_probs[:] = log_probs[np.arange(len(actions)), actions]
         self._record.note_choices(np.broadcast_to(values[:, None], log_probs.shape), actions)
         return actions, confidences, actions != likeliest
+
+    def action_values(self) -> NDArray[np.float32] | None:
+        """The probabilities of the latest :meth:`act`, (n, num_actions)."""
+        return self._latest_probabilities
 
     def observe(self, transitions: Transitions) -> None:
         """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""

@@ -75,6 +75,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.goal = self._goal_index()
         """Place of the milestone that ends an episode, -1 for none."""
         self.rewards = RewardSum(settings.rewards)
+        self.reward_names = self.rewards.part_names
         self.phase_names = PHASE_NAMES
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
         self.known_names = names_with_image(self.profile, self.rom.data)
@@ -219,6 +220,10 @@ class PokemonEnvironment(EmulatedEnvironment):
     def reward_totals(self) -> dict[str, float]:
         """What each part of the reward has earned in this episode, weighted, as ``reward.part``."""
         return dict(self.rewards.totals)
+
+    def write_reward_parts(self, out: NDArray[np.float32]) -> None:
+        """Writes what each of :attr:`reward_names` earned in the latest step, weighted. A subclass's own is in none."""
+        self.rewards.write_parts(out)
 
     def status(self) -> str:
         """Where the game stands, in a line for people. Nothing depends on whether it is asked for."""

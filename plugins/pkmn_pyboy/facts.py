@@ -27,4 +27,5 @@ def facts_of(environment: PokemonEnvironment) -> Facts:
         environment.frames,
         environment.reader.coarse_hash(),
         environment.reader.fine_hash(),
+        opponent.hp / opponent.max_hp if opponent is not None and opponent.max_hp else 0.0,
     )

@@ -142,6 +142,10 @@ def course() -> Callable[[Path], dict[str, Any]]:
         newest = Run(folder).checkpoints.resolve()
         meta = json.loads((newest / "meta.json").read_text())
         meta["trainer"]["statistics"].pop("elapsed_s")
+        for measured in ("times", "latencies_s"):
+            meta["trainer"]["recorder"]["held"].pop(measured)
+        for desk in (meta["trainer"].get("advice") or {}).get("desks", []):
+            desk.pop("latency_s")
         summary = Run(folder).read_summary()
         for advised in (meta["trainer"].get("advice"), summary.get("llm")):
             if advised is not None:
@@ -149,7 +153,7 @@ def course() -> Callable[[Path], dict[str, Any]]:
                     advised.pop(name, None)
                     advised.get("usage", {}).pop(name, None)
         return {
-            "decisions": [{name: row[name] for name in row if name != "time"} for row in decisions],
+            "decisions": [{name: row[name] for name in row if name not in {"time", "latency_s"}} for row in decisions],
             "episodes": episodes,
             "advice": [{name: row[name] for name in row if name not in {"time", "latency_s"}} for row in advice],
             "metrics": [

@@ -14,7 +14,14 @@ from pkmncli.api import Reward
 from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from pkmn_pyboy.environment import PokemonEnvironment
+
+
+OTHER_PART = "other"
+"""What parts earned that their reward did not name."""
 
 
 class RewardSum:
@@ -33,6 +40,13 @@ class RewardSum:
         """What the latest step earned, weighted, as ``reward.part``."""
         self.totals: dict[str, float] = {}
         """What the episode has earned so far, likewise."""
+        self._places: dict[str, int] = {}
+        for name, _, reward in self._rewards:
+            declared = getattr(reward, "PARTS", None)
+            for key in [name] if declared is None else [f"{name}.{part}" for part in declared]:
+                self._places[key] = len(self._places)
+        self.part_names = (*self._places, OTHER_PART)
+        """The parts by which a step's reward is told: ``reward.part``, or the reward alone where it names no parts."""
 
     @property
     def names(self) -> set[str]:
@@ -79,6 +93,15 @@ class RewardSum:
                 self.totals[key] = self.totals.get(key, 0.0) + weighted
                 total += weighted
         return total
+
+    def write_parts(self, out: NDArray[np.float32]) -> None:
+        """Writes what each of :attr:`part_names` earned in the latest step, weighted; 0 into the rest of ``out``."""
+        out.fill(0.0)
+        for key, value in self.parts.items():
+            place = self._places.get(key)
+            if place is None:  # a reward that names no parts, or gives one that it did not name
+                place = self._places.get(key.partition(".")[0], len(self.part_names) - 1)
+            out[place] += value
 
     def save_state(self) -> dict[str, Any]:
         """What the rewards remember, by name."""

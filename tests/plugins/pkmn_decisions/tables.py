@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pkmn_decisions.schema import DECISIONS, EPISODES, Table
+from pkmn_decisions.schema import AMOUNTS, DECISIONS, EPISODES, Table
 
 
 def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:
         if column.numpy:
             columns[column.name] = np.zeros(rows, column.numpy)
         else:
-            columns[column.name] = [b"" if column.sql == "BLOB" else ""] * rows
+            columns[column.name] = [{"BLOB": b"", AMOUNTS: {}}.get(column.sql, "")] * rows
     return columns | given
 
 

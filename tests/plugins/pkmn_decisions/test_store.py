@@ -10,7 +10,7 @@ import pytest
 
 from pkmn_decisions.schema import DECISIONS, SCHEMA_VERSION
 from pkmn_decisions.store import DuckDBStore
-from pkmncli.api import STEP_RECORD, Store
+from pkmncli.api import STEP_RECORD, Coded, Store
 from pkmncli.errors import DecisionValidationError, RunError
 from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
@@ -67,7 +67,8 @@ def test_columns_with_a_default_may_be_left_out(tmp_path: Path) -> None:
 
 
 def test_every_field_of_a_step_record_has_a_column() -> None:
-    of_the_step = {name for name, _ in STEP_RECORD if not name.startswith("next_")}  # those are the next record's own
+    # What is next is the next record's own, and a step's consequence is part of what came of it.
+    of_the_step = {name for name, _ in STEP_RECORD if not name.startswith("next_")} - {"consequence"}
     assert of_the_step <= {column.name for column in DECISIONS.columns}
 
 
@@ -189,3 +190,36 @@ def test_size_counts_what_is_on_disk(tmp_path: Path) -> None:
         store.flush()
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
         assert store.size_bytes() == sum(path.stat().st_size for path in files) > 0
+
+
+def test_few_texts_and_amounts_come_coded(tmp_path: Path) -> None:
+    codes = np.array([1, 0, 1, 2], "u2")
+    given = decisions(
+        1,
+        4,
+        reason=Coded(codes, ["it's", "walk", "{}"]),
+        reward_parts=Coded(codes, [{}, {"progress.level": 0.1, 'a "b"': -2.0}, {"stuck.wall": float(np.float32(0.1))}]),
+        value=np.array([1.0, np.nan, 2.0, np.nan], "f4"),
+    )
+    with DuckDBStore(tmp_path) as store:
+        store.append("decisions", given)
+        store.append("decisions", decisions(5, 5, reason=["walk"], reward_parts=[{"progress.level": 2}]))
+        store.flush()
+        rows = store.read("decisions")
+        assert store.read("decisions", "reward_parts['progress.level'] > 1") == rows[4:]
+    assert [row["reason"] for row in rows] == ["walk", "it's", "walk", "{}", "walk"]
+    assert [row["value"] for row in rows] == [1.0, None, 2.0, None, 0.0]
+    several = {"progress.level": float(np.float32(0.1)), 'a "b"': -2.0}
+    expected = [several, {}, several, {"stuck.wall": float(np.float32(0.1))}, {"progress.level": 2.0}]
+    assert [row["reward_parts"] for row in rows] == expected
+
+
+def test_rows_stay_in_order_whatever_their_texts(tmp_path: Path) -> None:
+    count = 5000
+    texts = [f"reason {step % 777}" for step in range(count)]
+    with DuckDBStore(tmp_path) as store:
+        store.append("decisions", decisions(1, count, reason=texts))
+        store.flush()
+        (path,) = (tmp_path / "decisions").iterdir()
+        rows = duckdb.sql(f"SELECT global_step, reason FROM '{path}'").fetchall()
+    assert rows == list(zip(range(1, count + 1), texts, strict=True))

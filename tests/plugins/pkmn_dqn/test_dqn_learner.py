@@ -121,6 +121,17 @@ def test_every_action_is_allowed_by_its_mask(scripted_training: Any, explore: bo
         assert explore or not exploring.any()
 
 
+def test_what_it_thought_of_every_action_is_told(scripted_training: Any) -> None:
+    training = scripted_training()
+    assert training.learner.action_values() is None
+    observations = training.observations(0)
+    greedy, _, _ = training.learner.act(observations, explore=False)
+    values = training.learner.action_values()
+    assert values.dtype == np.float32
+    assert values.argmax(axis=1).tolist() == greedy.tolist()
+    assert (np.isfinite(values) == (observations["action_mask"] != 0)).all()
+
+
 def test_exploration_presses_every_allowed_action_about_equally(scripted_training: Any) -> None:
     training = scripted_training(exploration_fraction=1.0)
     observations = training.observations(0)

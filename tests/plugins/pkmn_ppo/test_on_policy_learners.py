@@ -72,6 +72,17 @@ def test_every_action_is_allowed_by_its_mask(scripted_training: Any, rl: str, ex
         assert explore or not exploring.any()
 
 
+def test_what_it_thought_of_every_action_are_probabilities(scripted_training: Any) -> None:
+    training = scripted_training()
+    observations = training.observations(0)
+    likeliest, _, _ = training.learner.act(observations, explore=False)
+    values = training.learner.action_values()
+    assert values.argmax(axis=1).tolist() == likeliest.tolist()
+    allowed = observations["action_mask"] != 0
+    assert np.where(allowed, values, 0).sum(axis=1) == pytest.approx([1, 1], abs=1e-5)
+    assert (np.isfinite(values) == allowed).all()
+
+
 def test_what_is_drawn_is_exploration_unless_it_is_the_most_probable(scripted_training: Any) -> None:
     training = scripted_training()
     for step in range(50):

@@ -371,3 +371,11 @@ def test_type_chart_is_read_from_the_image() -> None:
     assert chart.factor(1, (20, 20)) == 2.0
     assert chart.factors[0, 8] == 0.0
     assert TypeChart.from_rom(bytes(image), {}) is None
+
+
+def test_hashes_are_the_same_in_every_version(reader: StateReader, memory: FakeMemory) -> None:
+    """Recorded runs are compared by them. Where this fails on purpose, say in the changelog that they have changed."""
+    read(reader, memory, wPlayerDirection=0x0C)
+    assert (reader.coarse_hash(), reader.fine_hash()) == (16783616674675182049, 9835761141151127662)
+    read(reader, memory, wXCoord=14, wMoney=3000)
+    assert (reader.coarse_hash(), reader.fine_hash()) == (9635488954518292053, 16410629106162394906)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 from pydantic import ValidationError
@@ -295,3 +296,36 @@ def test_settings_of_rewards() -> None:
     assert settings.rewards["exploration"].settings == {"new_map": 1}
     with pytest.raises(ValidationError, match="Extra inputs"):
         ProgressSettings(badges=1)  # type: ignore[call-arg]
+
+
+class Unnamed:
+    """A reward that does not name its parts."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.settings = settings
+
+    def reset(self, state: Any) -> None:
+        """It remembers nothing."""
+
+    def score(self, previous: Any, action: int, state: Any) -> dict[str, float]:
+        return {"one": 1.0, "two": 0.5}
+
+
+class Surprising(Unnamed):
+    """A reward that gives a part which it did not name."""
+
+    PARTS = ("one",)
+
+
+def test_parts_are_written_where_their_names_stand(fight: Callable[..., GameState]) -> None:
+    weighted = {"unnamed": RewardPart(weight=2.0, target=Unnamed), "surprising": RewardPart(target=Surprising)}
+    reward = RewardSum({"exploration": RewardPart(), **weighted})
+    names = ("exploration.new_tile", "exploration.new_map", "unnamed", "surprising.one", "other")
+    assert reward.part_names == names
+    state = fight(0)
+    reward.reset(state)
+    earned = reward.score(state, Action.NONE, state)
+    out = np.full(8, 9.0, np.float32)
+    reward.write_parts(out)
+    assert out.tolist() == [0, 0, 3.0, 1.0, 0.5, 0, 0, 0]
+    assert earned == 4.5

@@ -1,0 +1,69 @@
+"""What each step of an episode led to: the states before and after it, and where the episode had been."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pkmncli.api import Consequence, Facts
+
+_TELLING = frozenset({"dialogue", "choice"})
+"""Phases in which the game asks or tells something, by the environment's own names."""
+_WORDS = _TELLING | {"menu"}
+
+
+class ConsequenceWatcher:
+    """Watches one environment. Remembers the tiles of its running episode.
+
+    Args:
+        phase_names: the environment's.
+    """
+
+    def __init__(self, phase_names: Sequence[str]) -> None:
+        self._telling = frozenset(number for number, name in enumerate(phase_names) if name in _TELLING)
+        self._words = frozenset(number for number, name in enumerate(phase_names) if name in _WORDS)
+        self._tiles: set[int] = set()
+        self._maps: set[int] = set()
+
+    def begin(self, facts: Facts) -> None:
+        """An episode begins."""
+        self.load([])
+        self._note(facts)
+
+    def look(self, before: Facts, after: Facts) -> int:
+        """The most telling consequence of the step from one state to the next, as a number."""
+        new_tile = new_map = False
+        if after.x != before.x or after.y != before.y or after.map_id != before.map_id:
+            new_map = after.map_id not in self._maps
+            new_tile = self._note(after)
+        if after.milestones > before.milestones:
+            return Consequence.MILESTONE
+        if new_map:
+            return Consequence.NEW_MAP
+        if before.battle:
+            if not after.battle:
+                return Consequence.BATTLE_ENDED
+            if after.health < before.health:
+                return Consequence.DAMAGE_TAKEN
+            if after.opponent == before.opponent and after.opponent_health < before.opponent_health:
+                return Consequence.DAMAGE_DEALT
+        if before.phase in self._telling and after.phase not in self._words:
+            return Consequence.TEXT_CLOSED
+        return Consequence.NEW_TILE if new_tile else Consequence.NOTHING
+
+    def _note(self, facts: Facts) -> bool:
+        """Enters the tile; says whether it was new."""
+        tile = facts.map_id << 16 | facts.x << 8 | facts.y
+        if tile in self._tiles:
+            return False
+        self._tiles.add(tile)
+        self._maps.add(facts.map_id)
+        return True
+
+    def save(self) -> list[int]:
+        """The tiles of the running episode, as numbers."""
+        return sorted(self._tiles)
+
+    def load(self, tiles: Iterable[int]) -> None:
+        """Goes on with these tiles."""
+        self._tiles = set(tiles)
+        self._maps = {tile >> 16 for tile in self._tiles}

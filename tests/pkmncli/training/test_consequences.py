@@ -1,0 +1,62 @@
+"""What a step led to, told from the states before and after it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from pkmncli.api import Consequence, Facts
+from pkmncli.training.consequences import ConsequenceWatcher
+
+PHASES = ("free", "dialogue", "choice", "menu", "battle")
+FREE, DIALOGUE, CHOICE, MENU, BATTLE = range(5)
+HERE = Facts(6148, 4, 6, FREE, 0, 0, 0.8, 2, 0, 0, 0)
+FIGHT = HERE._replace(phase=BATTLE, battle=1, opponent=19, opponent_health=0.6)
+
+
+def watcher() -> ConsequenceWatcher:
+    found = ConsequenceWatcher(PHASES)
+    found.begin(HERE)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "consequence"),
+    [
+        (HERE, HERE, Consequence.NOTHING),
+        (HERE, HERE._replace(x=5), Consequence.NEW_TILE),
+        (HERE, HERE._replace(phase=DIALOGUE), Consequence.NOTHING),
+        (HERE._replace(phase=DIALOGUE), HERE, Consequence.TEXT_CLOSED),
+        (HERE._replace(phase=CHOICE), FIGHT, Consequence.TEXT_CLOSED),
+        (HERE._replace(phase=DIALOGUE), HERE._replace(phase=CHOICE), Consequence.NOTHING),
+        (HERE._replace(phase=CHOICE), HERE._replace(phase=MENU), Consequence.NOTHING),
+        (FIGHT, FIGHT._replace(opponent_health=0.1), Consequence.DAMAGE_DEALT),
+        (FIGHT, FIGHT._replace(opponent=20, opponent_health=0.1), Consequence.NOTHING),
+        (FIGHT, FIGHT._replace(health=0.5, opponent_health=0.1), Consequence.DAMAGE_TAKEN),
+        (HERE, HERE._replace(health=0.5), Consequence.NOTHING),
+        (FIGHT, HERE, Consequence.BATTLE_ENDED),
+        (HERE, HERE._replace(map_id=6149), Consequence.NEW_MAP),
+        (FIGHT, HERE._replace(milestones=3, map_id=6149), Consequence.MILESTONE),
+    ],
+)
+def test_the_most_telling_consequence_is_told(before: Facts, after: Facts, consequence: Consequence) -> None:
+    assert watcher().look(before, after) == consequence
+
+
+def test_tiles_and_maps_are_new_once_in_an_episode() -> None:
+    found, there, inside = watcher(), HERE._replace(x=5), HERE._replace(map_id=6149)
+    way = [HERE, there, HERE, inside, HERE, inside._replace(y=9), there]
+    told = [found.look(before, after) for before, after in pairwise(way)]
+    assert told == [1, 0, 6, 0, 1, 0]
+    found.begin(HERE)
+    assert found.look(HERE, there) == Consequence.NEW_TILE
+
+
+def test_where_an_episode_has_been_is_saved() -> None:
+    found, there = watcher(), HERE._replace(x=5)
+    found.look(HERE, there)
+    other = ConsequenceWatcher(PHASES)
+    other.load(found.save())
+    assert other.look(HERE, there) == Consequence.NOTHING
+    assert other.look(there, there._replace(x=6)) == Consequence.NEW_TILE
