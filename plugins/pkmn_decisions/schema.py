@@ -7,9 +7,10 @@ added, renamed or changes its meaning.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 from typing import Any, Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Version of the columns below, written into every file under the key ``pkmn_schema``."""
 
 REQUIRED: Final[Any] = object()
@@ -100,6 +101,13 @@ DECISIONS: Final = Table(
             default=0,
         ),
         Column("model", "VARCHAR", "language model whose advice was followed, empty for none", default=""),
+        Column(
+            "near_return",
+            "FLOAT",
+            "sum of the rewards of this step and of those that follow it in its episode, 8 in all, empty while unknown",
+            default=nan,
+        ),
+        Column("outcome", "UTINYINT", "what came of it within those steps", default=0),
     ),
 )
 
