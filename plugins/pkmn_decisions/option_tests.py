@@ -1,0 +1,216 @@
+"""Compares what was done in a situation with all else that was done there: rates, means, and a test of the means.
+
+An option is an action, or who decided. The test and its variance are those of :mod:`pkmn_decisions.significance`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pkmn_decisions.names import SOURCE_NAMES
+from pkmn_decisions.significance import FEWEST_CLUSTERS, adjusted, is_significant, p_value
+from pkmn_decisions.view import RunViews
+
+_Z = 1.959963984540054
+"""Standard normal quantile of a two-sided 95% interval."""
+
+_TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15)
+"""Which columns of the query, from the option on, :func:`_test` takes, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing done in one situation. Rates and means are of the ``judged`` decisions, whose outcome is known."""
+
+    situation: tuple[int, ...]
+    number: int
+    """Of the action, or of who decided."""
+    frequency: int
+    judged: int
+    successes: int
+    mean_reward: float
+    """Mean reward of the steps themselves."""
+    mean_return: float | None
+    sources: dict[str, int]
+    """Who decided -> how often."""
+    others_judged: int
+    others_successes: int
+    others_return: float | None
+    clusters: float
+    """How many clusters the smaller side is worth."""
+    adjusted_p: float | None
+    """None where nothing could be tested."""
+
+    @property
+    def success_rate(self) -> float | None:
+        """Share of the judged decisions that succeeded."""
+        return self.successes / self.judged if self.judged else None
+
+    @property
+    def others_rate(self) -> float | None:
+        """The same of all else that was done in the situation."""
+        return self.others_successes / self.others_judged if self.others_judged else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Wilson score interval of the success rate, 95%."""
+        return wilson(self.successes, self.judged)
+
+    @property
+    def lift(self) -> float | None:
+        """Success rate over that of the others; None where there are none, or none succeeded."""
+        rate, others = self.success_rate, self.others_rate
+        return rate / others if rate is not None and others else None
+
+    @property
+    def difference(self) -> float | None:
+        """Mean return less that of the others."""
+        if self.mean_return is None or self.others_return is None:
+            return None
+        return self.mean_return - self.others_return
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is more than chance, with all comparisons of the question taken into account."""
+        return is_significant(self.adjusted_p)
+
+    @property
+    def stake(self) -> float:
+        """What the difference comes to over all times that this was done."""
+        return abs(self.difference or 0.0) * self.judged
+
+
+def wilson(successes: int, tries: int) -> tuple[float, float] | None:
+    """Score interval of a rate, 95% (Wilson, 1927, JASA 22:209-212); None without tries."""
+    if not tries:
+        return None
+    rate = successes / tries
+    scale = 1 + _Z**2 / tries
+    center = (rate + _Z**2 / (2 * tries)) / scale
+    half = _Z * math.sqrt(rate * (1 - rate) / tries + _Z**2 / (4 * tries * tries)) / scale
+    return max(center - half, 0.0), min(center + half, 1.0)
+
+
+def compare_options(
+    views: RunViews,
+    table: str,
+    parts: int,
+    option: str,
+    min_frequency: int,
+    shown: tuple[str, Sequence[Any]] = ("true", ()),
+) -> list[Option]:
+    """Compares the options of each situation.
+
+    Args:
+        views: where the table is.
+        table: sums with the columns of :data:`pkmn_decisions.tallies.TABLE`.
+        parts: how many columns ``s0``, ``s1``, ... tell situations apart.
+        option: the column that holds the option.
+        min_frequency: least number of times; rarer ones are not tested either, but count among the others.
+        shown: a condition on the options to return, as SQL and its parameters.
+    """
+    situation = ", ".join(f"s{index}" for index in range(parts))
+    by_source = ", ".join(f"sum(frequency) FILTER (source = {number}) AS by_{number}" for number in SOURCE_NAMES)
+    _, rows = views.query(
+        f"""
+        WITH cells AS (
+            SELECT {situation}, {option} AS option, cluster, sum(judged)::DOUBLE AS judged, sum(total) AS total
+            FROM {table} GROUP BY ALL
+        ), clusters AS (
+            SELECT {situation}, cluster, sum(judged) AS judged, sum(total) AS total FROM cells GROUP BY ALL
+        ), means AS (
+            SELECT {situation}, sum(total) / nullif(sum(judged), 0) AS mean, sum(judged) AS judged,
+                sum(judged * judged) AS judged_squares
+            FROM clusters GROUP BY ALL
+        ), residuals AS (
+            SELECT {situation}, cluster, c.judged, c.total - mean * c.judged AS rest
+            FROM clusters c JOIN means USING ({situation})
+        ), spread AS (
+            SELECT {situation}, sum(rest * rest) AS rest_squares FROM residuals GROUP BY ALL
+        ), own AS (
+            SELECT {situation}, option, sum(c.judged * c.judged) AS own_squares, sum(c.judged * r.judged) AS products,
+                sum((c.total - mean * c.judged) ** 2) AS own_rest, sum((c.total - mean * c.judged) * rest) AS shared_rest
+            FROM cells c JOIN means USING ({situation}) JOIN residuals r USING ({situation}, cluster) GROUP BY ALL
+        ), options AS (
+            SELECT {situation}, {option} AS option, sum(frequency) AS frequency, sum(judged) AS judged,
+                sum(successes) AS successes, sum(total) AS total, sum(squares) AS squares, sum(reward) AS reward,
+                {by_source}
+            FROM {table} GROUP BY ALL
+        ), all_options AS (
+            SELECT *, sum(judged) OVER alike AS all_judged, sum(successes) OVER alike AS all_successes,
+                sum(total) OVER alike AS all_total, sum(squares) OVER alike AS all_squares
+            FROM options WINDOW alike AS (PARTITION BY {situation})
+        )
+        SELECT {situation}, option, frequency, judged, successes, total, reward, all_judged, all_successes, all_total,
+            all_squares, own_squares, products, judged_squares, own_rest, shared_rest, rest_squares,
+            {", ".join(f"coalesce(by_{number}, 0)" for number in SOURCE_NAMES)}
+        FROM all_options JOIN own USING ({situation}, option) JOIN spread USING ({situation})
+        JOIN (SELECT {situation}, judged_squares FROM means) USING ({situation})
+        WHERE frequency >= ? AND {shown[0]} ORDER BY {situation}, option
+        """,
+        [min_frequency, *shown[1]],
+    )
+    tests = [_test(*(float(row[parts + index]) for index in _TESTED)) for row in rows]
+    levels = adjusted([p for p, _ in tests])
+    return [
+        _option(row[:parts], row[parts:], clusters, level)
+        for row, (_, clusters), level in zip(rows, tests, levels, strict=True)
+    ]
+
+
+def _test(
+    judged: float,
+    total: float,
+    all_judged: float,
+    all_total: float,
+    all_squares: float,
+    own_squares: float,
+    products: float,
+    judged_squares: float,
+    own_rest: float,
+    shared_rest: float,
+    rest_squares: float,
+) -> tuple[float | None, float]:
+    """The p value, None where nothing can be tested, and the clusters that the smaller side is worth."""
+    others = all_judged - judged
+    if not judged or not others:
+        return None, 0.0
+    others_squares = judged_squares - 2 * products + own_squares
+    clusters = min(judged**2 / own_squares, others**2 / others_squares)
+    if clusters < FEWEST_CLUSTERS:
+        return None, clusters
+    difference = total / judged - (all_total - total) / others
+    inverse = 1 / judged + 1 / others
+    variance = all_squares / all_judged - (all_total / all_judged) ** 2
+    # Of the sum over clusters of (own rest * inverse - whole rest / others) squared.
+    between = own_rest * inverse**2 - 2 * shared_rest * inverse / others + rest_squares / others**2
+    between *= clusters / (clusters - 1)
+    largest = max(variance * inverse, between)
+    # What never differs leaves rounding errors; it is no difference.
+    if largest <= 1e-12 * (all_squares / all_judged) * inverse or largest <= 0:
+        return 1.0, clusters
+    return p_value(difference / math.sqrt(largest), clusters), clusters
+
+
+def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, level: float | None) -> Option:
+    number, frequency, judged, successes, total, reward, all_judged, all_successes, all_total = row[:9]
+    by_source = row[16:]
+    others = all_judged - judged
+    return Option(
+        situation=tuple(map(int, situation)),
+        number=int(number),
+        frequency=int(frequency),
+        judged=int(judged),
+        successes=int(successes),
+        mean_reward=reward / frequency,
+        mean_return=total / judged if judged else None,
+        sources={SOURCE_NAMES[index]: int(count) for index, count in enumerate(by_source) if count},
+        others_judged=int(others),
+        others_successes=int(all_successes - successes),
+        others_return=(all_total - total) / others if others else None,
+        clusters=clusters,
+        adjusted_p=level,
+    )
