@@ -69,10 +69,7 @@ def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         fresh = np.where(phase == WALKING, rng.integers(4, 9, episodes), rng.choice([0, 0, 0, 1, 5], episodes))
         action = np.where(drawn[2] < np.where(phase == WALKING, 0.7, 0.5), action, fresh)
         stuck = np.where(drawn[3] < 0.002, ~stuck & (rng.random(episodes) < 0.2), stuck)
-        if step % 2:
-            action = np.where(stuck, 5, action)
-        else:
-            action = np.where(stuck, 4, action)
+        action = np.where(stuck, 4 + step % 2, action)
         walks = (phase == WALKING) & (drawn[4] < 0.8)
         # The luck of an episode goes on for some time: rewards of steps near each other are alike.
         luck = 0.98 * luck + rng.normal(0, 0.2, episodes)

@@ -7,8 +7,8 @@ takes each decision as an observation of its own finds differences everywhere. S
 
 from __future__ import annotations
 
-from pkmn_decisions.view import RunViews, run_names
 from pkmn_decisions.table_files import sql_text
+from pkmn_decisions.view import RunViews, run_names
 
 MOST_CLUSTERS = 256
 """More episodes than this share clusters in turn: sums over many are as good, and take less memory."""

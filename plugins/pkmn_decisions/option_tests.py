@@ -132,7 +132,8 @@ def compare_options(
             SELECT {situation}, sum(rest * rest) AS rest_squares FROM residuals GROUP BY ALL
         ), own AS (
             SELECT {situation}, option, sum(c.judged * c.judged) AS own_squares, sum(c.judged * r.judged) AS products,
-                sum((c.total - mean * c.judged) ** 2) AS own_rest, sum((c.total - mean * c.judged) * rest) AS shared_rest
+                sum((c.total - mean * c.judged) ** 2) AS own_rest,
+                sum((c.total - mean * c.judged) * rest) AS shared_rest
             FROM cells c JOIN means USING ({situation}) JOIN residuals r USING ({situation}, cluster) GROUP BY ALL
         ), options AS (
             SELECT {situation}, {option} AS option, sum(frequency) AS frequency, sum(judged) AS judged,

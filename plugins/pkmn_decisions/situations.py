@@ -61,7 +61,7 @@ def in_words(parts: Mapping[str, int], names: Names) -> str:
         words.append(phase_in_words(parts["phase"], names))
     if parts.get("battle"):
         words.append(f"{names.of('battle', parts['battle'])} battle")
-    if "opponent" in parts and parts["opponent"]:
+    if parts.get("opponent"):
         words.append(f"against {names.of('opponent', parts['opponent'])}")
     if "milestones" in parts:
         words.append(f"{parts['milestones']} goals reached")

@@ -10,8 +10,8 @@ Views:
 
 A decision's ``near_return`` is the sum of the rewards of that step and of the steps that follow in its episode,
 ``horizon`` steps in all or fewer at the episode's end. It is a ``success`` if that sum is above zero. Both are empty
-where the episode has neither ended nor gone on for long enough yet. Where the files have the sum, for this horizon, it is
-read; otherwise it is computed from the rewards, which takes several times as long.
+where the episode has neither ended nor gone on for long enough yet. Where the files have the sum, for this horizon,
+it is read; otherwise it is computed from the rewards, which takes several times as long.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ from pkmncli.errors import DecisionValidationError, RunError
 
 HORIZON = 8
 """Decisions over which a decision's reward is summed, itself included."""
+
+STANDALONE_FILE = "standalone.json"
+"""Marks a folder of decisions recorded one by one, each with its own outcome, and not by a training."""
 
 MEMORY_LIMIT = "1500MB"
 """Memory that a question may take before DuckDB goes on in a temporary folder."""
@@ -81,6 +84,7 @@ class RunViews:
         self.folders = [Path(folder) for folder in folders]
         self._name_folders = self.folders if name_folders is None else list(name_folders)
         self.horizon = horizon
+        self._by_hand = by_hand(self.folders)
         self._files: list[TableFile] = []
         self._stored = False
         """Whether the files say what came of a decision."""
@@ -105,7 +109,8 @@ class RunViews:
         self._files = []
         self.names = load_names(self._name_folders)
         try:
-            for view, table in (("decision_rows", DECISIONS), ("episodes", EPISODES), ("metrics", METRICS), ("advice", ADVICE)):
+            for table in (DECISIONS, EPISODES, METRICS, ADVICE):
+                view = "decision_rows" if table is DECISIONS else table.name
                 self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
             self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
             self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
@@ -131,7 +136,9 @@ class RunViews:
                 FROM {rows}
             """
         if self.horizon == 1:
-            return f"SELECT {others}, reward::DOUBLE AS near_return, reward > 0 AS success FROM {rows}"
+            # Where decisions are recorded by hand, what came of one is said rather than summed.
+            near = "coalesce(nullif(near_return, 'nan'::FLOAT), reward)" if self._by_hand else "reward"
+            return f"SELECT {others}, {near}::DOUBLE AS near_return, {near} > 0 AS success FROM {rows}"
         # With one run the episodes are told apart without its name, which saves a third of the time.
         episode = "environment, episode" if len(self.folders) == 1 else "run, environment, episode"
         following = range(1, self.horizon)
@@ -232,6 +239,16 @@ class RunViews:
 
     def _shown_folders(self) -> str:
         return ", ".join(str(folder) for folder in self.folders)
+
+
+def by_hand(folders: Sequence[Path]) -> bool:
+    """Whether all of these hold decisions that were recorded by hand."""
+    return all((folder / STANDALONE_FILE).exists() for folder in folders)
+
+
+def default_horizon(folders: Sequence[Path]) -> int:
+    """Decisions over which a reward is summed: 1 where all were recorded by hand, each with its own outcome."""
+    return 1 if by_hand(folders) else HORIZON
 
 
 def _with_missing_columns(table: Table, files: list[TableFile], columns: str) -> str:
