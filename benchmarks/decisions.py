@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pkmncli.runs import create_run
 
 EPISODE_STEPS = 2000
 ENVIRONMENTS = 4
@@ -131,7 +134,7 @@ def write(folder: Path, decisions: int, seed: int) -> None:
                     "health": np.ones(rows, np.float32),
                     "milestones": np.zeros(rows, np.uint16),
                     "frames": np.repeat(row * 24, ENVIRONMENTS),
-                    "fine_hash": rng.integers(0, 2**63, rows),
+                    "fine_hash": np.ascontiguousarray(played["coarse_hash"][:, lanes]).ravel(),
                     "reason": [REASONS[index] for index in rng.integers(0, len(REASONS), rows)],
                 },
             )
@@ -184,11 +187,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     run = given.folder / f"decisions-{given.decisions}"
-    if not (run / "standalone.json").exists():
+    if not (run / "summary.json").exists():
         began = time.perf_counter()
+        shutil.rmtree(run, ignore_errors=True)
+        create_run(given.folder, "drawn", "none", name=run.name)
+        (run / "config.toml").write_text("", encoding="utf-8")
         write(run, given.decisions, given.seed)
-        # So the command takes the folder as it is, without a run's other files.
-        (run / "standalone.json").write_text(json.dumps({"horizon": HORIZON}) + "\n")
+        (run / "summary.json").write_text(json.dumps({}) + "\n", encoding="utf-8")
         print(f"written in {time.perf_counter() - began:.0f} s")
     database = run / "decisions.sqlite"
     if not database.exists():

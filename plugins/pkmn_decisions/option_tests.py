@@ -17,8 +17,11 @@ from pkmn_decisions.view import RunViews
 _Z = 1.959963984540054
 """Standard normal quantile of a two-sided 95% interval."""
 
-_TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15)
+_TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
 """Which columns of the query, from the option on, :func:`_test` takes, in its order."""
+
+_BY_SOURCE = 20
+"""Which one is the first that counts a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +132,14 @@ def compare_options(
             SELECT {situation}, cluster, c.judged, c.total - mean * c.judged AS rest
             FROM clusters c JOIN means USING ({situation})
         ), spread AS (
-            SELECT {situation}, sum(rest * rest) AS rest_squares FROM residuals GROUP BY ALL
+            SELECT {situation}, sum(rest * rest) AS rest_squares, sum(rest * judged) AS rest_judged
+            FROM residuals GROUP BY ALL
         ), own AS (
             SELECT {situation}, option, sum(c.judged * c.judged) AS own_squares, sum(c.judged * r.judged) AS products,
-                sum((c.total - mean * c.judged) ** 2) AS own_rest,
-                sum((c.total - mean * c.judged) * rest) AS shared_rest
-            FROM cells c JOIN means USING ({situation}) JOIN residuals r USING ({situation}, cluster) GROUP BY ALL
+                sum(own * own) AS own_rests, sum(own * rest) AS shared_rests, sum(own * c.judged) AS own_own,
+                sum(own * r.judged) AS own_all, sum(rest * c.judged) AS rest_own
+            FROM (SELECT c.*, c.total - mean * c.judged AS own FROM cells c JOIN means USING ({situation})) c
+            JOIN residuals r USING ({situation}, cluster) GROUP BY ALL
         ), options AS (
             SELECT {situation}, {option} AS option, sum(frequency) AS frequency, sum(judged) AS judged,
                 sum(successes) AS successes, sum(total) AS total, sum(squares) AS squares, sum(reward) AS reward,
@@ -146,7 +151,8 @@ def compare_options(
             FROM options WINDOW alike AS (PARTITION BY {situation})
         )
         SELECT {situation}, option, frequency, judged, successes, total, reward, all_judged, all_successes, all_total,
-            all_squares, own_squares, products, judged_squares, own_rest, shared_rest, rest_squares,
+            all_squares, own_squares, products, judged_squares, own_rests, shared_rests, rest_squares, own_own,
+            own_all, rest_own, rest_judged,
             {", ".join(f"coalesce(by_{number}, 0)" for number in SOURCE_NAMES)}
         FROM all_options JOIN own USING ({situation}, option) JOIN spread USING ({situation})
         JOIN (SELECT {situation}, judged_squares FROM means) USING ({situation})
@@ -171,34 +177,56 @@ def _test(
     own_squares: float,
     products: float,
     judged_squares: float,
-    own_rest: float,
-    shared_rest: float,
+    own_rests: float,
+    shared_rests: float,
     rest_squares: float,
+    own_own: float,
+    own_all: float,
+    rest_own: float,
+    rest_judged: float,
 ) -> tuple[float | None, float]:
-    """The p value, None where nothing can be tested, and the clusters that the smaller side is worth."""
+    """The p value, None where nothing can be tested, and the clusters that the smaller side is worth.
+
+    The sums over clusters are of products of two of: decisions with the option, all decisions of the situation, and the
+    sums of what either brought less the common mean (its rest).
+    """
     others = all_judged - judged
     if not judged or not others:
         return None, 0.0
-    others_squares = judged_squares - 2 * products + own_squares
-    clusters = min(judged**2 / own_squares, others**2 / others_squares)
+    shared = products - own_squares
+    clusters = min(judged**2 / own_squares, others**2 / (judged_squares - products - shared))
     if clusters < FEWEST_CLUSTERS:
         return None, clusters
-    difference = total / judged - (all_total - total) / others
-    inverse = 1 / judged + 1 / others
-    variance = all_squares / all_judged - (all_total / all_judged) ** 2
-    # Of the sum over clusters of (own rest * inverse - whole rest / others) squared.
-    between = own_rest * inverse**2 - 2 * shared_rest * inverse / others + rest_squares / others**2
-    between *= clusters / (clusters - 1)
-    largest = max(variance * inverse, between)
-    # What never differs leaves rounding errors; it is no difference.
-    if largest <= 1e-12 * (all_squares / all_judged) * inverse or largest <= 0:
+    mean, own_mean, others_mean = all_total / all_judged, total / judged, (all_total - total) / others
+    # Cluster by cluster, with what each side's own mean leaves: own / judged - others / others_judged.
+    terms = (1 / judged + 1 / others, -1 / others)
+    counts = (-(own_mean - mean) / judged - (others_mean - mean) / others, (others_mean - mean) / others)
+    observed = (
+        terms[0] ** 2 * own_rests
+        + terms[1] ** 2 * rest_squares
+        + counts[0] ** 2 * own_squares
+        + counts[1] ** 2 * judged_squares
+        + 2 * terms[0] * (terms[1] * shared_rests + counts[0] * own_own + counts[1] * own_all)
+        + 2 * terms[1] * (counts[0] * rest_own + counts[1] * rest_judged)
+        + 2 * counts[0] * counts[1] * products
+    )
+    # What never failed, or never worked, has no spread of its own: then that of the situation counts, as correlated
+    # within clusters as its decisions are.
+    spread = all_squares / all_judged - mean**2
+    if spread <= 1e-12 * all_squares / all_judged:
         return 1.0, clusters
-    return p_value(difference / math.sqrt(largest), clusters), clusters
+    correlation = (rest_squares / spread - all_judged) / max(judged_squares - all_judged, 1.0)
+    correlation = min(max(correlation, 0.0), 1.0)
+    own = (1 + (own_squares / judged - 1) * correlation) / judged
+    rest = (1 + ((judged_squares - products - shared) / others - 1) * correlation) / others
+    expected = spread * (own + rest - 2 * correlation * shared / (judged * others))
+    variance = max(observed * clusters / (clusters - 1), expected)
+    return p_value((own_mean - others_mean) / math.sqrt(variance), clusters), clusters
 
 
 def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, level: float | None) -> Option:
     number, frequency, judged, successes, total, reward, all_judged, all_successes, all_total = row[:9]
-    by_source = row[16:]
+    by_source = row[_BY_SOURCE:]
     others = all_judged - judged
     return Option(
         situation=tuple(map(int, situation)),

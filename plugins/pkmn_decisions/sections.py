@@ -225,7 +225,8 @@ def _loops(analysis: Analysis, brief: int | None) -> list[SectionTable]:
     ]
     note = (
         "64 decisions and more among the same few states without a reward. wasted: decisions of all loops there;\n"
-        f"longest: of one of them, and the episode in which it was. In all {total:,} decisions were wasted so, {share:.1%}."
+        "longest: of one of them, and the episode in which it was. "
+        f"In all {total:,} decisions were wasted so, {share:.1%}."
     )
     headings = ["where", "phase", "loops", "wasted", "longest", "in episode", "who", "pressing"]
     return [SectionTable("Loops", note, headings, rows, "No episode went round in circles for 64 decisions or more.")]
@@ -237,7 +238,8 @@ def _sequences(analysis: Analysis, brief: int | None) -> list[SectionTable]:
     shortest, longest = analysis.lengths
     note = (
         f"{shortest} to {longest} actions in a row, by how much difference they make. success, return: from the last\n"
-        "of them on; usual: of all decisions in the situation. A part of a longer run is not shown by itself. Not tested."
+        "of them on; usual: of all decisions in the situation. A part of a longer run is not shown by itself. "
+        "Not tested."
     )
     nothing = f"No {shortest} actions were taken in a row {analysis.question.min_frequency:,} times or more."
     headings = ["situation", "actions", "times", "success", "95%", "usual", "return", "usual"]

@@ -1,8 +1,8 @@
 """Tells differences from chance: p values of a test statistic, and which of many remain when all were looked at.
 
-The statistic is a score test over clusters: the variance is that of the clusters' sums around the common mean, as if
-there were no difference, so that its square can't exceed the number of clusters. It is never taken as smaller than
-that of independent decisions.
+The statistic is a difference of means over its standard error, which is that of sums over clusters, each taken as one
+observation. It is never taken as smaller than what the situation's own spread, and the correlation of its decisions
+within clusters, would give.
 """
 
 from __future__ import annotations

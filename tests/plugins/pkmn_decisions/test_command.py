@@ -51,7 +51,7 @@ def test_the_report_names_the_run_and_what_paid_off(run: Path, capsys: pytest.Ca
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("Run first: 60 decisions, 60 finished episodes, 60 steps, recorded from 2001-09-")
-    best = next(line for line in lines if "New Bark Town" in line)
+    best = next(line for line in lines if line.startswith("New Bark Town"))
     for part in ("walking", "none", " a ", "30", "100%", "89-100%", "+1.000", "rl"):
         assert part in best
 
