@@ -105,7 +105,7 @@ def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPla
             WHERE {condition}
         )
         SELECT {episode}, loop, mode(map_id), min(x), min(y), max(x), max(y), mode(phase), count(*), min(step),
-            max(states),
+            min(states),
             {", ".join(f"count(*) FILTER (source = {number})" for number in SOURCE_NAMES)},
             {", ".join(f"count(*) FILTER (action = {number})" for number in range(_ACTIONS))}
         FROM seen JOIN kept USING ({episode}, block) GROUP BY ALL ORDER BY count(*) DESC, {episode}, loop
