@@ -111,11 +111,14 @@ def write(folder: Path, decisions: int, seed: int) -> None:
     row = np.arange(EPISODE_STEPS)
     with DuckDBStore(folder) as store:
         played: dict[str, NDArray[Any]] = {}
+        goes_on = np.zeros(0, np.uint64)
         at_once = 250
         for number in range(rounds):
             if number % at_once == 0:
                 played = play(at_once * ENVIRONMENTS, rng)
                 played["near_return"] = near_returns(played["reward"])
+                # A conversation or a fight is another state after each press, though nobody moves.
+                goes_on = (played["phase"] != WALKING) * row[:, None].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
             lanes = slice(number % at_once * ENVIRONMENTS, (number % at_once + 1) * ENVIRONMENTS)
             rows = EPISODE_STEPS * ENVIRONMENTS
             steps = np.arange(number * rows, (number + 1) * rows) + 1
@@ -135,7 +138,7 @@ def write(folder: Path, decisions: int, seed: int) -> None:
                     "health": np.ones(rows, np.float32),
                     "milestones": np.zeros(rows, np.uint16),
                     "frames": np.repeat(row * 24, ENVIRONMENTS),
-                    "fine_hash": np.ascontiguousarray(played["coarse_hash"][:, lanes]).ravel(),
+                    "fine_hash": (played["coarse_hash"][:, lanes] + goes_on[:, lanes]).ravel(),
                     "reason": [REASONS[index] for index in rng.integers(0, len(REASONS), rows)],
                 },
             )

@@ -86,7 +86,7 @@ def _pilot(analysis: Analysis) -> Iterator[AdviceLine]:
             "pilot",
             {"map": place.map_id, "phase": place.phases.most_common(1)[0][0]},
             f"goes round in circles{tiles(place)}: leave what it aims for there after a while",
-            f"{place.steps:,} decisions in {place.loops:,} loops, the longest {place.longest:,}",
+            f"{place.steps:,} decisions in all, the longest loop {place.longest:,}",
             float(place.steps),
         )
 

@@ -14,7 +14,7 @@ from pkmn_decisions.loops import LoopPlace, find_loops
 from pkmn_decisions.patterns import SORTS, Pattern, PatternQuestion, patterns_of_tallies
 from pkmn_decisions.sequences import LONGEST, SHORTEST, Sequence, find_sequences
 from pkmn_decisions.sources import AdviceCost, Deciders, advice_costs, deciders_of_tallies
-from pkmn_decisions.tallies import collect
+from pkmn_decisions.tallies import TABLE, collect
 from pkmn_decisions.view import RunViews, run_names
 
 
@@ -35,19 +35,16 @@ class Analysis:
     @cached_property
     def overview(self) -> dict[str, Any]:
         """How much the runs hold, and of which time: counts, and the first and last decision's time in UTC."""
-        _, rows = self.views.query(
-            "SELECT count(*), max(global_step), min(time), max(time), sum(reward) FROM decision_rows"
-        )
-        decisions, steps, first, last, reward = rows[0]
+        _, counted = self.views.query("SELECT count(*) FROM decision_rows")
+        times, newest = self.views.times(), self.views.newest_steps()
         _, rows = self.views.query("SELECT count(*) FILTER (purpose = 'train') FROM episodes")
         return {
             "runs": run_names(self.views.folders),
-            "decisions": decisions,
+            "decisions": counted[0][0],
             "episodes": rows[0][0],
-            "steps": steps or 0,
-            "reward": reward or 0.0,
-            "first": None if first is None else datetime.fromtimestamp(first, UTC),
-            "last": None if last is None else datetime.fromtimestamp(last, UTC),
+            "steps": max(newest.values(), default=0),
+            "first": None if times is None else datetime.fromtimestamp(times[0], UTC),
+            "last": None if times is None else datetime.fromtimestamp(times[1], UTC),
         }
 
     @cached_property
@@ -66,6 +63,13 @@ class Analysis:
         """The significant ones, those with most at stake first."""
         found = [one for one in self.all_patterns if one.figures.significant]
         return sorted(found, key=SORTS["stake"])
+
+    @cached_property
+    def mean_reward(self) -> float:
+        """Of a step, over all that the question is about."""
+        assert self._collected
+        _, rows = self.views.query(f"SELECT sum(reward) / nullif(sum(frequency), 0) FROM {TABLE}")
+        return float(rows[0][0] or 0.0)
 
     @cached_property
     def deciders(self) -> list[Deciders]:

@@ -73,16 +73,18 @@ def calibrate(views: RunViews, conditions: Sequence[Condition]) -> list[Calibrat
     condition, parameters = where(conditions)
     _, rows = views.query(
         f"""
-        SELECT source, least(floor(confidence * {BINS}), {BINS - 1})::UTINYINT AS bin, count(*), sum(confidence),
+        SELECT source, trunc(confidence * {BINS})::UTINYINT AS bin, count(near_return), sum(confidence),
             count(*) FILTER (success)
-        FROM (SELECT source, confidence, success FROM judged_decisions WHERE {condition})
-        WHERE success IS NOT NULL GROUP BY ALL
+        FROM judged_decisions WHERE ({condition}) AND near_return IS NOT NULL GROUP BY ALL
         """,
         parameters,
     )
     by_source: dict[int, dict[int, tuple[int, float, int]]] = defaultdict(dict)
     for source, number, judged, confidence, successes in rows:
-        by_source[source][number] = (judged, confidence, successes)
+        # Whoever is entirely sure is in the last part.
+        last = min(number, BINS - 1)
+        before = by_source[source].get(last, (0, 0.0, 0))
+        by_source[source][last] = (before[0] + judged, before[1] + confidence, before[2] + successes)
     return [_calibration(source, by_source[source]) for source in sorted(by_source)]
 
 

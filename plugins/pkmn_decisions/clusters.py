@@ -22,14 +22,11 @@ STRETCH = 256
 
 def cluster_expression(views: RunViews) -> str:
     """SQL that gives the number of a decision's cluster, from 0 to :data:`MOST_CLUSTERS` - 1."""
-    _, rows = views.query(
-        "SELECT run, max(environment) + 1, max(episode) + 1, max(step) FROM decision_rows GROUP BY run"
-    )
-    size = {run: (int(environments), int(episodes), int(steps)) for run, environments, episodes, steps in rows}
+    size = views.episode_numbers()
     if not size:
         return "0"
-    environments = max(found[0] for found in size.values())
-    total = sum(found[0] * found[1] for found in size.values())
+    environments = max(count for count, _ in size.values())
+    total = sum(count * episodes for count, episodes in size.values())
     first, offsets = 0, []
     for run in run_names(views.folders):
         if run in size:
@@ -39,6 +36,7 @@ def cluster_expression(views: RunViews) -> str:
     if len(offsets) > 1:
         number += f" + CASE run {' '.join(offsets)} END"
     if total < FEWEST_EPISODES:
-        stretches = max(found[2] for found in size.values()) // STRETCH + 1
+        _, rows = views.query("SELECT max(step) FROM decision_rows")
+        stretches = int(rows[0][0]) // STRETCH + 1
         number = f"({number}) * {stretches} + step // {STRETCH}"
     return f"(({number}) % {MOST_CLUSTERS})::USMALLINT"

@@ -142,15 +142,15 @@ def analyze_patterns(
         by_names = [one.value for one in by] if by else DEFAULT_DIMENSIONS
         question = PatternQuestion(min_frequency, by_names, conditions, sort.value, limit)
         analysis = Analysis(views, question, lengths, prices)
+        if plot is not None and analysis.overview["decisions"]:
+            draw(analysis, plot)
+            typer.echo(f"The plot is in {plot}.", err=True)
         if form is Format.JSON:
             typer.echo(to_json(_json(analysis, chosen, whole=not show)))
         elif form is Format.CSV:
             typer.echo(write(*flat(_records(analysis, chosen[0])), form))
         else:
             _show(analysis, chosen, form, whole=not show)
-        if plot is not None and analysis.overview["decisions"]:
-            draw(analysis, plot)
-            typer.echo(f"The plot is in {plot}.", err=True)
 
 
 @contextmanager

@@ -23,6 +23,9 @@ _MISJUDGED = 0.2
 _FEWEST_JUDGED = 100
 _FEWEST_CALLS = 20
 
+_OFTEN = 0.1
+"""Share of a loop's decisions from which an action is named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -52,8 +55,7 @@ def headline(analysis: Analysis) -> list[Finding]:
 
 
 def _all(analysis: Analysis) -> Iterator[Finding]:
-    overview, horizon = analysis.overview, analysis.views.horizon
-    a_step = max(overview["reward"], 0.0) / max(overview["decisions"], 1)
+    horizon, a_step = analysis.views.horizon, max(analysis.mean_reward, 0.0)
     for place in analysis.loops[:MOST]:
         yield Finding("loop", _loop(place, analysis), place.steps * a_step)
     weighty = analysis.weighty_patterns
@@ -71,7 +73,8 @@ def _loop(place: LoopPlace, analysis: Analysis) -> str:
     names = analysis.views.names
     share = place.steps / analysis.overview["decisions"]
     who = place.sources.most_common(1)[0][0]
-    pressed = " and ".join(names.of("action", action) for action, _ in place.actions.most_common(2))
+    often = [action for action, count in place.actions.most_common(2) if count >= _OFTEN * place.steps]
+    pressed = " and ".join(names.of("action", action) for action in often)
     advice = {
         "rl": "Let the rules take over sooner where nothing new comes, or train longer before the learner is trusted.",
         "explore": "Explore less there.",
@@ -129,24 +132,37 @@ def _paying(one: Pattern, analysis: Analysis) -> str:
     )
 
 
+_MORE = {
+    "rl": "Trust the learner more there: a lower trust in the rules, a later stage of the curriculum.",
+    "explore": "What exploration finds there has not been learned yet: train on.",
+    "rule": "Leave that to the rules: more trust in them, fewer requests for advice.",
+    "llm": "Ask for advice more often there, or give the model a larger share.",
+}
+_LESS = {
+    "rl": "Trust the learner less there, or train on before it is trusted.",
+    "explore": "Explore less there.",
+    "rule": "Let the others decide more there: less trust in the rules, or more advice.",
+    "llm": "Tell the model in its prompt what pays there, or ask it less often.",
+}
+"""What one could do about one who decides better, or worse, than the others."""
+
+
 def _sources(analysis: Analysis) -> Iterator[Finding]:
     names = analysis.views.names
     for place in analysis.deciders[:MOST]:
-        best = place.best
-        if best is None:
+        known = [one for one in place.sources if one.significant]
+        if not known:
             continue
-        option = next(one for one in place.sources if SOURCE_NAMES[one.number] == best)
-        advice = {
-            "rl": "Trust the learner more there: a lower trust threshold of the rules, a later curriculum stage.",
-            "explore": "What exploration finds there has not been learned yet: train on.",
-            "rule": "Leave that to the rules: a higher trust in them, fewer requests for advice.",
-            "llm": "Ask for advice more often there, or give the model a larger share.",
-        }[best]
+        one = max(known, key=lambda one: one.stake)
+        where = in_words(place.situation, names)
+        who, better = SOURCE_NAMES[one.number], (one.difference or 0.0) > 0
         text = (
-            f"{in_words(place.situation, names)}: {WHO[best]} {_do(best)} best, {option.mean_return:+.2f} a decision "
-            f"in {option.judged:,}, the others {option.others_return:+.2f}. {advice}"
+            f"{where}: {WHO[who]} {_do(who)} {'better' if better else 'worse'} than the others, "
+            f"{one.mean_return:+.2f} a decision in {one.judged:,}, against {one.others_return:+.2f}. "
+            f"{(_MORE if better else _LESS)[who]}"
         )
-        stake = (option.difference or 0.0) * option.others_judged
+        # What is gained when those decide less who do worse.
+        stake = abs(one.difference or 0.0) * (one.others_judged if better else one.judged)
         yield Finding("who decides", text, stake / analysis.views.horizon)
 
 

@@ -22,7 +22,7 @@ p { margin: .25rem 0 .75rem; max-width: 46rem; }
 .note { color: var(--soft); font-size: .9rem; }
 ol { background: var(--band); border-radius: .5rem; padding: 1rem 1rem 1rem 2.5rem; margin: 1rem 0; }
 li { margin: .4rem 0; max-width: 46rem; }
-nav { font-size: .9rem; } nav a { color: var(--mark); margin-right: 1rem; white-space: nowrap; }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; font-size: .9rem; } nav a { color: var(--mark); }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }

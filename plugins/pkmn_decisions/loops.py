@@ -86,7 +86,7 @@ def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPla
         f"""
         CREATE OR REPLACE TEMP TABLE {_FOUND} AS
         SELECT {episode}, step // {BLOCK} AS block, count(*) AS steps,
-            bit_count(bit_or(1::UBIGINT << ({state} % 64))) AS states
+            bit_count(bit_or(1::UBIGINT << ({state} & 63))) AS states
         FROM decision_rows WHERE {condition} GROUP BY ALL
         HAVING states <= {FEW_STATES} AND steps >= {BLOCK // 2} AND max(reward) <= 0
         """,

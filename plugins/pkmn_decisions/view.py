@@ -43,6 +43,9 @@ _NEAR_RETURN_SINCE = 2
 
 _ATTEMPTS = 5
 
+_LATEST_FILES = 4
+"""Files at a run's end in which each environment has taken a step, however short they are."""
+
 
 def _case(column: str, names: Mapping[int, str]) -> str:
     cases = " ".join(f"WHEN {number} THEN {sql_text(name)}" for number, name in names.items())
@@ -192,6 +195,31 @@ class RunViews:
             if files:
                 newest[name] = max(file.last for file in files)
         return newest
+
+    def episode_numbers(self) -> dict[str, tuple[int, int]]:
+        """For each run that has decisions, how many environments there are, and episodes that the furthest has begun.
+
+        All environments take each step, so the latest files tell.
+        """
+        found: dict[str, tuple[int, int]] = {}
+        for folder, name in zip(self.folders, run_names(self.folders), strict=True):
+            latest = list_files(folder / DECISIONS.name)[-_LATEST_FILES:]
+            if latest:
+                rows = relation(DECISIONS, latest)
+                _, counted = self.query(f"SELECT max(environment) + 1, max(episode) + 1 FROM ({rows})")
+                found[name] = (int(counted[0][0]), int(counted[0][1]))
+        return found
+
+    def times(self) -> tuple[float, float] | None:
+        """When the first and the latest decision were recorded, seconds since 1970; None without decisions."""
+        ends = []
+        for folder in self.folders:
+            files = list_files(folder / DECISIONS.name)
+            ends += [files[0], files[-1]] if files else []
+        if not ends:
+            return None
+        _, rows = self.query(f"SELECT min(time), max(time) FROM ({relation(DECISIONS, ends)})")
+        return rows[0][0], rows[0][1]
 
     def close(self) -> None:
         """Lets go of the database's memory."""

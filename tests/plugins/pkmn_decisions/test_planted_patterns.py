@@ -47,9 +47,9 @@ def test_all_that_was_planted_is_marked_and_at_most_a_twentieth_falsely(tmp_path
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 def test_where_nothing_was_planted_a_run_rarely_has_anything_marked(tmp_path: Path, plan: dict[str, Any]) -> None:
-    # All that is marked is false here, so the level is the share of runs in which anything is: some 5% of 20.
+    # All that is marked is false here, so the level is the share of runs in which anything is: some 5% of 12.
     runs = 0
-    for seed in range(20):
+    for seed in range(12):
         folder = write_planted(tmp_path / str(seed), Plan(seed=100 + seed, planted=False, **{"episodes": 40, **plan}))
         runs += any(one["significant"] for one in patterns(folder, min_frequency=5).values())
-    assert runs <= 3
+    assert runs <= 2
