@@ -113,7 +113,7 @@ def find_changes(views: RunViews, question: PatternQuestion) -> list[Change]:
     )
     found = []
     for figure, table in (("return", _PARTS), ("share", _SHARES)):
-        options = compare_options(views, table, count + 1, "part", question.min_frequency)
+        options = compare_options(views, table, count + 1, "part", question.min_frequency, rests=False)
         before = {one.situation: one for one in options if one.number == 0}
         after = {one.situation: one for one in options if one.number == 1}
         found += [_change(keys, figure, before[key], after[key]) for key in before if key in after]

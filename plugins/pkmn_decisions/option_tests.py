@@ -20,8 +20,8 @@ _Z = 1.959963984540054
 _TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
 """Which columns of the query, from the option on, :func:`_test` takes, in its order."""
 
-_BY_SOURCE = 20
-"""Which one is the first that counts a source."""
+_WHOLE, _BY_SOURCE = 20, 21
+"""Which one is the sum of the returns themselves, and which one is the first that counts a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Option:
     """Who decided -> how often."""
     others_judged: int
     others_successes: int
-    others_return: float | None
+    difference: float | None
+    """Mean return less that of the others, at the same stage of the game where that is known."""
     clusters: float
     """How many clusters the smaller side is worth."""
     adjusted_p: float | None
@@ -69,11 +70,11 @@ class Option:
         return rate / others if rate is not None and others else None
 
     @property
-    def difference(self) -> float | None:
-        """Mean return less that of the others."""
-        if self.mean_return is None or self.others_return is None:
+    def others_return(self) -> float | None:
+        """What the others bring, with which :attr:`mean_return` is compared."""
+        if self.mean_return is None or self.difference is None:
             return None
-        return self.mean_return - self.others_return
+        return self.mean_return - self.difference
 
     @property
     def significant(self) -> bool:
@@ -104,6 +105,8 @@ def compare_options(
     option: str,
     min_frequency: int,
     shown: tuple[str, Sequence[Any]] = ("true", ()),
+    *,
+    rests: bool = True,
 ) -> list[Option]:
     """Compares the options of each situation.
 
@@ -114,13 +117,16 @@ def compare_options(
         option: the column that holds the option.
         min_frequency: least number of times; rarer ones are not tested either, but count among the others.
         shown: a condition on the options to return, as SQL and its parameters.
+        rests: whether what is left beside the mean of a stage of the game is compared, as the table has it.
     """
     situation = ", ".join(f"s{index}" for index in range(parts))
     by_source = ", ".join(f"sum(frequency) FILTER (source = {number}) AS by_{number}" for number in SOURCE_NAMES)
+    compared, compared_squares = ("rest", "rest_squares") if rests else ("total", "squares")
     _, rows = views.query(
         f"""
         WITH cells AS (
-            SELECT {situation}, {option} AS option, cluster, sum(judged)::DOUBLE AS judged, sum(total) AS total
+            SELECT {situation}, {option} AS option, cluster, sum(judged)::DOUBLE AS judged,
+                sum({compared}) AS total
             FROM {table} GROUP BY ALL
         ), clusters AS (
             SELECT {situation}, cluster, sum(judged) AS judged, sum(total) AS total FROM cells GROUP BY ALL
@@ -142,7 +148,8 @@ def compare_options(
             JOIN residuals r USING ({situation}, cluster) GROUP BY ALL
         ), options AS (
             SELECT {situation}, {option} AS option, sum(frequency) AS frequency, sum(judged) AS judged,
-                sum(successes) AS successes, sum(total) AS total, sum(squares) AS squares, sum(reward) AS reward,
+                sum(successes) AS successes, sum({compared}) AS total, sum({compared_squares}) AS squares,
+                sum(reward) AS reward, sum(total) AS whole,
                 {by_source}
             FROM {table} GROUP BY ALL
         ), all_options AS (
@@ -153,7 +160,7 @@ def compare_options(
         SELECT {situation}, option, frequency, judged, successes, total, reward, all_judged, all_successes, all_total,
             all_squares, own_squares, products, judged_squares, own_rests, shared_rests, rest_squares, own_own,
             own_all, rest_own, rest_judged,
-            {", ".join(f"coalesce(by_{number}, 0)" for number in SOURCE_NAMES)}
+            whole, {", ".join(f"coalesce(by_{number}, 0)" for number in SOURCE_NAMES)}
         FROM all_options JOIN own USING ({situation}, option) JOIN spread USING ({situation})
         JOIN (SELECT {situation}, judged_squares FROM means) USING ({situation})
         WHERE frequency >= ? AND {shown[0]} ORDER BY {situation}, option
@@ -226,7 +233,7 @@ def _test(
 
 def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, level: float | None) -> Option:
     number, frequency, judged, successes, total, reward, all_judged, all_successes, all_total = row[:9]
-    by_source = row[_BY_SOURCE:]
+    by_source, whole = row[_BY_SOURCE:], row[_WHOLE]
     others = all_judged - judged
     return Option(
         situation=tuple(map(int, situation)),
@@ -235,11 +242,11 @@ def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, l
         judged=int(judged),
         successes=int(successes),
         mean_reward=reward / frequency,
-        mean_return=total / judged if judged else None,
+        mean_return=whole / judged if judged else None,
         sources={SOURCE_NAMES[index]: int(count) for index, count in enumerate(by_source) if count},
         others_judged=int(others),
         others_successes=int(all_successes - successes),
-        others_return=(all_total - total) / others if others else None,
+        difference=total / judged - (all_total - total) / others if judged and others else None,
         clusters=clusters,
         adjusted_p=level,
     )

@@ -117,6 +117,21 @@ def test_who_is_right_is_told_with_its_interval(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_what_is_done_early_is_not_taken_for_what_pays_early(tmp_path: Path, told: bool) -> None:
+    # Up to the first goal there is a lot to be had, and A is what is mostly pressed then; it makes no difference.
+    rng = np.random.default_rng(5)
+    early = np.arange(100) < rng.integers(30, 60, (60, 1))
+    action = np.where(rng.random((60, 100)) < np.where(early, 0.6, 0.1), 0, rng.integers(1, 9, (60, 100)))
+    reward = np.where(rng.random((60, 100)) < np.where(early, 0.5, 0.05), 1.0, 0.0)
+    milestones = np.where(early, 0, 1) if told else np.zeros_like(action)
+    folder = write(tmp_path, 60, 100, action=action.ravel(), reward=reward.ravel(), milestones=milestones.ravel())
+    patterns = DecisionHistoryAnalyzer(folder, horizon=1).analyze_patterns(5)
+    (pressing_a,) = (one for one in patterns if one["action"] == 0)
+    assert pressing_a["significant"] != told
+    assert (abs(pressing_a["return_difference"]) < 0.05) == told
+
+
 def test_calibration_compares_what_is_said_with_what_comes(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     confidence = rng.choice([0.25, 0.75], 20_000)
