@@ -119,7 +119,7 @@ def _patterns(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         "lift: that rate over the rate of the other actions in the same situation.\n"
         f"return: mean of those {'sums' if following else 'rewards'}; others: that of the other actions, "
         "with as many goals reached.\n"
-        f"mostly: who decided most often.\n"
+        "mostly: who decided most often.\n"
         f"{MARK} return and others differ by more than chance, tested over episodes, at most {LEVEL:.0%} of those "
         f"marked being false; {count:,} of {len(analysis.all_patterns):,} patterns."
     )
@@ -150,7 +150,7 @@ def _sources(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         SectionTable(
             "Who is right",
             "return: mean sum of rewards after decisions of that one; others: of all others in the same situation,\n"
-            "with as many goals reached. Who decides is not drawn by lot: a difference may also be one of when they decide.",
+            "with as many goals reached. Who decides is not drawn by lot: a difference may be one of when they decide.",
             ["situation", "who", "times", "success", "95%", "return", "others", "", ""],
             rows,
             f"In no situation did two of them decide {analysis.question.min_frequency:,} times or more.",
