@@ -85,7 +85,7 @@ class Analysis:
     @cached_property
     def advice_costs(self) -> list[AdviceCost]:
         """What the language model costs where."""
-        return advice_costs(self.views, self.question.by, self.prices)
+        return advice_costs(self.views, self.question.by, self.question.conditions, self.prices)
 
     @cached_property
     def loops(self) -> list[LoopPlace]:

@@ -224,7 +224,7 @@ def _show(analysis: Analysis, chosen: list[Show], form: Format, *, whole: bool) 
     findings: list[str] = []
     sections: list[SectionTable] = []
     if analysis.overview["decisions"]:
-        findings = [one.text for one in headline(analysis)] if whole else []
+        findings = [one.text for one in headline(analysis)] if whole and analysis.all_patterns else []
         if whole and not analysis.all_patterns:
             sections = [SectionTable("Single patterns", "", [], [], _why_nothing(analysis))]
         else:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pkmn_decisions.conditions import Condition, where
 from pkmn_decisions.names import SOURCE_NAMES, Names
 from pkmn_decisions.option_tests import Option, compare_options
 from pkmn_decisions.patterns import PatternQuestion
@@ -78,6 +79,9 @@ def deciders_of_tallies(views: RunViews, question: PatternQuestion) -> list[Deci
     return sorted(found, key=lambda one: (-one.stake, -one.decisions))
 
 
+_OF_THE_ANSWER = ("action", "source", "confidence", "reason", "model", "reward")
+
+
 @dataclass(frozen=True, slots=True)
 class AdviceCost:
     """What asking a language model came to where the questions were asked."""
@@ -108,15 +112,18 @@ class AdviceCost:
 
 
 def advice_costs(
-    views: RunViews, by: Sequence[str], prices: Mapping[str, tuple[float, float]], min_calls: int = 1
+    views: RunViews,
+    by: Sequence[str],
+    conditions: Sequence[Condition],
+    prices: Mapping[str, tuple[float, float]],
 ) -> list[AdviceCost]:
     """What advice cost in each situation, the most tokens first.
 
     Args:
         views: the runs.
         by: what tells situations apart.
+        conditions: on the decisions before which it was asked for; those on who decided, or what, do not count.
         prices: dollars a million tokens of prompts and of replies, by the beginning of a model's name.
-        min_calls: least number of questions.
     """
     _, counted = views.query("SELECT count(*) FROM advice")
     if not counted[0][0]:
@@ -124,6 +131,7 @@ def advice_costs(
     keys, expressions = situation(by)
     parts = ", ".join(f"{expression} AS s{index}" for index, expression in enumerate(expressions))
     names = ", ".join(f"s{index}" for index in range(len(keys)))
+    condition, parameters = where([one for one in conditions if one.key not in _OF_THE_ANSWER])
     # A question is asked before the step of its environment; the steps of all environments are counted in turn.
     _, rows = views.query(
         f"""
@@ -133,12 +141,14 @@ def advice_costs(
             FROM advice
         ), places AS (
             SELECT run, global_step, {parts} FROM decision_rows SEMI JOIN questions USING (run, global_step)
+            WHERE {condition}
         )
         SELECT {names}, model, count(*) FILTER (NOT cached), count(*) FILTER (cached), count(*) FILTER (useless),
             sum(prompt_tokens) FILTER (NOT cached), sum(completion_tokens) FILTER (NOT cached),
             sum(latency_s) FILTER (NOT cached)
         FROM questions JOIN places USING (run, global_step) GROUP BY ALL
-        """
+        """,
+        parameters,
     )
     by_situation: dict[tuple[int, ...], list[Any]] = defaultdict(list)
     for row in rows:
@@ -146,8 +156,6 @@ def advice_costs(
     found = []
     for numbers, models in by_situation.items():
         calls = sum(row[1] for row in models)
-        if calls + sum(row[2] for row in models) < min_calls:
-            continue
         found.append(
             AdviceCost(
                 situation=dict(zip(keys, map(int, numbers), strict=True)),

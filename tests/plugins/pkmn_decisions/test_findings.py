@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -213,3 +214,18 @@ def test_advice_tells_what_pays_and_what_costs(planted: Path) -> None:
 def test_an_unknown_section_is_refused(planted: Path) -> None:
     with pytest.raises(DecisionValidationError, match="patterns, sources, loops"):
         DecisionHistoryAnalyzer(planted).findings("beauty")
+
+
+def test_files_of_before_what_came_of_a_decision_was_written_are_read_too(tmp_path: Path, planted: Path) -> None:
+    old = tmp_path / "old" / "decisions"
+    old.mkdir(parents=True)
+    (first,) = (planted / "decisions").iterdir()
+    duckdb.sql(
+        f"COPY (SELECT * EXCLUDE (near_return, outcome) FROM '{first}') TO '{old / first.name}' "
+        "(FORMAT parquet, KV_METADATA {pkmn_schema: '1'})"
+    )
+    computed, read = (
+        DecisionHistoryAnalyzer(folder).analyze_patterns(sort="frequency") for folder in (planted, old.parent)
+    )
+    assert [one["successes"] for one in computed] == [one["successes"] for one in read]
+    assert DecisionHistoryAnalyzer(old.parent).findings("loops")["loops"][0]["map"] == LOOP_MAP
