@@ -66,6 +66,10 @@ def train(
     llm_cache: Annotated[str | None, typer.Option(help="Replies on disk: off, read, readwrite or only.")] = None,
     llm_cache_path: Annotated[Path | None, typer.Option(help="File of the replies.")] = None,
     llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
+    lessons_file: Annotated[
+        Path | None,
+        typer.Option(help="Lessons of earlier runs for the prompt, from pkmn analyze-patterns --show advice."),
+    ] = None,
     llm_timeout_s: Annotated[
         float | None, typer.Option(help="Seconds until a request for advice is given up. [default: 30]")
     ] = None,
@@ -156,6 +160,7 @@ def train(
         "llm_cache": llm_cache,
         "llm_cache_path": llm_cache_path,
         "llm_prompt": llm_prompt,
+        "lessons_file": lessons_file,
         "llm_timeout_s": llm_timeout_s,
         "llm_max_open": llm_max_open,
         "llm_temperature": llm_temperature,

@@ -145,6 +145,9 @@ class TrainSettings(BaseModel):
     lessons: bool = Field(
         True, description="tell the model what came of advice before, and hold back what always failed in a situation"
     )
+    lessons_file: AbsolutePath | None = Field(
+        None, description="lessons of earlier runs for the prompt, as pkmn analyze-patterns writes them"
+    )
     llm_max_open: int = Field(
         4, ge=1, le=64, description="requests for advice under way at once, over all environments"
     )

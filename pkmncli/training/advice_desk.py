@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Advice, LLMRequest, Source
 from pkmncli.hybrid.allowance import Allowance, Trail
+from pkmncli.hybrid.earlier_lessons import EarlierLessons
 from pkmncli.hybrid.events import Event, EventWatcher
 from pkmncli.hybrid.lessons import Lessons, Situation, deed_of
 from pkmncli.hybrid.sides import SideShare
@@ -51,6 +52,8 @@ class AdviceOptions:
     reply_tokens: int = 300
     lessons: bool = True
     """Whether what came of advice before is told, and what always failed is held back."""
+    earlier: EarlierLessons = field(default_factory=EarlierLessons)
+    """What is told of earlier runs."""
     allowance: float = 1.0
     """What advice may cost, as a share of what the rules would have earned alone."""
 
@@ -245,9 +248,10 @@ class AdviceDesk:
         desk.next_ask = step + self._options.interval * self._pool.num_envs
 
     def _told_lessons(self, desk: AdvisedEnvironment) -> tuple[str, ...]:
-        if not self._options.lessons or desk.situation is None:
+        if desk.situation is None:
             return ()
-        return tuple(self._lessons.lines(desk.situation))
+        own = self._lessons.lines(desk.situation) if self._options.lessons else ()
+        return (*self._options.earlier.lines(desk.situation), *own)
 
     # Answers -------------------------------------------------------------------------------------------------------
 

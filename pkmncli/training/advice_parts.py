@@ -15,6 +15,7 @@ from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.config.train_settings import price_of_text
 from pkmncli.errors import ConfigurationError, LLMConnectionError
 from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.hybrid.earlier_lessons import EarlierLessons
 from pkmncli.hybrid.sides import SideShare
 from pkmncli.llm.advisor import Advisor
 from pkmncli.llm.cache import CacheUse, ReplyCache
@@ -137,6 +138,7 @@ def build_desk(
     if train.llm == NONE:
         return None
     template = PromptTemplate.load(train.llm_prompt, train.max_context_length)
+    earlier = EarlierLessons.load(train.lessons_file) if train.lessons_file else EarlierLessons()
     counsel = build_counsel(settings, registry, report=tell, tell=tell)
     # Replies of a cache alone come at once, and must come at the same step every time.
     waits = train.llm_wait or counsel.cache_use is CacheUse.ONLY
@@ -158,6 +160,7 @@ def build_desk(
         temperature=train.llm_temperature,
         reply_tokens=train.llm_reply_tokens,
         lessons=train.lessons,
+        earlier=earlier,
         allowance=train.llm_allowance,
     )
 

@@ -1,22 +1,36 @@
-"""`pkmn analyze-patterns`: which actions paid off in which situations of a run."""
+"""`pkmn analyze-patterns`: how the agent of a run decides, and what one could do about it."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pkmn_decisions.analyzer import STANDALONE_FILE, default_horizon
+from pkmn_decisions.analysis import Analysis
 from pkmn_decisions.conditions import parse_conditions, parse_filter
-from pkmn_decisions.patterns import DEFAULT_DIMENSIONS, Pattern, PatternQuestion, find_patterns, highest_frequency
+from pkmn_decisions.headline import headline
+from pkmn_decisions.html_page import html_page
+from pkmn_decisions.patterns import PatternQuestion, highest_frequency
+from pkmn_decisions.picture import check_plot, draw
+from pkmn_decisions.prices import known_prices
 from pkmn_decisions.read_only import check_read_only
-from pkmn_decisions.report import Format, flat_patterns, pattern_table, to_json, write
-from pkmn_decisions.view import RunViews, run_names
+from pkmn_decisions.report import Format, flat, to_json, write
+from pkmn_decisions.sections import DEFAULT, SectionTable, Show, tables, values
+from pkmn_decisions.sequences import LONGEST, SHORTEST
+from pkmn_decisions.situations import DEFAULT_DIMENSIONS
+from pkmn_decisions.sqlite_history import import_history, is_sqlite
+from pkmn_decisions.view import STANDALONE_FILE, RunViews, default_horizon
 from pkmncli.api import find_run
 from pkmncli.errors import ConfigurationError
+
+_LENGTHS = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
 
 class Sort(StrEnum):
@@ -26,6 +40,7 @@ class Sort(StrEnum):
     FREQUENCY = "frequency"
     LIFT = "lift"
     REWARD = "reward"
+    STAKE = "stake"
 
 
 class Dimension(StrEnum):
@@ -55,6 +70,14 @@ def analyze_patterns(
         list[str] | None, typer.Argument(metavar="RUN", help="Run folders or names. [default: latest]")
     ] = None,
     *,
+    run: Annotated[list[str] | None, typer.Option(metavar="RUN", help="One more run. Repeatable.")] = None,
+    show: Annotated[
+        list[Show] | None,
+        typer.Option(
+            help="Only this section. Repeatable. Changes compare the halves of a run, or two runs. "
+            "[default: patterns, sources, loops, sequences, under the three things to act on first]"
+        ),
+    ] = None,
     min_frequency: Annotated[
         int, typer.Option(min=1, help="Least number of times that an action was taken in a situation.")
     ] = 3,
@@ -71,117 +94,187 @@ def analyze_patterns(
         typer.Option(help="What tells situations apart. Repeatable. [default: map, phase, battle]"),
     ] = None,
     sort: Annotated[
-        Sort, typer.Option(help="What comes first. Success counts by the low end of its interval.")
+        Sort,
+        typer.Option(
+            help="Which patterns come first. Success counts by the low end of its interval; stake is what a "
+            "significant difference comes to over all decisions."
+        ),
     ] = Sort.SUCCESS,
-    limit: Annotated[int, typer.Option(min=1, help="Most patterns to show.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Most patterns to show, and rows of a section.")] = 20,
+    length: Annotated[
+        str, typer.Option(metavar="N or N-M", help="Actions in a sequence, from 2 to 6.")
+    ] = f"{SHORTEST}-{LONGEST}",
     form: Annotated[Format, typer.Option("--format", help="How the result is written.")] = Format.TABLE,
     sql: Annotated[
         str | None,
         typer.Option(
             metavar="QUERY",
-            help="Answer this SQL query over decisions, episodes, metrics and names instead. Reads only.",
+            help="Answer this SQL query over decisions, episodes, advice, metrics and names instead. Reads only.",
         ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the findings into this file too, PNG or SVG. Needs the extra plot."),
     ] = None,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
-    """Show which actions paid off in which situations, also while a training runs.
+    """Show how the agent decides: what paid off where, who is right, where it goes round in circles.
 
     A decision is a success if the rewards of it and of the 7 decisions that follow it in its episode sum above zero.
+    It works while a training runs. An SQLite file with a table of decisions can be named too.
     """
-    run_folders, folders = _find_tables(runs or [None], save_dir)
-    views = RunViews(folders, default_horizon(folders), name_folders=run_folders)
-    try:
+    if plot is not None:
+        check_plot(plot)
+    lengths = _lengths(length)
+    chosen = list(dict.fromkeys(show)) if show else list(DEFAULT)
+    if form is Format.CSV and show and len(chosen) > 1:
+        raise ConfigurationError("--format csv writes one section: name one with --show")
+    with _opened([*(runs or []), *(run or [])] or [None], save_dir) as (views, prices):
         if sql is not None:
             check_read_only(views, sql)
             views.lock()
-            typer.echo(write(*views.query(sql), form))
+            columns, rows = views.query(sql)
+            typer.echo(_page_of_rows(sql, columns, rows) if form is Format.HTML else write(columns, rows, form))
             return
-        texts = context or []
-        conditions = parse_conditions(texts, views.names)
+        conditions = parse_conditions(context or [], views.names)
         if source:
             conditions += parse_filter({"source": [one.value for one in source]}, views.names)
-        question = PatternQuestion(
-            min_frequency, [one.value for one in by] if by else DEFAULT_DIMENSIONS, conditions, sort.value, limit
-        )
-        patterns = find_patterns(views, question)
-        overview = _overview(views)
+        by_names = [one.value for one in by] if by else DEFAULT_DIMENSIONS
+        question = PatternQuestion(min_frequency, by_names, conditions, sort.value, limit)
+        analysis = Analysis(views, question, lengths, prices)
+        if plot is not None and analysis.overview["decisions"]:
+            draw(analysis, plot)
+            typer.echo(f"The plot is in {plot}.", err=True)
         if form is Format.JSON:
-            typer.echo(to_json({**overview, "patterns": [pattern.as_dict(views.names) for pattern in patterns]}))
+            typer.echo(to_json(_json(analysis, chosen, whole=not show)))
         elif form is Format.CSV:
-            typer.echo(write(*flat_patterns(patterns, views.names), form))
+            typer.echo(write(*flat(_records(analysis, chosen[0])), form))
         else:
-            _show(overview, patterns, views, question, form)
-    finally:
-        views.close()
+            _show(analysis, chosen, form, whole=not show)
 
 
-def _find_tables(runs: list[str] | list[None], save_dir: Path | None) -> tuple[list[Path], list[Path]]:
-    """The folders of these runs, and the folders in which their tables stand.
+@contextmanager
+def _opened(
+    which: list[str] | list[str | None] | list[None], save_dir: Path | None
+) -> Iterator[tuple[RunViews, dict[str, tuple[float, float]]]]:
+    """The tables of these runs, and the prices of language models that they tell.
 
-    A folder of decisions recorded by hand is taken as it is.
+    A folder of decisions recorded by hand is taken as it is, and an SQLite file is copied for as long.
     """
-    run_folders, folders = [], []
-    for which in runs:
-        if which is not None and (Path(which) / STANDALONE_FILE).exists():
-            run_folders.append(Path(which))
-            folders.append(Path(which))
-            continue
-        run = find_run(which, save_dir)
-        elsewhere = run.settings.get("", {}).get("decision_db_path")
-        run_folders.append(run.folder)
-        folders.append(Path(elsewhere) if elsewhere else run.folder)
-    if len(set(folders)) != len(folders):
-        raise ConfigurationError("The same decisions were named twice: name each run once.")
-    return run_folders, folders
+    run_folders: list[Path] = []
+    folders: list[Path] = []
+    prices: dict[str, tuple[float, float]] = {}
+    copies = Path(tempfile.mkdtemp(prefix="pkmn-history-"))
+    try:
+        for number, one in enumerate(which):
+            if one is not None and is_sqlite(Path(one)):
+                copy = copies / str(number) / Path(one).name
+                import_history(Path(one), copy)
+                run_folders.append(Path(one).absolute())
+                folders.append(copy)
+            elif one is not None and (Path(one) / STANDALONE_FILE).exists():
+                run_folders.append(Path(one))
+                folders.append(Path(one))
+            else:
+                found = find_run(one, save_dir)
+                elsewhere = found.settings.get("", {}).get("decision_db_path")
+                run_folders.append(found.folder)
+                folders.append(Path(elsewhere) if elsewhere else found.folder)
+                prices |= known_prices(found.folder, found.settings)
+        if len({folder.resolve() for folder in run_folders}) != len(folders) or len(set(folders)) != len(folders):
+            raise ConfigurationError("The same decisions were named twice: name each run once.")
+        views = RunViews(folders, default_horizon(folders), name_folders=run_folders)
+        try:
+            yield views, prices
+        finally:
+            views.close()
+    finally:
+        shutil.rmtree(copies, ignore_errors=True)
 
 
-def _overview(views: RunViews) -> dict[str, Any]:
-    """How much the runs hold, and of which time: counts, and the first and last decision's time in UTC."""
-    _, rows = views.query("SELECT count(*), max(global_step), min(time), max(time) FROM decision_rows")
-    decisions, steps, first, last = rows[0]
-    _, rows = views.query("SELECT count(*), count(*) FILTER (purpose = 'train') FROM episodes")
-    return {
-        "runs": run_names(views.folders),
-        "decisions": decisions,
-        "episodes": rows[0][1],
-        "steps": steps or 0,
-        "first": None if first is None else datetime.fromtimestamp(first, UTC),
-        "last": None if last is None else datetime.fromtimestamp(last, UTC),
-    }
+def _lengths(text: str) -> tuple[int, int]:
+    match = _LENGTHS.fullmatch(text)
+    shortest, longest = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not SHORTEST <= shortest <= longest <= LONGEST:
+        raise ConfigurationError(f"--length {text}: write a number from {SHORTEST} to {LONGEST}, or two as 2-4")
+    return shortest, longest
 
 
-def _show(
-    overview: dict[str, Any], patterns: list[Pattern], views: RunViews, question: PatternQuestion, form: Format
-) -> None:
+def _json(analysis: Analysis, chosen: list[Show], *, whole: bool) -> dict[str, Any]:
+    if chosen == [Show.ADVICE]:
+        return values(analysis, Show.ADVICE)  # the file that a training reads
+    result = dict(analysis.overview)
+    if whole:
+        result["act_on"] = [one.as_dict() for one in headline(analysis)]
+    for show in chosen:
+        result |= {key: found for key, found in values(analysis, show).items() if key not in ("version", "runs")}
+    return result
+
+
+def _records(analysis: Analysis, show: Show) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = values(analysis, show)[show.value]
+    if show is not Show.SOURCES:
+        return found
+    return [{"context": place["context"], "best": place["best"], **one} for place in found for one in place["sources"]]
+
+
+def _show(analysis: Analysis, chosen: list[Show], form: Format, *, whole: bool) -> None:
+    introduction = _introduction(analysis)
+    runs = ", ".join(analysis.overview["runs"])
+    findings: list[str] = []
+    sections: list[SectionTable] = []
+    if analysis.overview["decisions"]:
+        findings = [one.text for one in headline(analysis)] if whole and analysis.all_patterns else []
+        if whole and not analysis.all_patterns:
+            sections = [SectionTable("Single patterns", "", [], [], _why_nothing(analysis))]
+        else:
+            for show in chosen:
+                sections += tables(analysis, show, brief=whole)
+            for number, section in enumerate(sections):
+                if section.title == "Single patterns" and not section.rows:
+                    sections[number] = SectionTable(section.title, "", [], [], _why_nothing(analysis))
+    if form is Format.HTML:
+        typer.echo(html_page(f"How {runs} decides", introduction, findings, sections))
+        return
+    heading = "## " if form is Format.MARKDOWN else ""
+    typer.echo(introduction)
+    if findings:
+        typer.echo(f"\n{heading}What you could act on\n")
+        for number, text in enumerate(findings, start=1):
+            typer.echo(f"{number}. {text}")
+    for section in sections:
+        typer.echo(f"\n{heading}{section.title}")
+        if section.rows and section.note:
+            typer.echo(("\n" if heading else "") + section.note)
+        typer.echo("\n" + (write(section.headings, section.rows, form) if section.rows else section.nothing))
+    limit = analysis.question.limit or 0
+    if Show.PATTERNS in chosen and sections and len(analysis.all_patterns) > limit:
+        typer.echo(f"\nThe first {limit} patterns are shown; --limit shows more.")
+
+
+def _introduction(analysis: Analysis) -> str:
+    overview = analysis.overview
     runs = ", ".join(overview["runs"])
     if not overview["decisions"]:
-        typer.echo(f"Run {runs} has no decisions on disk yet: train for a while, then ask again.")
-        return
+        return f"Run {runs} has no decisions on disk yet: train for a while, then ask again."
     first, last = (overview[key].astimezone().strftime("%Y-%m-%d %H:%M") for key in ("first", "last"))
-    typer.echo(
+    return (
         f"Run {runs}: {overview['decisions']:,} decisions, {overview['episodes']:,} finished episodes, "
         f"{overview['steps']:,} steps, recorded from {first} to {last}."
     )
-    if not patterns:
-        typer.echo(_why_nothing(views, question))
-        return
-    following = views.horizon - 1
-    judged = f"the rewards of a decision and the {following} that follow add up to" if following else "its reward is"
-    typer.echo(
-        f"success: {judged} more than 0; with its 95% interval.\n"
-        "lift: that rate over the rate of the other actions in the same situation.\n"
-        f"return: mean of those {'sums' if following else 'rewards'}. mostly: who decided most often.\n"
-    )
-    typer.echo(write(*pattern_table(patterns, views.names), form))
-    if question.limit is not None and len(patterns) == question.limit:
-        typer.echo(f"\nThe first {question.limit} patterns are shown; --limit shows more.")
 
 
-def _why_nothing(views: RunViews, question: PatternQuestion) -> str:
-    most = highest_frequency(views, question)
+def _why_nothing(analysis: Analysis) -> str:
+    question = analysis.question
+    most = highest_frequency(analysis.views, question)
     if most:
         return (
             f"No action was taken {question.min_frequency:,} times or more in one situation. "
             f"The most frequent was taken {most:,} times: --min-frequency {most} shows it."
         )
     return "No decision meets all the conditions of --context and --source: leave one out."
+
+
+def _page_of_rows(sql: str, columns: list[str], rows: list[tuple[Any, ...]]) -> str:
+    cells = [["-" if value is None else str(value) for value in row] for row in rows]
+    return html_page("Query", "", [], [SectionTable("Result", sql, columns, cells, "No rows.")])

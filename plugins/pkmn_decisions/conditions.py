@@ -63,6 +63,13 @@ class Condition:
         return f"{expression} {self.operator} ?", [*self.values]
 
 
+def where(conditions: Iterable[Condition]) -> tuple[str, list[int | float | str]]:
+    """SQL that holds where all conditions do, and its parameters."""
+    parts = [condition.sql() for condition in conditions]
+    parameters = [parameter for _, values in parts for parameter in values]
+    return " AND ".join(f"({text})" for text, _ in parts) or "true", parameters
+
+
 def parse_conditions(texts: Iterable[str], names: Names) -> list[Condition]:
     """Reads conditions written as key, operator and value, such as ``action!=none``.
 

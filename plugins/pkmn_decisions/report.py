@@ -1,4 +1,4 @@
-"""Writes rows, and patterns as rows, as a table for people, Markdown, CSV or JSON."""
+"""Writes rows as a table for people, Markdown, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from pkmn_decisions.names import Names
-from pkmn_decisions.patterns import Pattern
+from pkmn_decisions.names import SOURCE_NAMES
 
 _WIDTH_WITHOUT_TERMINAL = 160
 _NARROW = 12
@@ -27,48 +26,30 @@ class Format(StrEnum):
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
+    HTML = "html"
 
 
-def pattern_table(patterns: Sequence[Pattern], names: Names) -> tuple[list[str], list[list[str]]]:
-    """Patterns in words: headings and cells. The situation comes first, then the action and its figures."""
-    keys = list(patterns[0].situation) if patterns else []
-    shown = [key for key in keys if key not in ("x", "y")]
-    if "x" in keys:
-        shown.insert(shown.index("map") + 1, "tile")
-    headings = [*shown, "action", "times", "success", "95%", "lift", "return", "mostly"]
-    rows = []
-    for pattern in patterns:
-        situation = pattern.situation
-        cells = [
-            f"{situation['x']},{situation['y']}" if key == "tile" else names.of(key, situation[key]) for key in shown
-        ]
-        interval = pattern.interval
-        rows.append(
-            [
-                *cells,
-                names.of("action", pattern.action),
-                f"{pattern.frequency:,}",
-                "-" if pattern.success_rate is None else f"{pattern.success_rate:.0%}",
-                "-" if interval is None else f"{interval[0] * 100:.0f}-{interval[1]:.0%}",
-                "-" if pattern.lift is None else f"{pattern.lift:.2f}",
-                "-" if pattern.mean_return is None else f"{pattern.mean_return:+.3f}",
-                max(pattern.sources, key=lambda name: pattern.sources[name]),
-            ]
-        )
-    return headings, rows
+def flat(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Records of one kind as one flat row each, figures unrounded, for programs.
 
-
-def flat_patterns(patterns: Sequence[Pattern], names: Names) -> tuple[list[str], list[list[Any]]]:
-    """Patterns as one flat row each, figures unrounded, for programs."""
+    The parts of a ``context`` are columns of their own, an interval is two, and ``sources`` are counts ``by_...``; any
+    other list or dictionary is written as JSON.
+    """
     rows: list[dict[str, Any]] = []
-    for pattern in patterns:
-        row = pattern.as_dict(names)
-        context, sources, interval = row.pop("context"), row.pop("sources"), row.pop("interval") or (None, None)
-        row |= {"interval_low": interval[0], "interval_high": interval[1]}
-        rows.append(
-            {**context, **row, **{f"by_{name}": sources.get(name, 0) for name in names.kinds["source"].values()}}
-        )
-    return list(rows[0]) if rows else [], [list(row.values()) for row in rows]
+    for record in records:
+        row: dict[str, Any] = {}
+        for key, value in record.items():
+            if key == "context":
+                row |= value
+            elif key == "interval":
+                row |= dict(zip(("interval_low", "interval_high"), value or (None, None), strict=True))
+            elif key == "sources" and isinstance(value, Mapping):
+                row |= {f"by_{name}": value.get(name, 0) for name in SOURCE_NAMES.values()}
+            else:
+                row[key] = json.dumps(value) if isinstance(value, (list, dict)) else value
+        rows.append(row)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    return columns, [[row.get(column) for column in columns] for row in rows]
 
 
 def write(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format) -> str:
@@ -88,6 +69,11 @@ def write(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format) -
     return _table(columns, cells)
 
 
+def is_figure(cell: str) -> bool:
+    """Whether a cell is a number, an interval, or empty, and so stands at the right."""
+    return not cell or bool(_FIGURE.fullmatch(cell))
+
+
 def to_json(value: Any) -> str:
     """JSON of plain values; bytes are written as hexadecimal digits, times in ISO 8601."""
     return json.dumps(value, indent=2, default=_plain, ensure_ascii=False)
@@ -102,7 +88,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     for index, column in enumerate(columns):
         cells = [row[index] for row in rows]
-        figures = bool(cells) and all(_FIGURE.fullmatch(cell) for cell in cells)
+        figures = bool(cells) and all(is_figure(cell) for cell in cells)
         narrow = max(map(len, [column, *cells])) <= _NARROW
         table.add_column(Text(column), justify="right" if figures else "left", overflow="fold", no_wrap=narrow)
     for row in rows:

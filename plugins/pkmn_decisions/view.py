@@ -5,12 +5,13 @@ Views:
     decisions: the same, with what they are called and what came of the episode; slower. Beside the above it has
         ``action_name``, ``source_name``, ``episode_return``, ``episode_outcome`` (the last two empty while the
         episode is running).
-    episodes, metrics: as recorded, with ``run``.
+    episodes, metrics, advice: as recorded, with ``run``.
     names: kind (map, opponent, phase, ...), number, name.
 
 A decision's ``near_return`` is the sum of the rewards of that step and of the steps that follow in its episode,
 ``horizon`` steps in all or fewer at the episode's end. It is a ``success`` if that sum is above zero. Both are empty
-where the episode has neither ended nor gone on for long enough yet.
+where the episode has neither ended nor gone on for long enough yet. Where the files have the sum, for this horizon,
+it is read; otherwise it is computed from the rewards, which takes several times as long.
 """
 
 from __future__ import annotations
@@ -24,17 +25,26 @@ from typing import Any
 import duckdb
 
 from pkmn_decisions.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
-from pkmn_decisions.schema import DECISIONS, EPISODES, METRICS, SCHEMA_VERSION, Table
+from pkmn_decisions.schema import ADVICE, DECISIONS, EPISODES, METRICS, SCHEMA_VERSION, Table
 from pkmn_decisions.table_files import TableFile, list_files, relation, sql_text
 from pkmncli.errors import DecisionValidationError, RunError
 
 HORIZON = 8
 """Decisions over which a decision's reward is summed, itself included."""
 
-MEMORY_LIMIT = "2GB"
+STANDALONE_FILE = "standalone.json"
+"""Marks a folder of decisions recorded one by one, each with its own outcome, and not by a training."""
+
+MEMORY_LIMIT = "1500MB"
 """Memory that a question may take before DuckDB goes on in a temporary folder."""
 
+_NEAR_RETURN_SINCE = 2
+"""Version of the files that first held ``near_return``."""
+
 _ATTEMPTS = 5
+
+_LATEST_FILES = 4
+"""Files at a run's end in which each environment has taken a step, however short they are."""
 
 
 def _case(column: str, names: Mapping[int, str]) -> str:
@@ -77,7 +87,10 @@ class RunViews:
         self.folders = [Path(folder) for folder in folders]
         self._name_folders = self.folders if name_folders is None else list(name_folders)
         self.horizon = horizon
+        self._by_hand = by_hand(self.folders)
         self._files: list[TableFile] = []
+        self._stored = False
+        """Whether the files say what came of a decision."""
         self._locked = False
         config: dict[str, Any] = {
             "memory_limit": MEMORY_LIMIT,
@@ -89,6 +102,8 @@ class RunViews:
         if threads is not None:
             config["threads"] = threads
         self._connection = duckdb.connect(":memory:", config=config)
+        # Nothing here depends on the order of rows in the files, and keeping it takes memory.
+        self._connection.execute("SET preserve_insertion_order = false")
         self.names = Names()
         self.refresh()
 
@@ -97,8 +112,10 @@ class RunViews:
         self._files = []
         self.names = load_names(self._name_folders)
         try:
-            for view, table in (("decision_rows", DECISIONS), ("episodes", EPISODES), ("metrics", METRICS)):
+            for table in (DECISIONS, EPISODES, METRICS, ADVICE):
+                view = "decision_rows" if table is DECISIONS else table.name
                 self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
+            self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
             self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
             self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
             self._write_names()
@@ -112,17 +129,30 @@ class RunViews:
             rows: name of a view or a query in parentheses. It must hold, for each row, those that follow it in its
                 episode, as far as they are recorded.
         """
+        outcome = [column.name for column in DECISIONS.columns if column.name in ("near_return", "success")]
+        others = f"* EXCLUDE ({', '.join(outcome)})"
+        if self._stored:
+            # NaN stands for what is not known; it would count as greater than any number.
+            return f"""
+                SELECT {others}, nullif(near_return, 'nan'::FLOAT) AS near_return,
+                    nullif(near_return, 'nan'::FLOAT) > 0 AS success
+                FROM {rows}
+            """
+        if self.horizon == 1:
+            # Where decisions are recorded by hand, what came of one is said rather than summed.
+            near = "coalesce(nullif(near_return, 'nan'::FLOAT), reward)" if self._by_hand else "reward"
+            return f"SELECT {others}, {near}::DOUBLE AS near_return, {near} > 0 AS success FROM {rows}"
         # With one run the episodes are told apart without its name, which saves a third of the time.
         episode = "environment, episode" if len(self.folders) == 1 else "run, environment, episode"
         following = range(1, self.horizon)
         near_return = " + ".join(["reward::DOUBLE", *(f"lead(reward, {step}, 0) OVER steps" for step in following)])
         known = f"lead(true, {self.horizon - 1}, false) OVER steps OR bool_or(done) OVER whole"
         return f"""
-            SELECT * EXCLUDE (near_return, known),
-                CASE WHEN known THEN near_return END AS near_return,
-                CASE WHEN known THEN near_return > 0 END AS success
+            SELECT * EXCLUDE (sum_of_rewards, known),
+                CASE WHEN known THEN sum_of_rewards END AS near_return,
+                CASE WHEN known THEN sum_of_rewards > 0 END AS success
             FROM (
-                SELECT *, {near_return} AS near_return, {known if self.horizon > 1 else "true"} AS known
+                SELECT {others}, {near_return} AS sum_of_rewards, {known} AS known
                 FROM {rows}
                 WINDOW steps AS (PARTITION BY {episode} ORDER BY step), whole AS (PARTITION BY {episode})
             )
@@ -166,6 +196,31 @@ class RunViews:
                 newest[name] = max(file.last for file in files)
         return newest
 
+    def episode_numbers(self) -> dict[str, tuple[int, int]]:
+        """For each run that has decisions, how many environments there are, and episodes that the furthest has begun.
+
+        All environments take each step, so the latest files tell.
+        """
+        found: dict[str, tuple[int, int]] = {}
+        for folder, name in zip(self.folders, run_names(self.folders), strict=True):
+            latest = list_files(folder / DECISIONS.name)[-_LATEST_FILES:]
+            if latest:
+                rows = relation(DECISIONS, latest)
+                _, counted = self.query(f"SELECT max(environment) + 1, max(episode) + 1 FROM ({rows})")
+                found[name] = (int(counted[0][0]), int(counted[0][1]))
+        return found
+
+    def times(self) -> tuple[float, float] | None:
+        """When the first and the latest decision were recorded, seconds since 1970; None without decisions."""
+        ends = []
+        for folder in self.folders:
+            files = list_files(folder / DECISIONS.name)
+            ends += [files[0], files[-1]] if files else []
+        if not ends:
+            return None
+        _, rows = self.query(f"SELECT min(time), max(time) FROM ({relation(DECISIONS, ends)})")
+        return rows[0][0], rows[0][1]
+
     def close(self) -> None:
         """Lets go of the database's memory."""
         self._connection.close()
@@ -174,20 +229,31 @@ class RunViews:
         parts = []
         for folder, name in zip(self.folders, run_names(self.folders), strict=True):
             files = list_files(folder / table.name)
-            if files:
-                self._check_version(files[-1])
+            if files and self._version(files[-1]) > SCHEMA_VERSION:
+                raise RunError(
+                    f"{files[-1].path} was written by a newer version of pkmncli: install that version to read it."
+                )
             self._files += files
-            # What came of decisions is summed here, over any horizon, also where a run is still under way.
-            columns = ", ".join(f'"{column.name}"' for column in table.columns if column.name != "near_return")
+            columns = ", ".join(f'"{column.name}"' for column in table.columns)
             parts.append(relation(table, files, f"{sql_text(name)} AS run, {columns}"))
         return " UNION ALL ".join(parts)
 
-    def _check_version(self, file: TableFile) -> None:
+    def _version(self, file: TableFile) -> int:
+        """The version of the columns of a file; 0 where it doesn't say."""
         rows = self._connection.execute(
             f"SELECT value FROM parquet_kv_metadata({sql_text(file.path)}) WHERE key = 'pkmn_schema'"
         ).fetchall()
-        if rows and int(rows[0][0]) > SCHEMA_VERSION:
-            raise RunError(f"{file.path} was written by a newer version of pkmncli: install that version to read it.")
+        return int(rows[0][0]) if rows else 0
+
+    def _has_near_return(self, folder: Path) -> bool:
+        """Whether a run's files hold it from the first on. One whose writer knew it for no row counts as without."""
+        files = list_files(folder / DECISIONS.name)
+        if not files:
+            return True
+        if self._version(files[0]) < _NEAR_RETURN_SINCE:
+            return False
+        known = f"SELECT coalesce(bool_or(NOT isnan(near_return)), false) FROM ({relation(DECISIONS, files[:1])})"
+        return bool(self._connection.execute(known).fetchall()[0][0])
 
     def _write_names(self) -> None:
         rows = [(kind, number, name) for kind in self.names.kinds for number, name in self.names.kinds[kind].items()]
@@ -197,6 +263,16 @@ class RunViews:
 
     def _shown_folders(self) -> str:
         return ", ".join(str(folder) for folder in self.folders)
+
+
+def by_hand(folders: Sequence[Path]) -> bool:
+    """Whether all of these hold decisions that were recorded by hand."""
+    return all((folder / STANDALONE_FILE).exists() for folder in folders)
+
+
+def default_horizon(folders: Sequence[Path]) -> int:
+    """Decisions over which a reward is summed: 1 where all were recorded by hand, each with its own outcome."""
+    return 1 if by_hand(folders) else HORIZON
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:

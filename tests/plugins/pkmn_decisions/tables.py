@@ -13,7 +13,8 @@ def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for column in table.columns:
         if column.numpy:
-            columns[column.name] = np.zeros(rows, column.numpy)
+            nothing = np.nan if column.name == "near_return" else 0
+            columns[column.name] = np.full(rows, nothing, column.numpy)
         else:
             columns[column.name] = [{"BLOB": b"", AMOUNTS: {}}.get(column.sql, "")] * rows
     return columns | given

@@ -51,7 +51,7 @@ def test_the_report_names_the_run_and_what_paid_off(run: Path, capsys: pytest.Ca
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("Run first: 60 decisions, 60 finished episodes, 60 steps, recorded from 2001-09-")
-    best = next(line for line in lines if "New Bark Town" in line)
+    best = next(line for line in lines if line.startswith("New Bark Town"))
     for part in ("walking", "none", " a ", "30", "100%", "89-100%", "+1.000", "rl"):
         assert part in best
 
@@ -70,6 +70,69 @@ def test_json_csv_and_markdown_hold_the_same_patterns(run: Path, capsys: pytest.
     ]
     markdown = ask(capsys, "--format", "markdown")[1]
     assert "| New Bark Town | walking | none | a | 30 |" in markdown
+
+
+def test_the_report_begins_with_what_to_act_on_and_then_goes_section_by_section(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ask(capsys)[1]
+    places = [out.index(f"\n{title}\n") for title in (
+        "What you could act on", "Single patterns", "Who is right", "Confidence", "Loops", "Sequences",
+    )]  # fmt: skip
+    assert places == sorted(places)
+    first = next(line for line in out.splitlines() if line.startswith("1. "))
+    assert "New Bark Town, walking: pressing b brings -0.50 on average in 30 tries, all else there +1.00" in first
+    assert len([line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]) <= 3
+
+
+def test_one_section_can_be_asked_for(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ask(capsys, "--show", "loops")[1]
+    assert "No episode went round in circles" in out
+    assert "Single patterns" not in out and "act on" not in out
+    both = ask(capsys, "--show", "changes", "--show", "sources")[1]
+    assert both.index("What changed") < both.index("Who is right")
+    advice = json.loads(ask(capsys, "--show", "advice", "--format", "json")[1])
+    assert advice["version"] == 1
+    assert {"prompt"} == {one["for"] for one in advice["advice"]}
+    rows = list(csv.DictReader(ask(capsys, "--show", "sources", "--format", "csv")[1].splitlines()))
+    assert [(row["map"], row["source"], row["frequency"]) for row in rows] == [
+        ("6148", "rl", "30"),
+        ("6148", "rule", "30"),
+    ]
+    content = json.loads(ask(capsys, "--format", "json")[1])
+    assert {"act_on", "patterns", "sources", "calibration", "advice_costs", "loops", "sequences"} <= set(content)
+
+
+def test_several_runs_and_their_changes(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    second = create_run(run.parent, "quillwood", "dqn", name="second").folder
+    (second / "config.toml").write_text("")
+    with DuckDBStore(second) as store:
+        store.append("decisions", decisions(1, 40, map_id=np.full(40, 6148), done=np.arange(40) == 39))
+    out = ask(capsys, "first", "--run", "second", "--show", "changes")[1]
+    assert "Run first, second: 100 decisions" in out
+    assert "between first and second" in out or "Between first and second" in out
+    assert ask(capsys, "first", "--run", "first")[0] == 2
+
+
+def test_the_page_stands_alone_and_escapes_what_it_shows(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run / "names.json").write_text(json.dumps({**NAMES, "maps": {"6148": "<New> & Town"}}))
+    page = ask(capsys, "--format", "html")[1]
+    assert page.startswith("<!doctype html>")
+    assert "&lt;New&gt; &amp; Town" in page and "<New>" not in page
+    for part in ("prefers-color-scheme: dark", 'name="viewport"', "overflow-x: auto", "Who is right", "<li>"):
+        assert part in page
+    assert "http" not in page and "<script" not in page
+    assert "<td" in ask(capsys, "--sql", "SELECT 1 AS one", "--format", "html")[1]
+
+
+@pytest.mark.parametrize("name", ["report.png", "report.svg"])
+def test_the_findings_are_drawn(run: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    pytest.importorskip("matplotlib")
+    code, _, err = ask(capsys, "--plot", name)
+    assert code == 0
+    assert f"The plot is in {name}" in err
+    assert Path(name).read_bytes()[:4] in (b"\x89PNG", b"<?xm")
+    assert sorted(path.name for path in Path().iterdir()) == [name, "runs"]
 
 
 def test_options_choose_sort_and_cut(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,6 +196,13 @@ def test_decisions_recorded_by_hand_can_be_asked_for(tmp_path: Path, capsys: pyt
         (["--context", "map=New Berk Town"], "did you mean 'New Bark Town'?"),
         (["--min-frequency", "0"], "--min-frequency"),
         (["--sort", "beauty"], "--sort"),
+        (["--show", "beauty"], "--show"),
+        (["--length", "1-3"], "from 2 to 6"),
+        (["--length", "5-2"], "from 2 to 6"),
+        (["--length", "many"], "from 2 to 6"),
+        (["--plot", "report.pdf"], ".svg or .png"),
+        (["--plot", "nowhere/report.png"], "no folder"),
+        (["--format", "csv", "--show", "loops", "--show", "sources"], "one section"),
         (["first", "first"], "named twice"),
         (["--sql", "SELECT nothing FROM decisions"], "nothing"),
         (["--sql", "SELEC 1"], "not valid SQL"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pkmn_decisions.conditions import NUMBER_KEYS, TEXT_KEYS
-from pkmn_decisions.patterns import DIMENSIONS
 from pkmn_decisions.schema import TABLES, Table
+from pkmn_decisions.situations import DIMENSIONS
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "decisions.md").read_text(encoding="utf-8")
 

@@ -1,0 +1,104 @@
+"""What is worth telling the next training: the prompt of its language model, its pilot, and its strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pkmn_decisions.analysis import Analysis
+from pkmn_decisions.headline import WHO, tiles
+from pkmn_decisions.names import SOURCE_NAMES, Names
+from pkmn_decisions.patterns import Pattern
+from pkmn_decisions.situations import in_words, with_names
+
+VERSION = 1
+"""Of the JSON form, which a training reads (`--lessons-file`)."""
+
+_PER_SITUATION = 1
+"""Actions of a kind, good or bad, that are told of one situation."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceLine:
+    """One thing to tell. ``situation`` is empty where it holds everywhere."""
+
+    audience: str
+    """``prompt``, ``pilot`` or ``strategy``."""
+    situation: dict[str, int]
+    text: str
+    evidence: str
+    weight: float
+
+    def as_dict(self, names: Names) -> dict[str, Any]:
+        """Plain values, with the names of the numbers."""
+        return {
+            "for": self.audience,
+            "context": with_names(self.situation, names),
+            "text": self.text,
+            "evidence": self.evidence,
+        }
+
+
+def advise(analysis: Analysis) -> list[AdviceLine]:
+    """All that is significant and can be acted on: for each audience what matters most first."""
+    lines = [*_prompt(analysis), *_pilot(analysis), *_strategy(analysis)]
+    audiences = ("prompt", "pilot", "strategy")
+    lines.sort(key=lambda one: (audiences.index(one.audience), -one.weight))
+    limit = analysis.question.limit
+    return [one for audience in audiences for one in [line for line in lines if line.audience == audience][:limit]]
+
+
+def advice_document(analysis: Analysis, lines: list[AdviceLine]) -> dict[str, Any]:
+    """The JSON form that a training reads."""
+    return {
+        "version": VERSION,
+        "runs": analysis.overview["runs"],
+        "advice": [one.as_dict(analysis.views.names) for one in lines],
+    }
+
+
+def _prompt(analysis: Analysis) -> Iterator[AdviceLine]:
+    names = analysis.views.names
+    told: dict[tuple[Any, ...], int] = {}
+    for one in analysis.weighty_patterns:
+        good = (one.figures.difference or 0.0) > 0
+        key = (*one.situation.items(), good)
+        told[key] = told.get(key, 0) + 1
+        if told[key] > _PER_SITUATION:
+            continue
+        action = names.of("action", one.action)
+        text = f"pressing {action} brings {'more' if good else 'less'} here than other presses"
+        yield AdviceLine("prompt", one.situation, text, _evidence(one), one.figures.stake)
+
+
+def _evidence(one: Pattern) -> str:
+    figures = one.figures
+    return f"{figures.mean_return:+.2f} against {figures.others_return:+.2f}, {figures.judged:,} tries"
+
+
+def _pilot(analysis: Analysis) -> Iterator[AdviceLine]:
+    for place in analysis.loops:
+        decided = place.sources["rule"] + place.sources["llm"]
+        if 2 * decided < place.steps:
+            continue
+        yield AdviceLine(
+            "pilot",
+            {"map": place.map_id, "phase": place.phases.most_common(1)[0][0]},
+            f"goes round in circles{tiles(place)}: leave what it aims for there after a while",
+            f"{place.steps:,} decisions in all, the longest loop {place.longest:,}",
+            float(place.steps),
+        )
+
+
+def _strategy(analysis: Analysis) -> Iterator[AdviceLine]:
+    names = analysis.views.names
+    for place in analysis.deciders:
+        for one in place.sources:
+            source = SOURCE_NAMES[one.number]
+            if not one.significant or source == "explore":
+                continue
+            better = (one.difference or 0.0) > 0
+            text = f"let {WHO[source]} decide {'more' if better else 'less'}: {in_words(place.situation, names)}"
+            evidence = f"{one.mean_return:+.2f} against {one.others_return:+.2f}, {one.judged:,} decisions"
+            yield AdviceLine("strategy", place.situation, text, evidence, one.stake)

@@ -1,0 +1,149 @@
+"""Loops: stretches in which an episode saw the same few states over and over and earned nothing.
+
+Each episode is looked at in blocks of 32 decisions. How many states a block saw is counted by marking each state's hash
+on a mask of 64 bits, which takes one number for each block and is a little low rather than high. Blocks that follow
+each other are one loop.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pkmn_decisions.conditions import Condition, where
+from pkmn_decisions.names import SOURCE_NAMES, Names
+from pkmn_decisions.view import RunViews
+
+BLOCK = 32
+"""Decisions that are looked at together."""
+
+FEW_STATES = 10
+"""A block that saw at most so many states went over each three times and more."""
+
+FEWEST_BLOCKS = 2
+"""Blocks in a row that make a loop: 64 decisions. One of 95 and more is always found."""
+
+_NEAR = 2
+"""Tiles between two loops' places that still are the same place."""
+
+_FOUND = "loop_blocks"
+_ACTIONS = 9
+
+
+@dataclass(slots=True)
+class LoopPlace:
+    """A place where episodes went round in circles."""
+
+    map_id: int
+    left: int
+    top: int
+    right: int
+    bottom: int
+    loops: int = 0
+    steps: int = 0
+    """Decisions of all loops there: all wasted, since none brought a reward."""
+    longest: int = 0
+    first: str = ""
+    """The longest loop: its episode as ``environment-episode``, after the run's name where there are several."""
+    first_step: int = 0
+    """The step of that episode at which it begins."""
+    states: int = 0
+    """States that a block of the longest loop saw, about."""
+    phases: Counter[int] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    """Who decided -> how often."""
+    actions: Counter[int] = field(default_factory=Counter)
+    """What was pressed -> how often."""
+
+    def as_dict(self, names: Names) -> dict[str, Any]:
+        """Plain values, with the names of the numbers."""
+        return {
+            "map": self.map_id,
+            "map_name": names.of("map", self.map_id),
+            "x": [self.left, self.right],
+            "y": [self.top, self.bottom],
+            "phases": {names.of("phase", phase): count for phase, count in self.phases.most_common()},
+            "loops": self.loops,
+            "wasted_steps": self.steps,
+            "longest": self.longest,
+            "longest_episode": self.first,
+            "longest_from_step": self.first_step,
+            "states": self.states,
+            "sources": dict(self.sources.most_common()),
+            "actions": {names.of("action", action): count for action, count in self.actions.most_common()},
+        }
+
+
+def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPlace]:
+    """The places where loops were, the most wasted steps first."""
+    condition, parameters = where([one for one in conditions if one.key != "action"])
+    episode = "environment, episode" if len(views.folders) == 1 else "run, environment, episode"
+    # Hand-made records have no hash of the state after the step.
+    state = "CASE WHEN fine_hash = 0 THEN coarse_hash ELSE fine_hash END"
+    views.query(
+        f"""
+        CREATE OR REPLACE TEMP TABLE {_FOUND} AS
+        SELECT {episode}, step // {BLOCK} AS block, count(*) AS steps,
+            bit_count(bit_or(1::UBIGINT << ({state} & 63))) AS states
+        FROM decision_rows WHERE {condition} GROUP BY ALL
+        HAVING states <= {FEW_STATES} AND steps >= {BLOCK // 2} AND max(reward) <= 0
+        """,
+        parameters,
+    )
+    _, rows = views.query(
+        f"""
+        WITH numbered AS (
+            SELECT *, block - row_number() OVER (PARTITION BY {episode} ORDER BY block) AS loop FROM {_FOUND}
+        ), long AS (
+            SELECT *, count(*) OVER (PARTITION BY {episode}, loop) AS blocks FROM numbered
+        ), kept AS (
+            SELECT * FROM long WHERE blocks >= {FEWEST_BLOCKS}
+        ), seen AS (
+            SELECT {episode}, step // {BLOCK} AS block, step, map_id, x, y, phase, source, action FROM decision_rows
+            WHERE {condition}
+        )
+        SELECT {episode}, loop, mode(map_id), min(x), min(y), max(x), max(y), mode(phase), count(*), min(step),
+            min(states),
+            {", ".join(f"count(*) FILTER (source = {number})" for number in SOURCE_NAMES)},
+            {", ".join(f"count(*) FILTER (action = {number})" for number in range(_ACTIONS))}
+        FROM seen JOIN kept USING ({episode}, block) GROUP BY ALL ORDER BY count(*) DESC, {episode}, loop
+        """,
+        parameters,
+    )
+    return _places(rows, len(views.folders) > 1)
+
+
+def _places(rows: Sequence[tuple[Any, ...]], several_runs: bool) -> list[LoopPlace]:
+    """Loops at the same place, together."""
+    places: dict[int, list[LoopPlace]] = {}
+    for row in rows:
+        episode, rest = row[: 2 + several_runs], row[3 + several_runs :]
+        map_id, left, top, right, bottom, phase, steps, first_step, states = rest[:9]
+        known = places.setdefault(map_id, [])
+        place = next((one for one in known if _touches(one, left, top, right, bottom)), None)
+        if place is None:
+            place = LoopPlace(map_id, left, top, right, bottom, longest=steps, first_step=first_step, states=states)
+            place.first = "-".join(map(str, episode[-2:]))
+            if several_runs:
+                place.first = f"{episode[0]} {place.first}"
+            known.append(place)
+        place.loops += 1
+        place.steps += steps
+        place.phases[phase] += steps
+        for number, name in SOURCE_NAMES.items():
+            place.sources[name] += rest[9 + number]
+        for action in range(_ACTIONS):
+            place.actions[action] += rest[9 + len(SOURCE_NAMES) + action]
+        place.sources, place.actions = +place.sources, +place.actions
+    return sorted((one for some in places.values() for one in some), key=lambda one: (-one.steps, one.map_id))
+
+
+def _touches(place: LoopPlace, left: int, top: int, right: int, bottom: int) -> bool:
+    return (
+        left <= place.right + _NEAR
+        and right >= place.left - _NEAR
+        and top <= place.bottom + _NEAR
+        and bottom >= place.top - _NEAR
+    )

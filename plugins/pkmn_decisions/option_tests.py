@@ -1,0 +1,252 @@
+"""Compares what was done in a situation with all else that was done there: rates, means, and a test of the means.
+
+An option is an action, or who decided. The test and its variance are those of :mod:`pkmn_decisions.significance`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pkmn_decisions.names import SOURCE_NAMES
+from pkmn_decisions.significance import FEWEST_CLUSTERS, adjusted, is_significant, p_value
+from pkmn_decisions.view import RunViews
+
+_Z = 1.959963984540054
+"""Standard normal quantile of a two-sided 95% interval."""
+
+_TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
+"""Which columns of the query, from the option on, :func:`_test` takes, in its order."""
+
+_WHOLE, _BY_SOURCE = 20, 21
+"""Which one is the sum of the returns themselves, and which one is the first that counts a source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing done in one situation. Rates and means are of the ``judged`` decisions, whose outcome is known."""
+
+    situation: tuple[int, ...]
+    number: int
+    """Of the action, or of who decided."""
+    frequency: int
+    judged: int
+    successes: int
+    mean_reward: float
+    """Mean reward of the steps themselves."""
+    mean_return: float | None
+    sources: dict[str, int]
+    """Who decided -> how often."""
+    others_judged: int
+    others_successes: int
+    difference: float | None
+    """Mean return less that of the others, at the same stage of the game where that is known."""
+    clusters: float
+    """How many clusters the smaller side is worth."""
+    adjusted_p: float | None
+    """None where nothing could be tested."""
+
+    @property
+    def success_rate(self) -> float | None:
+        """Share of the judged decisions that succeeded."""
+        return self.successes / self.judged if self.judged else None
+
+    @property
+    def others_rate(self) -> float | None:
+        """The same of all else that was done in the situation."""
+        return self.others_successes / self.others_judged if self.others_judged else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Wilson score interval of the success rate, 95%."""
+        return wilson(self.successes, self.judged)
+
+    @property
+    def lift(self) -> float | None:
+        """Success rate over that of the others; None where there are none, or none succeeded."""
+        rate, others = self.success_rate, self.others_rate
+        return rate / others if rate is not None and others else None
+
+    @property
+    def others_return(self) -> float | None:
+        """What the others bring, with which :attr:`mean_return` is compared."""
+        if self.mean_return is None or self.difference is None:
+            return None
+        return self.mean_return - self.difference
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is more than chance, with all comparisons of the question taken into account."""
+        return is_significant(self.adjusted_p)
+
+    @property
+    def stake(self) -> float:
+        """What the difference comes to over all times that this was done."""
+        return abs(self.difference or 0.0) * self.judged
+
+
+def wilson(successes: int, tries: int) -> tuple[float, float] | None:
+    """Score interval of a rate, 95% (Wilson, 1927, JASA 22:209-212); None without tries."""
+    if not tries:
+        return None
+    rate = successes / tries
+    scale = 1 + _Z**2 / tries
+    center = (rate + _Z**2 / (2 * tries)) / scale
+    half = _Z * math.sqrt(rate * (1 - rate) / tries + _Z**2 / (4 * tries * tries)) / scale
+    return max(center - half, 0.0), min(center + half, 1.0)
+
+
+def compare_options(
+    views: RunViews,
+    table: str,
+    parts: int,
+    option: str,
+    min_frequency: int,
+    shown: tuple[str, Sequence[Any]] = ("true", ()),
+    *,
+    rests: bool = True,
+) -> list[Option]:
+    """Compares the options of each situation.
+
+    Args:
+        views: where the table is.
+        table: sums with the columns of :data:`pkmn_decisions.tallies.TABLE`.
+        parts: how many columns ``s0``, ``s1``, ... tell situations apart.
+        option: the column that holds the option.
+        min_frequency: least number of times; rarer ones are not tested either, but count among the others.
+        shown: a condition on the options to return, as SQL and its parameters.
+        rests: whether what is left beside the mean of a stage of the game is compared, as the table has it.
+    """
+    situation = ", ".join(f"s{index}" for index in range(parts))
+    by_source = ", ".join(f"sum(frequency) FILTER (source = {number}) AS by_{number}" for number in SOURCE_NAMES)
+    compared, compared_squares = ("rest", "rest_squares") if rests else ("total", "squares")
+    _, rows = views.query(
+        f"""
+        WITH cells AS (
+            SELECT {situation}, {option} AS option, cluster, sum(judged)::DOUBLE AS judged,
+                sum({compared}) AS total
+            FROM {table} GROUP BY ALL
+        ), clusters AS (
+            SELECT {situation}, cluster, sum(judged) AS judged, sum(total) AS total FROM cells GROUP BY ALL
+        ), means AS (
+            SELECT {situation}, sum(total) / nullif(sum(judged), 0) AS mean, sum(judged) AS judged,
+                sum(judged * judged) AS judged_squares
+            FROM clusters GROUP BY ALL
+        ), residuals AS (
+            SELECT {situation}, cluster, c.judged, c.total - mean * c.judged AS rest
+            FROM clusters c JOIN means USING ({situation})
+        ), spread AS (
+            SELECT {situation}, sum(rest * rest) AS rest_squares, sum(rest * judged) AS rest_judged
+            FROM residuals GROUP BY ALL
+        ), own AS (
+            SELECT {situation}, option, sum(c.judged * c.judged) AS own_squares, sum(c.judged * r.judged) AS products,
+                sum(own * own) AS own_rests, sum(own * rest) AS shared_rests, sum(own * c.judged) AS own_own,
+                sum(own * r.judged) AS own_all, sum(rest * c.judged) AS rest_own
+            FROM (SELECT c.*, c.total - mean * c.judged AS own FROM cells c JOIN means USING ({situation})) c
+            JOIN residuals r USING ({situation}, cluster) GROUP BY ALL
+        ), options AS (
+            SELECT {situation}, {option} AS option, sum(frequency) AS frequency, sum(judged) AS judged,
+                sum(successes) AS successes, sum({compared}) AS total, sum({compared_squares}) AS squares,
+                sum(reward) AS reward, sum(total) AS whole,
+                {by_source}
+            FROM {table} GROUP BY ALL
+        ), all_options AS (
+            SELECT *, sum(judged) OVER alike AS all_judged, sum(successes) OVER alike AS all_successes,
+                sum(total) OVER alike AS all_total, sum(squares) OVER alike AS all_squares
+            FROM options WINDOW alike AS (PARTITION BY {situation})
+        )
+        SELECT {situation}, option, frequency, judged, successes, total, reward, all_judged, all_successes, all_total,
+            all_squares, own_squares, products, judged_squares, own_rests, shared_rests, rest_squares, own_own,
+            own_all, rest_own, rest_judged,
+            whole, {", ".join(f"coalesce(by_{number}, 0)" for number in SOURCE_NAMES)}
+        FROM all_options JOIN own USING ({situation}, option) JOIN spread USING ({situation})
+        JOIN (SELECT {situation}, judged_squares FROM means) USING ({situation})
+        WHERE frequency >= ? AND {shown[0]} ORDER BY {situation}, option
+        """,
+        [min_frequency, *shown[1]],
+    )
+    tests = [_test(*(float(row[parts + index]) for index in _TESTED)) for row in rows]
+    levels = adjusted([p for p, _ in tests])
+    return [
+        _option(row[:parts], row[parts:], clusters, level)
+        for row, (_, clusters), level in zip(rows, tests, levels, strict=True)
+    ]
+
+
+def _test(
+    judged: float,
+    total: float,
+    all_judged: float,
+    all_total: float,
+    all_squares: float,
+    own_squares: float,
+    products: float,
+    judged_squares: float,
+    own_rests: float,
+    shared_rests: float,
+    rest_squares: float,
+    own_own: float,
+    own_all: float,
+    rest_own: float,
+    rest_judged: float,
+) -> tuple[float | None, float]:
+    """The p value, None where nothing can be tested, and the clusters that the smaller side is worth.
+
+    The sums over clusters are of products of two of: decisions with the option, all decisions of the situation, and the
+    sums of what either brought less the common mean (its rest).
+    """
+    others = all_judged - judged
+    if not judged or not others:
+        return None, 0.0
+    shared = products - own_squares
+    clusters = min(judged**2 / own_squares, others**2 / (judged_squares - products - shared))
+    if clusters < FEWEST_CLUSTERS:
+        return None, clusters
+    mean, own_mean, others_mean = all_total / all_judged, total / judged, (all_total - total) / others
+    # Cluster by cluster, with what each side's own mean leaves: own / judged - others / others_judged.
+    terms = (1 / judged + 1 / others, -1 / others)
+    counts = (-(own_mean - mean) / judged - (others_mean - mean) / others, (others_mean - mean) / others)
+    observed = (
+        terms[0] ** 2 * own_rests
+        + terms[1] ** 2 * rest_squares
+        + counts[0] ** 2 * own_squares
+        + counts[1] ** 2 * judged_squares
+        + 2 * terms[0] * (terms[1] * shared_rests + counts[0] * own_own + counts[1] * own_all)
+        + 2 * terms[1] * (counts[0] * rest_own + counts[1] * rest_judged)
+        + 2 * counts[0] * counts[1] * products
+    )
+    # What never failed, or never worked, has no spread of its own: then that of the situation counts, as correlated
+    # within clusters as its decisions are.
+    spread = all_squares / all_judged - mean**2
+    if spread <= 1e-12 * all_squares / all_judged:
+        return 1.0, clusters
+    correlation = (rest_squares / spread - all_judged) / max(judged_squares - all_judged, 1.0)
+    correlation = min(max(correlation, 0.0), 1.0)
+    own = (1 + (own_squares / judged - 1) * correlation) / judged
+    rest = (1 + ((judged_squares - products - shared) / others - 1) * correlation) / others
+    expected = spread * (own + rest - 2 * correlation * shared / (judged * others))
+    variance = max(observed * clusters / (clusters - 1), expected)
+    return p_value((own_mean - others_mean) / math.sqrt(variance), clusters), clusters
+
+
+def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, level: float | None) -> Option:
+    number, frequency, judged, successes, total, reward, all_judged, all_successes, all_total = row[:9]
+    by_source, whole = row[_BY_SOURCE:], row[_WHOLE]
+    others = all_judged - judged
+    return Option(
+        situation=tuple(map(int, situation)),
+        number=int(number),
+        frequency=int(frequency),
+        judged=int(judged),
+        successes=int(successes),
+        mean_reward=reward / frequency,
+        mean_return=whole / judged if judged else None,
+        sources={SOURCE_NAMES[index]: int(count) for index, count in enumerate(by_source) if count},
+        others_judged=int(others),
+        others_successes=int(all_successes - successes),
+        difference=total / judged - (all_total - total) / others if judged and others else None,
+        clusters=clusters,
+        adjusted_p=level,
+    )

@@ -1,0 +1,51 @@
+"""Tells differences from chance: p values of a test statistic, and which of many remain when all were looked at.
+
+The statistic is a difference of means over its standard error, which is that of sums over clusters, each taken as one
+observation. It is never taken as smaller than what the situation's own spread, and the correlation of its decisions
+within clusters, would give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+LEVEL = 0.05
+"""Share of false ones that is accepted among the differences called significant."""
+
+FEWEST_CLUSTERS = 5
+"""With fewer clusters on either side nothing is tested."""
+
+
+def p_value(statistic: float, clusters: float) -> float:
+    """Two-sided p value of a t statistic with ``clusters`` - 1 degrees of freedom.
+
+    By Wallace's approximation through the normal distribution ("Bounds on normal approximations to Student's and the
+    chi-square distributions", 1959): with 4 degrees of freedom and p = 0.001 an eighth too large, with more or above
+    much closer.
+    """
+    freedom = clusters - 1
+    scale = (8 * freedom + 1) / (8 * freedom + 3)
+    normal = scale * math.sqrt(freedom * math.log1p(statistic * statistic / freedom))
+    return math.erfc(normal / math.sqrt(2))
+
+
+def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
+    """The p values adjusted for their number: the level at which each would be called significant.
+
+    Benjamini and Hochberg, "Controlling the false discovery rate", 1995. None, where nothing was tested, stays None
+    and doesn't count.
+    """
+    tested = sorted((value, index) for index, value in enumerate(p_values) if value is not None)
+    found: list[float | None] = [None] * len(p_values)
+    least = 1.0
+    for rank in range(len(tested), 0, -1):
+        value, index = tested[rank - 1]
+        least = min(least, value * len(tested) / rank)
+        found[index] = least
+    return found
+
+
+def is_significant(adjusted_p: float | None) -> bool:
+    """Whether an adjusted p value is at most :data:`LEVEL`."""
+    return adjusted_p is not None and adjusted_p <= LEVEL

@@ -1,0 +1,51 @@
+"""Sums of the decisions that a question is about, by cluster, situation, action and who decided.
+
+They are read from the files once, and small: what single patterns and sources are told from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pkmn_decisions.clusters import cluster_expression
+from pkmn_decisions.conditions import Condition, where
+from pkmn_decisions.situations import situation
+from pkmn_decisions.view import RunViews
+
+TABLE = "tallies"
+
+
+def collect(views: RunViews, by: Sequence[str], conditions: Sequence[Condition]) -> list[str]:
+    """Makes the temporary table :data:`TABLE` and returns the names of the situation's parts.
+
+    Its columns: ``cluster``; ``s0``, ``s1``, ... for the parts of the situation; ``action``, ``source``;
+    ``frequency``; of those whose outcome is known ``judged``, ``successes``, ``total`` (sum of their near returns) and
+    ``squares`` (of their squares); ``reward`` (sum of all rewards of the steps themselves).
+
+    ``rest`` and ``rest_squares`` are as ``total`` and ``squares``, of what a decision brought less the mean of its
+    situation with as many goals of the game reached. What is there to be had in a place changes as the game goes on,
+    and so does who decides; comparing rests keeps the one from being taken for the other.
+    """
+    keys, expressions = situation(by)
+    condition, parameters = where(conditions)
+    parts = ", ".join(f"s{index}" for index in range(len(keys)))
+    selected = ", ".join(f"{expression} AS s{index}" for index, expression in enumerate(expressions))
+    views.query(
+        f"""
+        CREATE OR REPLACE TEMP TABLE {TABLE} AS
+        WITH sums AS MATERIALIZED (
+        SELECT {cluster_expression(views)} AS cluster, {selected}, milestones, action, source, count(*) AS frequency,
+            count(near_return) AS judged, count(*) FILTER (success) AS successes,
+            coalesce(sum(near_return), 0) AS total,
+            coalesce(sum(near_return::DOUBLE * near_return), 0) AS squares, sum(reward) AS reward
+        FROM judged_decisions WHERE {condition} GROUP BY ALL
+        ), means AS (
+            SELECT {parts}, milestones, coalesce(sum(total) / nullif(sum(judged), 0), 0) AS mean FROM sums GROUP BY ALL
+        )
+        SELECT * EXCLUDE (mean), total - judged * mean AS rest,
+            squares - 2 * mean * total + mean * mean * judged AS rest_squares
+        FROM sums JOIN means USING ({parts}, milestones)
+        """,
+        parameters,
+    )
+    return keys

@@ -1,0 +1,124 @@
+"""Runs with planted patterns: seeded decisions of which a test knows what there is to be found, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmn_decisions.store import DuckDBStore
+from tests.plugins.pkmn_decisions.tables import decisions
+
+ACTIONS = 9
+NULL_MAPS = range(1, 9)
+"""Maps on which no action makes any difference."""
+
+GOOD, BAD, RARE_GOOD = (101, 3), (102, 5), (103, 7)
+"""Map and action: one that pays, one that costs, and one that pays but hardly ever comes up."""
+
+SEQUENCE_MAP, SEQUENCE = 104, (2, 0, 3, 1, 7, 4)
+"""Six actions in a row that come up again and again, with a reward at their end."""
+
+LOOP_MAP = 105
+LOOP_STEPS = 128
+
+
+@dataclass
+class Plan:
+    """How a run is to be."""
+
+    episodes: int = 60
+    steps: int = 400
+    memory: float = 0.0
+    """How much of the luck of a step is that of the step before: 0 for independent rewards."""
+    episode_luck: float = 0.0
+    """Spread of the luck of whole episodes."""
+    chance: float = 0.15
+    planted: bool = True
+    loops: int = 4
+    """Episodes that go round in circles once."""
+    rare: int = 2
+    """How often the rare pattern comes up in all."""
+    seed: int = 0
+    near_return: bool = False
+    """Whether what came of a decision is written with it."""
+    maps: tuple[int, ...] = field(default_factory=lambda: (*NULL_MAPS, GOOD[0], BAD[0], RARE_GOOD[0], SEQUENCE_MAP))
+
+
+def write_planted(folder: Path, plan: Plan) -> Path:
+    """A run of one environment after a plan. Everything is drawn from the plan's seed."""
+    rng = np.random.default_rng(plan.seed)
+    shape = (plan.episodes, plan.steps)
+    # Some twenty decisions on one map, then on another.
+    blocks = rng.choice(plan.maps, (plan.episodes, plan.steps // 20 + 1))
+    maps = np.repeat(blocks, 20, axis=1)[:, : plan.steps]
+    actions = rng.integers(0, ACTIONS, shape)
+    luck = np.zeros(shape)
+    for step in range(plan.steps):
+        before = luck[:, step - 1] if step else 0.0
+        luck[:, step] = plan.memory * before + np.sqrt(1 - plan.memory**2) * rng.normal(size=plan.episodes)
+    luck += plan.episode_luck * rng.normal(size=(plan.episodes, 1))
+    threshold = np.quantile(luck, 1 - plan.chance)
+    rewards = (luck > threshold).astype(float)
+    hashes = rng.integers(1, 2**63, shape).astype(np.uint64)
+    if plan.planted:
+        _plant(plan, rng, maps, actions, rewards, hashes)
+    previous = np.zeros(shape, np.int64)
+    for step in range(1, plan.steps):
+        previous[:, step] = (previous[:, step - 1] * 10 + actions[:, step - 1] + 1) % 10**6
+    count = plan.episodes * plan.steps
+    number = np.arange(count)
+    columns = decisions(
+        1, count, episode=number // plan.steps, step=number % plan.steps + 1,
+        truncated=number % plan.steps == plan.steps - 1, map_id=maps.ravel(), action=actions.ravel(),
+        reward=rewards.ravel(), previous_actions=previous.ravel(), fine_hash=hashes.ravel(),
+        source=rng.integers(0, 4, count), confidence=rng.random(count), reason=["planted"] * count,
+    )  # fmt: skip
+    del columns["done"]
+    if plan.near_return:
+        sums = np.concatenate([np.zeros((plan.episodes, 1)), np.cumsum(rewards, axis=1)], axis=1)
+        ends = np.minimum(np.arange(plan.steps) + 8, plan.steps)
+        columns["near_return"] = (sums[:, ends] - sums[:, :-1]).astype(np.float32).ravel()
+    with DuckDBStore(folder) as store:
+        store.append("decisions", columns)
+    return folder
+
+
+def _plant(
+    plan: Plan,
+    rng: np.random.Generator,
+    maps: NDArray[Any],
+    actions: NDArray[Any],
+    rewards: NDArray[Any],
+    hashes: NDArray[Any],
+) -> None:
+    rare = (maps == RARE_GOOD[0]) & (actions == RARE_GOOD[1])
+    actions[rare] = 8
+    places = np.argwhere(maps == RARE_GOOD[0])
+    for episode, step in places[rng.permutation(len(places))[: plan.rare]]:
+        actions[episode, step] = RARE_GOOD[1]
+        rewards[episode, step] = 5.0
+    _later(rewards, (maps == GOOD[0]) & (actions == GOOD[1]), rng, 2.0)
+    _later(rewards, (maps == BAD[0]) & (actions == BAD[1]), rng, -2.0)
+    for episode in range(plan.episodes):
+        starts = np.flatnonzero((maps[episode, :-20] == SEQUENCE_MAP) & (np.arange(plan.steps - 20) % 20 == 6))
+        for start in starts[:3]:
+            actions[episode, start : start + len(SEQUENCE)] = SEQUENCE
+            rewards[episode, start + len(SEQUENCE) - 1] += 3.0
+    for episode in range(plan.loops):
+        stretch = slice(100, 100 + LOOP_STEPS)
+        maps[episode, stretch] = LOOP_MAP
+        rewards[episode, stretch] = 0.0
+        actions[episode, stretch] = np.arange(LOOP_STEPS) % 2 + 4
+        hashes[episode, stretch] = np.arange(LOOP_STEPS) % 2 + 77
+
+
+def _later(rewards: NDArray[Any], pressed: NDArray[Any], rng: np.random.Generator, amount: float) -> None:
+    """Adds a reward some three steps after most of these decisions."""
+    episodes, steps = np.nonzero(pressed)
+    chosen = rng.random(len(steps)) < 0.7
+    later = np.minimum(steps + rng.integers(0, 4, len(steps)), rewards.shape[1] - 1)
+    np.add.at(rewards, (episodes[chosen], later[chosen]), amount)
