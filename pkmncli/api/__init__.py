@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
     from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
     from pkmncli.api.strategies import Strategy, StrategyType
+    from pkmncli.api.tracking import Tracker
 
 _HOMES = {
     "API_VERSION": "registration",
@@ -72,6 +73,7 @@ _HOMES = {
     "Store": "runs",
     "Strategy": "strategies",
     "StrategyType": "strategies",
+    "Tracker": "tracking",
     "Transitions": "learning",
     "find_run": "runs",
 }
@@ -113,6 +115,7 @@ __all__ = [
     "Store",
     "Strategy",
     "StrategyType",
+    "Tracker",
     "Transitions",
     "find_run",
 ]

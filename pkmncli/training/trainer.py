@@ -143,7 +143,7 @@ class Trainer:
 
     def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         """Trains until the budget is used or ``interrupted`` says so, saves, and returns the summary."""
-        self._call_hook("pkmn_run_started", run=self._run)
+        self._call_hook("pkmn_run_started", run=self._run, step=self.statistics.steps)
         try:
             if self._saved_at < 0:
                 self.save_checkpoint()
@@ -222,7 +222,7 @@ class Trainer:
         found = self._examine(self._learner)
         self._save_wanted = self.statistics.add_evaluation(found) or self._save_wanted
         values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
-        self._recorder.add_metrics(self.statistics.steps, {f"evaluation/{name}": one for name, one in values.items()})
+        self._keep_metrics({f"evaluation/{name}": one for name, one in values.items()})
         self._observer.on_evaluation(self.statistics.steps, found)
 
     def _measure(self, interrupted: Callable[[], bool]) -> None:
@@ -250,10 +250,15 @@ class Trainer:
             self.statistics.updates += 1
         self._meters.add(metrics)
 
+    def _keep_metrics(self, metrics: Mapping[str, float]) -> None:
+        if metrics:
+            self._recorder.add_metrics(self.statistics.steps, metrics)
+            self._call_hook("pkmn_metrics_logged", run=self._run, step=self.statistics.steps, metrics=metrics)
+
     def _log_metrics(self) -> None:
         metrics, status = self._meters.take(self.statistics)
         kept = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
-        self._recorder.add_metrics(self.statistics.steps, metrics | kept)
+        self._keep_metrics(metrics | kept)
         self._observer.on_status(status)
 
     # Episodes --------------------------------------------------------------------------------------------------------
@@ -271,7 +276,7 @@ class Trainer:
         )
         self.statistics.add_episode(summary, self._pool.num_envs, began_further=bool(episode.start))
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
-        self._recorder.add_metrics(self.statistics.steps, metrics_of(summary, self._pool.rewards_of_ended(index)))
+        self._keep_metrics(metrics_of(summary, self._pool.rewards_of_ended(index)))
         self._episodes[index] = self._new_episode(index, episode.number + 1)
         logger.info(
             "environment %d, episode %d: %d steps, reward %.2f, %s, reached %s",
@@ -294,7 +299,7 @@ class Trainer:
             self._save_wanted = self._save_wanted or event == "stage_advanced"
             self._fire(event, self.statistics.episodes, metrics)
         self._give_say()
-        self._recorder.add_metrics(self.statistics.steps, self._progression.take_metrics())
+        self._keep_metrics(self._progression.take_metrics())
 
     def _on_batch(self, batch: Mapping[str, Any]) -> None:
         self._call_hook("pkmn_steps_logged", run=self._run, batch=batch)
