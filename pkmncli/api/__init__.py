@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from pkmncli.api.learning import Algorithm, ExportedPolicy, ExportingAlgorithm, Segment, Transitions
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
-    from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.runs import CountingStore, EpisodeSummary, ExportingStore, RunInfo, Store, find_run
     from pkmncli.api.strategies import Strategy, StrategyType
     from pkmncli.api.tracking import Tracker
 
@@ -43,6 +43,7 @@ _HOMES = {
     "Advice": "decisions",
     "Algorithm": "learning",
     "Context": "environments",
+    "CountingStore": "runs",
     "Decision": "decisions",
     "Environment": "environments",
     "EpisodeSummary": "runs",
@@ -90,6 +91,7 @@ __all__ = [
     "Advice",
     "Algorithm",
     "Context",
+    "CountingStore",
     "Decision",
     "Environment",
     "EpisodeSummary",

@@ -11,7 +11,7 @@ from pkmncli import api
 from pkmncli.errors import PluginError
 from pkmncli.plugins import Registration, Registry
 
-HEAVY_MODULES = ("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic")
+HEAVY_MODULES = ("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic", "wandb")
 """Modules that only using a plugin may import, never loading it."""
 
 _CONTRACTS: dict[str, type] = {

@@ -68,7 +68,7 @@ def test_every_setting_is_described() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        *(["train"], ["eval"], ["replay"], ["compare"], ["experiment"], ["export"], ["bench"], ["plugins"]),
+        *(["train"], ["eval"], ["replay"], ["plot"], ["compare"], ["experiment"], ["export"], ["bench"], ["plugins"]),
         ["analyze-patterns"],
     ],
 )

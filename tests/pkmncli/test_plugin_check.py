@@ -20,7 +20,13 @@ from pkmncli.plugins import Plugin, Registry
 from pkmncli.testing import check_plugin
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pkmn_coin_reward"
-BUILT_IN = ("pkmn_pyboy.plugin", "pkmn_dqn.plugin", "pkmn_ppo.plugin", "pkmn_decisions.plugin")
+BUILT_IN = (
+    "pkmn_pyboy.plugin",
+    "pkmn_dqn.plugin",
+    "pkmn_ppo.plugin",
+    "pkmn_decisions.plugin",
+    "pkmn_tensorboard.plugin",
+)
 
 
 class GoodSettings(BaseModel):

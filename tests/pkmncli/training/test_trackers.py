@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -229,6 +230,18 @@ def test_wandb_gets_the_same_and_goes_on_in_the_same_run(
         path for path in run.rglob("*") if path.is_file() and os.environ["WANDB_API_KEY"].encode() in path.read_bytes()
     ]
     assert kept == [], "the key is in no file"
+
+
+def test_wandb_that_is_not_installed_is_told_with_the_line_that_installs_it(
+    pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    for name in [name for name in sys.modules if name.startswith("pkmn_wandb.")]:
+        monkeypatch.delitem(sys.modules, name)
+    result = pkmn("train", "--track=wandb")
+    assert result.code == 2
+    assert result.err.endswith("run: pip install 'pkmncli[wandb]'\n") and len(result.err.splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
 
 
 def test_wandb_without_a_key_is_told_before_anything_is_made(
