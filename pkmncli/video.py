@@ -194,11 +194,15 @@ class _FolderWriter:
 
 
 class TerminalScreen:
-    """Draws screens in a terminal, two pixels a character, as large as the terminal allows."""
+    """Draws screens in a terminal, two pixels a character, as large as the terminal allows.
 
-    def __init__(self) -> None:
+    Args:
+        caption_lines: lines of text below a screen.
+    """
+
+    def __init__(self, caption_lines: int = 1) -> None:
         columns, rows = shutil.get_terminal_size()
-        self._columns, self._rows = columns, max(rows - 2, 1)
+        self._columns, self._rows = columns, max(rows - 1 - caption_lines, 1)
 
     def __enter__(self) -> TerminalScreen:
         print(_CLEAR, end="")
@@ -208,9 +212,9 @@ class TerminalScreen:
         print(_RESTORE)
 
     def show(self, screen: NDArray[np.uint8], caption: str = "") -> None:
-        """Draws one screen with a line of text below."""
-        line = caption[: self._columns].ljust(self._columns)
-        print(f"{_HOME}{half_blocks(screen, self._columns, self._rows)}\n{_ESCAPE}0m{line}", end="", flush=True)
+        """Draws one screen with text below."""
+        lines = "\n".join(line[: self._columns].ljust(self._columns) for line in caption.split("\n"))
+        print(f"{_HOME}{half_blocks(screen, self._columns, self._rows)}\n{_ESCAPE}0m{lines}", end="", flush=True)
 
 
 def half_blocks(screen: NDArray[np.uint8], columns: int, rows: int) -> str:

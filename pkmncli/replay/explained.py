@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "the rules", Source.LLM: "the LLM"}
 _MAPS_PER_GROUP = 256
 
+LINES = 4
+"""Of a caption: progress; place; who pressed what; why."""
+
 
 @dataclass(frozen=True, slots=True)
 class Names:

@@ -13,7 +13,7 @@ from pkmncli.api import Environment
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
-from pkmncli.replay.explained import Explanation, Names
+from pkmncli.replay.explained import LINES, Explanation, Names
 from pkmncli.replay.recorded import RecordedEpisode, choose_episode, first_shown
 from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
@@ -108,23 +108,24 @@ def play_silently(show: Show) -> None:
 
 def film(show: Show, path: Path, speed: float) -> None:
     """Films it; the film appears when it is complete. Raises RunError where it can't be written."""
-    with open_video(path, show.frames_per_second * speed, enlarged=show.enlarged) as writer:
+    # Words need the pixels; without any, a gif of half the size is as good.
+    with open_video(path, show.frames_per_second * speed, enlarged=show.overlay) as writer:
         for _step in show:
-            writer.add(show.picture())
+            writer.add(show.picture() if show.overlay else show.screens())
 
 
 def show_in_terminal(show: Show, speed: float) -> None:
     """Plays it in the terminal, in half blocks."""
-    with TerminalScreen() as screen:
+    with TerminalScreen(LINES if show.overlay else 1) as screen:
         for _step in _paced(show, speed):
-            screen.show(show.picture(), show.caption())
+            screen.show(show.screens(), show.caption())
 
 
 def show_in_window(show: Show, speed: float) -> None:
     """Plays it in a window, until its end or until that is closed. Raises ConfigurationError without a display."""
     with PictureWindow(" | ".join(one.title for one in show.episodes)) as window:
         for _step in _paced(show, speed):
-            window.show(show.picture(), enlarged=show.enlarged)
+            window.show(show.picture())
             if not window.open:
                 return
 

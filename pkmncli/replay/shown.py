@@ -84,13 +84,8 @@ class Show:
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.episodes = episodes
-        self._overlay = overlay
+        self.overlay = overlay
         self._interrupted = interrupted
-
-    @property
-    def enlarged(self) -> bool:
-        """Whether pictures come enlarged."""
-        return self._overlay
 
     def __iter__(self) -> Iterator[None]:
         """Plays on, a step of each episode at a time. One that is over stands still until the other is, too.
@@ -113,21 +108,31 @@ class Show:
                 return moved
 
     def picture(self) -> NDArray[np.uint8]:
-        """What is shown now."""
+        """What is shown now, enlarged, and with words where there is to be an overlay."""
         pictures = []
         for one in self.episodes:
-            picture = one.screen()
-            if self._overlay:
+            picture = enlarge(one.screen(), SCALE)
+            if self.overlay:
                 lines = [one.title] if len(self.episodes) > 1 else []
-                picture = with_caption(enlarge(picture, SCALE), [*lines, *one.lines()])
+                picture = with_caption(picture, [*lines, *one.lines()])
             pictures.append(picture)
-        return pictures[0] if len(pictures) == 1 else side_by_side(*pictures)
+        return _joined(pictures)
+
+    def screens(self) -> NDArray[np.uint8]:
+        """What the consoles show now, as small as they do."""
+        return _joined([one.screen() for one in self.episodes])
 
     def caption(self) -> str:
-        """The words in one line, of the first episode."""
-        return "  ".join(line for line in self.episodes[0].lines() if line)
+        """The words as text: the first episode's progress and place, or with an overlay everything, line by line."""
+        if not self.overlay:
+            return "  ".join(self.episodes[0].lines()[:2])
+        return "\n".join("   |   ".join(lines) for lines in zip(*(one.lines() for one in self.episodes), strict=True))
 
     @property
     def frames_per_second(self) -> float:
         """Steps a second at the speed of the real console, as the environment's metadata says."""
         return float(self.episodes[0].environment.metadata["render_fps"])
+
+
+def _joined(pictures: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    return pictures[0] if len(pictures) == 1 else side_by_side(*pictures)

@@ -6,7 +6,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.errors import ConfigurationError
-from pkmncli.video import SCALE, enlarge
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,10 +52,10 @@ class PictureWindow:
     def _close(self) -> None:
         self.open = False
 
-    def show(self, picture: NDArray[np.uint8], *, enlarged: bool) -> None:
-        """Shows a picture, (height, width, 3)."""
+    def show(self, picture: NDArray[np.uint8]) -> None:
+        """Shows a picture, (height, width, 3), as large as it is."""
         from PIL import Image, ImageTk  # noqa: PLC0415
 
-        self._picture = ImageTk.PhotoImage(Image.fromarray(picture if enlarged else enlarge(picture, SCALE)))
+        self._picture = ImageTk.PhotoImage(Image.fromarray(picture))
         self._label.configure(image=self._picture)
         self._root.update()

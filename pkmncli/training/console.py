@@ -20,7 +20,7 @@ LINE_SECONDS = 30.0
 LOOK_SECONDS = 0.25
 """The live view is drawn at most so often,"""
 LOOK_COST = 0.005
-"""and seldom enough that drawing takes at most this share of the time."""
+"""and seldom enough that looking and drawing take at most this share of the time."""
 
 
 class ConsoleProgress:
@@ -36,6 +36,8 @@ class ConsoleProgress:
         terminal = self.console.is_terminal and not self.console.is_dumb_terminal
         self._live = Live(console=self.console, auto_refresh=False, transient=True) if terminal and not quiet else None
         self._due = time.monotonic() + (LINE_SECONDS if self._live is None else 0.0)
+        self._wanted = 0.0
+        """When a status was last asked for."""
         self._began: tuple[float, float] | None = None
         """When the first status came, and the share of the budget that was used then."""
         self._status: Status | None = None
@@ -59,7 +61,8 @@ class ConsoleProgress:
     @property
     def wants_look(self) -> bool:
         """Whether it is time to show a status."""
-        return not self._quiet and time.monotonic() >= self._due
+        self._wanted = time.monotonic()
+        return not self._quiet and self._wanted >= self._due
 
     def on_look(self, status: Status) -> None:
         """Shows a status."""
@@ -67,7 +70,7 @@ class ConsoleProgress:
             self._began = (time.monotonic(), status.fraction_done)
         self._status = status
         if self._live is not None:
-            self._draw()
+            self._draw(self._wanted)  # what it takes to gather a status counts, too
         else:
             self._due = time.monotonic() + LINE_SECONDS
             for line in lines_of(status, status.steps_per_second):
@@ -76,7 +79,7 @@ class ConsoleProgress:
     def on_activity(self, doing: str) -> None:
         """Says what the training does instead of stepping, until the next status."""
         if self._live is not None and self._status is not None:
-            self._draw(doing)
+            self._draw(time.monotonic(), doing)
 
     def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
         """Says what the learner is worth alone."""
@@ -85,9 +88,8 @@ class ConsoleProgress:
             f"goal reached in {found['goal_share']:.0%} of {found['episodes']} episodes."
         )
 
-    def _draw(self, doing: str = "") -> None:
+    def _draw(self, began: float, doing: str = "") -> None:
         assert self._live is not None and self._status is not None
-        began = time.monotonic()
         size = self.console.size
         clock, ascii_only = self._clock(self._status), self.console.options.ascii_only
         view = lay_out(self._status, clock, size.width, size.height, doing, ascii_only=ascii_only)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import re
 import shutil
 import signal
 import subprocess
@@ -293,6 +294,18 @@ def test_ctrl_c_while_filming_leaves_nothing(
     assert (result.code, result.err) == (130, f"Stopped; {name} was not written.\n")
     assert frames == 10, "it stops at once"
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_a_terminal_shows_the_game_and_the_words_below(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINES", "30")
+    plain = pkmn("replay", "--terminal", "--speed=100")
+    told = pkmn("replay", "--terminal", "--speed=100", "--overlay", "--beside=it")
+    assert (plain.code, told.code) == (0, 0)
+    assert "step 30 of 30   reward" in plain.out and "by the rules" not in plain.out
+    pages = told.out.split("\x1b[H")[1:]
+    assert len(pages) == 30
+    assert re.search(r"\w+, by (the rules|the learner|exploration), confidence \d\.\d\d   \|   \w+, by ", pages[9])
+    assert all(page.count("\n") <= 30 for page in pages[:-1]), "it fits"
 
 
 @pytest.mark.parametrize("options", [(), ("--verify",)])
