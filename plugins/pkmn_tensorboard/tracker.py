@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tensorboardX.event_file_writer import EventsWriter
+from tensorboardX import RecordWriter
 from tensorboardX.proto import event_pb2, summary_pb2
 from tensorboardX.summary import hparams, text
 
@@ -32,14 +32,14 @@ class TensorBoardTracker:
         folder = run.folder / FOLDER
         folder.mkdir(exist_ok=True)
         begun = any(folder.iterdir())
-        self._writer = EventsWriter(str(folder / "events"), _suffix(folder, step))
+        self._file = RecordWriter(str(folder / _file_name(folder, step)))
+        self._write(event_pb2.Event(file_version="brain.Event:2"), 0)
         if begun:
             restart = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
             self._write(event_pb2.Event(session_log=restart), step + 1)
         else:
             self._write_settings(run)
-        self._writer.flush()
-        self._flushed = time.monotonic()
+        self.flush()
 
     def _write_settings(self, run: RunInfo) -> None:
         values = dict(_flat(run.settings))
@@ -59,7 +59,7 @@ class TensorBoardTracker:
 
     def flush(self) -> None:
         """Puts what was logged on disk."""
-        self._writer.flush()
+        self._file.flush()
         self._flushed = time.monotonic()
 
     def close(self, summary: Mapping[str, Any] | None) -> None:
@@ -67,17 +67,17 @@ class TensorBoardTracker:
         if summary is not None:
             *_begin, end = hparams({}, {})
             self._write(event_pb2.Event(summary=end), int(summary["total_steps"]))
-        self._writer.close()
+        self._file.close()
 
     def _write(self, event: Any, step: int) -> None:
         event.step, event.wall_time = step, time.time()
-        self._writer.write_event(event)
+        self._file.write(event.SerializeToString())
 
 
-def _suffix(folder: Path, step: int) -> str:
-    """The end of a file's name, which no file has yet: names hold the time only to the second."""
+def _file_name(folder: Path, step: int) -> str:
+    """A name that no file has yet. Readers take files in the order of names, which hold the time to the second."""
     number = sum(f".step-{step:09d}." in path.name for path in folder.iterdir())
-    return f".step-{step:09d}.{number}"
+    return f"events.out.tfevents.{int(time.time())}.step-{step:09d}.{number}"
 
 
 def _flat(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
