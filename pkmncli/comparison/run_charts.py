@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _WIDTH_INCHES = 10.0
 _CURVE_INCHES = 2.6
 _MILESTONE_INCHES = 0.26
+_LABEL_INCHES = 0.2
 _MAP_INCHES = 2.2
 _MAP_COLUMNS = 4
 
@@ -70,7 +71,7 @@ def _drawn(plotted: Plotted, draw: Callable[[Plotted], Any], dark: bool) -> byte
 def _curves(plotted: Plotted) -> Any:
     columns = min(2, len(plotted.metrics))
     rows = -(-len(plotted.metrics) // columns)
-    figure = new_figure(_WIDTH_INCHES, _CURVE_INCHES * rows)
+    figure = new_figure(_WIDTH_INCHES, _CURVE_INCHES * rows + _LABEL_INCHES * len(plotted.groups))
     for place, metric in enumerate(plotted.metrics, start=1):
         axes: Axes = figure.add_subplot(rows, columns, place)
         for number, group in enumerate(plotted.groups):
