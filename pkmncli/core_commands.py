@@ -6,6 +6,7 @@ CORE_COMMANDS = {
     "train": "Train an agent; without options, on the bundled game.",
     "eval": "Play episodes with a trained agent and report how well it does.",
     "replay": "Play a recorded episode again, check it and make a video of it.",
+    "plot": "Draw curves, milestone splits and visited tiles of runs, as a page or a picture.",
     "compare": "Compare what runs reached, and how far chance may have decided.",
     "experiment": "Train every combination of settings and seed that a file asks for.",
     "tune": "Search settings for the best ones by trials, and keep them as a preset.",

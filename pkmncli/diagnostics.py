@@ -6,7 +6,7 @@ import os
 import sys
 
 DEBUG_VARIABLE = "PKMN_DEBUG"
-SECRET_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY")
+SECRET_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", "WANDB_API_KEY")
 _SHORTEST_SECRET = 8  # a shorter value is a placeholder, and blanking it would garble ordinary words
 
 

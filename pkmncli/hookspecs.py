@@ -68,13 +68,23 @@ def pkmn_register_analyzers(register: Register) -> None:
 
 
 @hookspec
+def pkmn_register_trackers(register: Register) -> None:
+    """Register trackers of metrics, for ``--track``: ``target(run, step, settings) -> pkmncli.api.Tracker``."""
+
+
+@hookspec
 def pkmn_register_commands(register: Register) -> None:
     """Register subcommands of ``pkmn``: ``target`` is a function that Typer can run."""
 
 
 @hookspec
-def pkmn_run_started(run: RunInfo) -> None:
-    """A training begins or goes on."""
+def pkmn_run_started(run: RunInfo, step: int) -> None:
+    """A training begins (step 0) or goes on after a step; what was told of later steps before will be told again."""
+
+
+@hookspec
+def pkmn_metrics_logged(run: RunInfo, step: int, metrics: Mapping[str, float]) -> None:
+    """Metrics were measured: values by name, as the table of metrics has them, after so many environment steps."""
 
 
 @hookspec

@@ -1,4 +1,4 @@
-"""Pictures of a game out of screens: mp4 and gif files, and coloured half blocks for a terminal."""
+"""Pictures of a game out of screens: mp4 and gif files, folders of PNG files, and half blocks for a terminal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VIDEO_SUFFIXES = (".mp4", ".gif")
-SCALE = 3
-"""Screen pixels become squares of this many video pixels."""
+SCALE = 4
+"""Screen pixels become squares of this many pixels."""
+GIF_SCALE = 2
+"""The same in a gif, where every pixel takes room."""
 
 _ESCAPE = "\x1b["
 _HOME = f"{_ESCAPE}H"
@@ -34,24 +36,29 @@ class VideoWriter(Protocol):
 
 
 @contextmanager
-def open_video(path: Path, frames_per_second: float) -> Iterator[VideoWriter]:
-    """A video file to add screens to. It appears under its name only when it is complete.
+def open_video(path: Path, frames_per_second: float, *, enlarged: bool = False) -> Iterator[VideoWriter]:
+    """A film to add screens to. It appears under its name only when it is complete.
 
     Args:
-        path: ends in .mp4 or .gif.
+        path: ends in .mp4 or .gif, or in neither: then it is a folder of PNG files, numbered from 1.
         frames_per_second: screens shown a second.
+        enlarged: the screens come in the size that they are to have.
 
     Raises:
-        ConfigurationError: the name ends in something else.
-        RunError: the file cannot be written.
+        ConfigurationError: the name ends in something else, or the folder is there and not empty.
+        RunError: it cannot be written.
     """
     suffix = check_video_name(path)
     temporary = path.with_name(f".{path.stem}.tmp{suffix}")
-    writer: _Mp4Writer | _GifWriter = (
-        _Mp4Writer(temporary, frames_per_second) if suffix == ".mp4" else _GifWriter(temporary, frames_per_second)
-    )
+    writer: _Mp4Writer | _GifWriter | _FolderWriter
+    if suffix == ".mp4":
+        writer = _Mp4Writer(temporary, frames_per_second, 1 if enlarged else SCALE)
+    elif suffix == ".gif":
+        writer = _GifWriter(temporary, frames_per_second, 1 if enlarged else GIF_SCALE)
+    else:
+        writer = _FolderWriter(temporary, 1 if enlarged else SCALE)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.absolute().parent.mkdir(parents=True, exist_ok=True)
         yield writer
         writer.finish()
         temporary.replace(path)
@@ -59,16 +66,33 @@ def open_video(path: Path, frames_per_second: float) -> Iterator[VideoWriter]:
         raise RunError(f"the video {path} could not be written: {error.strerror or error}") from error
     finally:
         writer.abandon()
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        _remove(temporary)
 
 
 def check_video_name(path: Path) -> str:
-    """The kind of video that a file's name asks for: its suffix. Raises ConfigurationError for any other."""
+    """The kind of video that a file's name asks for: its suffix, empty for a folder of pictures.
+
+    Raises:
+        ConfigurationError: it ends in another suffix, or is a folder that is not empty.
+    """
     suffix = path.suffix.lower()
-    if suffix not in VIDEO_SUFFIXES:
-        raise ConfigurationError(f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}")
+    if suffix and suffix not in VIDEO_SUFFIXES:
+        raise ConfigurationError(
+            f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}, that of a folder of pictures in neither"
+        )
+    if not suffix and path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise ConfigurationError(f"{path}: pictures go into a new or empty folder")
+    if suffix and path.is_dir():
+        raise ConfigurationError(f"{path} is a folder: choose another name for the video")
     return suffix
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:
@@ -76,19 +100,31 @@ def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:
     return np.ascontiguousarray(screen.repeat(scale, axis=0).repeat(scale, axis=1))
 
 
+_ENCODING = ("-crf", "23", "-g", "600", "-tune", "animation", "-movflags", "+faststart")
+"""For flat areas with sharp edges; a browser can begin to play it before it has all of it."""
+
+
 class _Mp4Writer:
-    def __init__(self, path: Path, frames_per_second: float) -> None:
+    """H.264 with 4:2:0 colours, which every player takes; each side is an even number of pixels."""
+
+    def __init__(self, path: Path, frames_per_second: float, scale: int) -> None:
         self._path = path
         self._rate = frames_per_second
+        self._scale = scale
         self._sink: Any = None
 
     def add(self, screen: NDArray[np.uint8]) -> None:
         import imageio_ffmpeg  # noqa: PLC0415 - only videos need it
 
-        frame = enlarge(screen)
+        frame = enlarge(screen, self._scale)
         if self._sink is None:
             self._sink = imageio_ffmpeg.write_frames(
-                str(self._path), (frame.shape[1], frame.shape[0]), fps=self._rate, macro_block_size=None, quality=7
+                str(self._path),
+                (frame.shape[1], frame.shape[0]),
+                fps=self._rate,
+                macro_block_size=None,
+                quality=None,
+                output_params=list(_ENCODING),
             )
             self._sink.send(None)
         self._sink.send(frame)
@@ -105,9 +141,10 @@ class _Mp4Writer:
 class _GifWriter:
     """Gathers a picture wherever the screen changed, since a gif stores each one whole."""
 
-    def __init__(self, path: Path, frames_per_second: float) -> None:
+    def __init__(self, path: Path, frames_per_second: float, scale: int) -> None:
         self._path = path
         self._milliseconds = 1000 / frames_per_second
+        self._scale = scale
         self._frames: list[NDArray[np.uint8]] = []
         self._durations: list[float] = []
 
@@ -121,7 +158,7 @@ class _GifWriter:
     def finish(self) -> None:
         from PIL import Image  # noqa: PLC0415 - only videos need it
 
-        images = [Image.fromarray(enlarge(frame, 2)).quantize(64) for frame in self._frames]
+        images = [Image.fromarray(enlarge(frame, self._scale)).quantize(64) for frame in self._frames]
         images[0].save(
             self._path,
             save_all=True,
@@ -134,12 +171,38 @@ class _GifWriter:
         self._frames.clear()
 
 
-class TerminalScreen:
-    """Draws screens in a terminal, two pixels a character, as large as the terminal allows."""
+class _FolderWriter:
+    """A PNG file for each screen."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path, scale: int) -> None:
+        self._folder = folder
+        self._scale = scale
+        self._count = 0
+
+    def add(self, screen: NDArray[np.uint8]) -> None:
+        from PIL import Image  # noqa: PLC0415 - only videos need it
+
+        self._folder.mkdir(exist_ok=True)
+        self._count += 1
+        Image.fromarray(enlarge(screen, self._scale)).save(self._folder / f"{self._count:06d}.png")
+
+    def finish(self) -> None:
+        """Every picture is written already."""
+
+    def abandon(self) -> None:
+        """Nothing is held."""
+
+
+class TerminalScreen:
+    """Draws screens in a terminal, two pixels a character, as large as the terminal allows.
+
+    Args:
+        caption_lines: lines of text below a screen.
+    """
+
+    def __init__(self, caption_lines: int = 1) -> None:
         columns, rows = shutil.get_terminal_size()
-        self._columns, self._rows = columns, max(rows - 2, 1)
+        self._columns, self._rows = columns, max(rows - 1 - caption_lines, 1)
 
     def __enter__(self) -> TerminalScreen:
         print(_CLEAR, end="")
@@ -149,9 +212,9 @@ class TerminalScreen:
         print(_RESTORE)
 
     def show(self, screen: NDArray[np.uint8], caption: str = "") -> None:
-        """Draws one screen with a line of text below."""
-        line = caption[: self._columns].ljust(self._columns)
-        print(f"{_HOME}{half_blocks(screen, self._columns, self._rows)}\n{_ESCAPE}0m{line}", end="", flush=True)
+        """Draws one screen with text below."""
+        lines = "\n".join(line[: self._columns].ljust(self._columns) for line in caption.split("\n"))
+        print(f"{_HOME}{half_blocks(screen, self._columns, self._rows)}\n{_ESCAPE}0m{lines}", end="", flush=True)
 
 
 def half_blocks(screen: NDArray[np.uint8], columns: int, rows: int) -> str:

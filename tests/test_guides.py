@@ -37,6 +37,7 @@ PLACEHOLDER = re.compile(r"[A-Z]+(\.[A-Z]+)?|.*\.\.\.")
 PACKAGES = (
     *("pkmncli", "pkmn_pyboy", "pkmn_dqn", "pkmn_ppo", "pkmn_decisions"),
     *("pkmn_ollama", "pkmn_openai", "pkmn_anthropic", "pkmn_local", "pkmn_strategies"),
+    *("pkmn_tensorboard", "pkmn_wandb"),
 )
 EPISODE_STEPS = 40
 

@@ -43,9 +43,10 @@ if TYPE_CHECKING:
         ValuingAlgorithm,
     )
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
-    from pkmncli.api.runs import Coded, EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.runs import Coded, CountingStore, EpisodeSummary, ExportingStore, RunInfo, Store, find_run
     from pkmncli.api.spaces import ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
+    from pkmncli.api.tracking import Tracker
 
 _HOMES = {
     "API_VERSION": "registration",
@@ -55,6 +56,7 @@ _HOMES = {
     "Coded": "runs",
     "Consequence": "decisions",
     "Context": "environments",
+    "CountingStore": "runs",
     "Decision": "decisions",
     "Environment": "environments",
     "EpisodeSummary": "runs",
@@ -89,6 +91,7 @@ _HOMES = {
     "Store": "runs",
     "Strategy": "strategies",
     "StrategyType": "strategies",
+    "Tracker": "tracking",
     "Transitions": "learning",
     "ValuingAlgorithm": "learning",
     "find_run": "runs",
@@ -110,6 +113,7 @@ __all__ = [
     "Coded",
     "Consequence",
     "Context",
+    "CountingStore",
     "Decision",
     "Environment",
     "EpisodeSummary",
@@ -137,6 +141,7 @@ __all__ = [
     "Store",
     "Strategy",
     "StrategyType",
+    "Tracker",
     "Transitions",
     "ValuingAlgorithm",
     "find_run",

@@ -86,6 +86,14 @@ class ExportingStore(Store, Protocol):
         ...
 
 
+class CountingStore(Store, Protocol):
+    """A store that can count rows, for ``pkmn plot``. Others leave the method out."""
+
+    def count(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+        """How many flushed rows have each combination of values of some columns: these values, and the count last."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """A run, as hooks see it."""

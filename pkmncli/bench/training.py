@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, rat
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.plugins import Registry
 from pkmncli.training.checkpoints import read_segments
-from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.console import LOOK_SECONDS, ConsoleProgress
 from pkmncli.training.session import Outcome, TrainingSession
 from pkmncli.training.status import Status
 
@@ -36,13 +37,18 @@ def bench_training(registry: Registry, pairs: int = PAIRS, stop: Callable[[], bo
 
 
 class _WatchedProgress(ConsoleProgress):
-    """Shows nothing, and calls a function whenever there is a status."""
+    """Shows nothing, and calls a function some times a second."""
 
     def __init__(self, look: Callable[[], None]) -> None:
         super().__init__(quiet=True)
-        self._look = look
+        self._look, self._next = look, 0.0
 
-    def on_status(self, status: Status) -> None:
+    @property
+    def wants_look(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def on_look(self, status: Status) -> None:
+        self._next = time.monotonic() + LOOK_SECONDS
         self._look()
 
 

@@ -16,6 +16,7 @@ from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry, get_registry
+from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
 from pkmncli.training.checkpoints import read_checkpoint
@@ -31,6 +32,7 @@ from pkmncli.training.evaluation import (
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
+from pkmncli.video import check_video_name
 
 
 class EvaluationMode(StrEnum):
@@ -59,10 +61,18 @@ def eval(
     knowledge: Annotated[
         str | None, typer.Option(help="What ways are planned with: cartridge or seen. [default: the run's]")
     ] = None,
+    video: Annotated[
+        Path | None, typer.Option(help="Film the best episode, when all are over: .mp4, .gif or a new folder.")
+    ] = None,
+    videos: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Film every episode, into this folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
     """Evaluate a trained agent: greedy episodes from seeded starts, without learning."""
+    if video is not None:
+        check_video_name(video)
+    if videos is not None and videos.exists() and not videos.is_dir():
+        raise ConfigurationError(f"--videos {videos}: it is a file, and should be a folder")
     registry = get_registry()
     found = open_run(run, save_dir)
     changes: dict[str, Any] = {
@@ -94,7 +104,11 @@ def eval(
         **report(played, milestones),
     }
     typer.echo(json.dumps(result, indent=2)) if as_json else _show(result)
-    keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
+    folder = keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
+    if (video is not None or videos is not None) and not exit_code:
+        film_evaluation(
+            found, settings, registry, folder, video, videos, tell=lambda text: typer.echo(text, err=as_json)
+        )
     if exit_code:
         raise typer.Exit(exit_code)
 

@@ -28,6 +28,7 @@ OPTION_NAMES = {
     "rom_path": "--rom",
     "reward": "--reward",
     "llm_prices": "--llm-price",
+    "track": "--track",
     "curriculum.enabled": "--curriculum/--no-curriculum",
 }
 
@@ -133,6 +134,10 @@ def train(
     eval_episodes: Annotated[int | None, typer.Option(help="Episodes of such an evaluation. [default: 10]")] = None,
     keep_checkpoints: Annotated[int | None, typer.Option(help="Newest checkpoints kept. [default: 3]")] = None,
     disk_limit_gb: Annotated[float | None, typer.Option(help="Most that the run may write, in GB.")] = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(help="Where metrics go too: tensorboard, wandb, or none; repeatable. [default: tensorboard]"),
+    ] = None,
     log_level: Annotated[str | None, typer.Option(help="DEBUG, INFO, WARNING or ERROR, for log.txt.")] = None,
     headless: Annotated[
         bool | None, typer.Option("--headless/--no-headless", help="Without a window, or with one.", show_default=False)
@@ -192,6 +197,7 @@ def train(
         "eval_episodes": eval_episodes,
         "keep_checkpoints": keep_checkpoints,
         "disk_limit_gb": disk_limit_gb,
+        "track": track or None,
         "log_level": log_level,
         "headless": headless,
         "quiet": quiet or None,

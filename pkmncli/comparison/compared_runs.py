@@ -61,20 +61,20 @@ class Score:
     kind: str
 
 
-def find_runs(named: Iterable[str], save_dir: Path | None) -> list[ComparedRun]:
+def find_runs(named: Iterable[str], save_dir: Path | None, *, least: int = 2) -> list[ComparedRun]:
     """The runs that are named, each by its name or folder, or all in a folder of runs; in that order.
 
     Where none is named, all in the folder for runs.
 
     Raises:
         RunError: there is no such run, or this version cannot read it.
-        ConfigurationError: fewer than two runs are named.
+        ConfigurationError: fewer than ``least`` runs are named.
     """
     found: dict[Path, ComparedRun] = {}
     for which in list(named) or [str(save_dir or default_save_dir())]:
         for run in _runs_at(which, save_dir):
             found.setdefault(run.run.folder, run)
-    if len(found) < 2:
+    if len(found) < least:
         raise ConfigurationError(_TOO_FEW)
     return list(found.values())
 

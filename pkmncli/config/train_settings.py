@@ -47,6 +47,15 @@ def _check_no_part_twice(parts: list[str]) -> list[str]:
     return parts
 
 
+def _check_trackers(names: list[str]) -> list[str]:
+    if NONE in names and len(names) > 1:
+        raise ValueError(f"{NONE!r} goes alone: no other tracker beside it")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice!r} is named twice")
+    return names
+
+
 def _hyphenated(value: Any) -> Any:
     return value.replace("_", "-").lower() if isinstance(value, str) else value
 
@@ -89,6 +98,7 @@ MAY_CHANGE = (
     "headless",
     "quiet",
     "web_port",
+    "track",
 )
 """Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
 
@@ -222,6 +232,9 @@ class TrainSettings(BaseModel):
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = Field(
         "INFO", description="least severe messages that log.txt keeps"
     )
+    track: Annotated[list[str], BeforeValidator(_split), AfterValidator(_check_trackers)] = Field(
+        ["tensorboard"], min_length=1, description="trackers that metrics are handed to, or none"
+    )
     quiet: bool = Field(False, description="show no progress")
     web_port: int = Field(8080, ge=1, le=65535, description="port of the live page")
 
@@ -252,6 +265,7 @@ class TrainSettings(BaseModel):
             ("rl", "algorithms", self.rl),
             ("llm", "llm_backends", self.llm),
             *(("reward", "rewards", name) for name in self.reward_weights),
+            *(("track", "trackers", name) for name in self.track),
         ]
         if self.shares_advice:
             chosen.append(("strategy", "strategies", self.strategy))

@@ -29,6 +29,7 @@ HOOK_OF_KIND = {
     "pilots": "pkmn_register_pilots",
     "stores": "pkmn_register_stores",
     "analyzers": "pkmn_register_analyzers",
+    "trackers": "pkmn_register_trackers",
     "commands": "pkmn_register_commands",
 }
 """The kinds of things that plugins bring, each with the hook that registers them."""

@@ -26,6 +26,7 @@ class Registry:
         self._reserved_commands = reserved_commands
         self._manager = HookManager()
         self._objects: dict[Plugin, Any] = {}
+        self._hooks: dict[Plugin, frozenset[str]] = {}
         self._registrations: dict[tuple[str, str], list[Registration]] = {}
         self._silenced: set[Plugin] = set()
 
@@ -129,7 +130,7 @@ class Registry:
         if hook_name == "pkmn_run_started":
             self._silenced.clear()
         for plugin, implementation in list(self._objects.items()):
-            if plugin in self._silenced:
+            if plugin in self._silenced or hook_name not in self._hooks[plugin]:
                 continue
             try:
                 self._manager.call(implementation, hook_name, **arguments)
@@ -159,7 +160,7 @@ class Registry:
             if self._manager.is_registered(implementation):
                 raise PluginError(f"{plugin.module} is registered already, by plugin '{self._owner(implementation)}'")
             implemented = self._manager.add(implementation, name=f"{plugin.name}@{id(plugin):x}")
-            self._objects[plugin] = implementation
+            self._objects[plugin], self._hooks[plugin] = implementation, frozenset(implemented)
             for kind, hook_name in HOOK_OF_KIND.items():
                 if hook_name in implemented:
                     register = self._register_function(plugin, kind, found)
@@ -185,6 +186,7 @@ class Registry:
 
     def _forget(self, plugin: Plugin) -> None:
         implementation = self._objects.pop(plugin, None)
+        self._hooks.pop(plugin, None)
         if implementation is not None:
             self._manager.unregister(implementation)
         for key, entries in list(self._registrations.items()):

@@ -12,7 +12,9 @@ from pkmncli.config.presets import check_presets
 from pkmncli.errors import PluginError
 from pkmncli.plugins import Registration, Registry
 
-HEAVY_MODULES = ("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic", "optuna")
+HEAVY_MODULES = (
+    *("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic", "optuna", "wandb"),
+)
 """Modules that only using a plugin may import, never loading it."""
 
 _CONTRACTS: dict[str, type] = {
@@ -22,6 +24,7 @@ _CONTRACTS: dict[str, type] = {
     "strategies": api.Strategy,
     "pilots": api.Pilot,
     "stores": api.Store,
+    "trackers": api.Tracker,
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import Advice, LLMRequest, Source
+from pkmncli.api import Action, Advice, LLMRequest, Source
 from pkmncli.hybrid.allowance import Allowance, Trail
 from pkmncli.hybrid.earlier_lessons import EarlierLessons
 from pkmncli.hybrid.events import Event, EventWatcher
@@ -101,6 +101,8 @@ class AdviceDesk:
         self._allowance = Allowance(options.allowance)
         self.held_back = 0
         """Pieces of advice that were set aside: the like of them had always failed there, or advice had earned less."""
+        self.latest_advice = ""
+        """The first environment's latest advice in words, for people."""
         self.covered_steps = 0
         """Steps of the advised side for which there was advice."""
         self.advised_side_steps = 0
@@ -290,6 +292,8 @@ class AdviceDesk:
 
     def _hand_over(self, index: int, advice: Advice, model: str, latency_s: float, *, follows: bool) -> None:
         desk = self._desks[index]
+        if index == 0:
+            self.latest_advice = _in_words(advice, follows=follows)
         carried = desk.live and follows and desk.deed == deed_of(advice)
         if desk.live and not carried:
             self._end_live(desk)
@@ -379,3 +383,9 @@ class AdviceDesk:
 def _is_for_the_moment(advice: Advice) -> bool:
     """Whether advice means nothing once the situation has changed: presses, and tiles of the map that one was on."""
     return not advice.skill or ("x" in advice.arguments and "map" not in advice.arguments)
+
+
+def _in_words(advice: Advice, *, follows: bool) -> str:
+    doing = advice.skill or ", ".join(Action(press).name.lower() for press in advice.presses)
+    reason = f": {advice.reason}" if advice.reason else ""
+    return f"{advice.goal} ({doing}){reason}" + ("" if follows else "; set aside for the rules' share")

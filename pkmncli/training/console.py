@@ -6,12 +6,10 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
 
-from pkmncli.api import Source
+from pkmncli.training.live_view import Clock, lay_out, lines_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -19,42 +17,30 @@ if TYPE_CHECKING:
     from pkmncli.training.status import Status
 
 LINE_SECONDS = 30.0
-
-_LEARNING = {
-    "loss": ".3g",
-    "mean_q": ".3g",
-    "epsilon": ".2f",
-    "entropy": ".2f",
-    "explained_variance": ".2f",
-    "reliability": ".2f",
-    "buffer_steps": ",.0f",
-}
-"""Metrics of the learner that a status tells, as far as the learner has them, with their formats."""
+LOOK_SECONDS = 0.25
+"""The live view is drawn at most so often,"""
+LOOK_COST = 0.005
+"""and seldom enough that looking and drawing take at most this share of the time."""
 
 
 class ConsoleProgress:
-    """Shows where a training stands."""
+    """Shows where a training stands.
+
+    The view is drawn by the training's own thread, between two steps: a thread beside it would take turns with it.
+    """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.console = Console(highlight=False, soft_wrap=True)
+        self.console = Console(highlight=False)
+        self.console.soft_wrap = not self.console.is_terminal  # lines of a file are broken by whoever reads it
         self._quiet = quiet
-        self._bar = None if quiet or not self.console.is_terminal else self._make_progress()
-        self._task = self._bar.add_task("", total=1.0, text="starting") if self._bar else None
-        self._below = Text()
-        self._live = self._bar and Live(Group(self._bar, self._below), console=self.console, transient=True)
-        self._last_line = time.monotonic()
-        self._rate = 0.0
-
-    def _make_progress(self) -> Progress:
-        columns = (
-            BarColumn(bar_width=20),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(compact=True, elapsed_when_finished=False),
-            TextColumn("{task.fields[text]}"),
-        )
-        return Progress(*columns, console=self.console)
+        terminal = self.console.is_terminal and not self.console.is_dumb_terminal
+        self._live = Live(console=self.console, auto_refresh=False, transient=True) if terminal and not quiet else None
+        self._due = time.monotonic() + (LINE_SECONDS if self._live is None else 0.0)
+        self._wanted = 0.0
+        """When a status was last asked for."""
+        self._began: tuple[float, float] | None = None
+        """When the first status came, and the share of the budget that was used then."""
+        self._status: Status | None = None
 
     def __enter__(self) -> ConsoleProgress:
         if self._live:
@@ -72,14 +58,28 @@ class ConsoleProgress:
         if not self._quiet:
             self.console.print(text, markup=False)
 
-    def on_status(self, status: Status) -> None:
-        """Shows a status with its speed."""
-        self._rate = status.steps_per_second or self._rate
-        self._show(status)
+    @property
+    def wants_look(self) -> bool:
+        """Whether it is time to show a status."""
+        self._wanted = time.monotonic()
+        return not self._quiet and self._wanted >= self._due
 
-    def on_episode(self, status: Status) -> None:
-        """Shows a status; the speed is that of the one before."""
-        self._show(status)
+    def on_look(self, status: Status) -> None:
+        """Shows a status."""
+        if self._began is None:
+            self._began = (time.monotonic(), status.fraction_done)
+        self._status = status
+        if self._live is not None:
+            self._draw(self._wanted)  # what it takes to gather a status counts, too
+        else:
+            self._due = time.monotonic() + LINE_SECONDS
+            for line in lines_of(status, status.steps_per_second):
+                self.console.print(line, markup=False)
+
+    def on_activity(self, doing: str) -> None:
+        """Says what the training does instead of stepping, until the next status."""
+        if self._live is not None and self._status is not None:
+            self._draw(time.monotonic(), doing)
 
     def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
         """Says what the learner is worth alone."""
@@ -88,46 +88,18 @@ class ConsoleProgress:
             f"goal reached in {found['goal_share']:.0%} of {found['episodes']} episodes."
         )
 
-    def _show(self, status: Status) -> None:
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=status.fraction_done, text=self._text(status))
-            if status.seconds:
-                self._below.plain = "\n".join(_details(status))
-        elif not self._quiet and status.seconds and time.monotonic() - self._last_line >= LINE_SECONDS:
-            self._last_line = time.monotonic()
-            self.console.print(f"{status.fraction_done:4.0%}  {self._text(status)}", markup=False)
-            for line in _details(status):
-                self.console.print(f"      {line}", markup=False)
+    def _draw(self, began: float, doing: str = "") -> None:
+        assert self._live is not None and self._status is not None
+        size = self.console.size
+        clock, ascii_only = self._clock(self._status), self.console.options.ascii_only
+        view = lay_out(self._status, clock, size.width, size.height, doing, ascii_only=ascii_only)
+        self._live.update(view, refresh=True)
+        spent = time.monotonic() - began
+        self._due = began + max(LOOK_SECONDS, spent / LOOK_COST)
 
-    def _text(self, status: Status) -> str:
-        statistics = status.statistics
-        parts = [f"{statistics.steps:,} steps"]
-        if self._rate:
-            parts.append(f"{self._rate:.0f}/s")
-        parts.append(f"{statistics.episodes} episodes")
-        if statistics.average_reward is not None:
-            parts.append(f"reward {statistics.average_reward:.1f}")
-        if statistics.milestones_reached:
-            parts.append(f"reached {statistics.milestones_reached[-1]}")
-        return "  ".join(parts)
-
-
-def _details(status: Status) -> list[str]:
-    """The game, who decided, and how the learning goes, a line each."""
-    statistics = status.statistics
-    total = max(statistics.steps, 1)
-    decided = [
-        f"{source.name.lower()} {count:,} ({count / total:.0%})"
-        for source, count in zip(Source, statistics.steps_by_source, strict=True)
-        if count
-    ]
-    learning = [
-        f"{name.replace('_', ' ')} {status.metrics[f'learner/{name}']:{form}}"
-        for name, form in _LEARNING.items()
-        if f"learner/{name}" in status.metrics
-    ]
-    lines = [status.game] if status.game else []
-    lines.append(f"decided by {', '.join(decided)}")
-    if learning:
-        lines.append(f"learner: {', '.join(learning)}, {statistics.updates:,} updates")
-    return lines
+    def _clock(self, status: Status) -> Clock:
+        """Time left as this session's pace has it: an earlier one may have been on another machine."""
+        began, at = self._began or (time.monotonic(), status.fraction_done)
+        done, spent = status.fraction_done - at, time.monotonic() - began
+        left = None if done <= 0 else spent * (1 - status.fraction_done) / done
+        return Clock(status.statistics.elapsed_s, left)

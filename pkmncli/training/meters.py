@@ -9,7 +9,10 @@ from typing import Any
 
 from pkmncli.api import EpisodeSummary
 from pkmncli.training.statistics import TrainingStatistics
-from pkmncli.training.status import Status, TrainerOptions
+from pkmncli.training.status import Scene, Status, TrainerOptions
+
+LEAST_SECONDS = 1.0
+"""A stretch that is long enough to tell speed by."""
 
 
 class Meters:
@@ -20,14 +23,14 @@ class Meters:
     """
 
     def __init__(self, options: TrainerOptions) -> None:
-        self.game = ""
-        """Where the first environment's game stood lately, for people."""
         self._options = options
         self._sums: dict[str, float] = defaultdict(float)
         self._counts: dict[str, int] = defaultdict(int)
         self._seconds: dict[str, float] = defaultdict(float)
         self._averages: dict[str, float] = {}
         self._since = (0, time.perf_counter())
+        self._lately: tuple[float, Mapping[str, float]] = (0.0, {})
+        """Speed and times of the last stretch that was long enough to tell."""
 
     def begin(self, steps: int) -> None:
         """Speed is counted from here."""
@@ -44,8 +47,8 @@ class Meters:
         for name, spent in seconds.items():
             self._seconds[name.replace("_", " ")] += spent
 
-    def take(self, statistics: TrainingStatistics) -> tuple[dict[str, float], Status]:
-        """The metrics since the last time, and the status that goes with them; all begins anew."""
+    def take(self, statistics: TrainingStatistics) -> dict[str, float]:
+        """The metrics since the last time; all begins anew."""
         averages = {f"learner/{name}": total / self._counts[name] for name, total in self._sums.items()}
         self._sums.clear()
         self._counts.clear()
@@ -53,23 +56,23 @@ class Meters:
             averages["episode/average_reward"] = statistics.average_reward
         averages |= {f"share/{name}": share for name, share in statistics.source_shares().items()}
         self._averages = averages
-        status = self._status(statistics)
-        total = sum(status.seconds.values()) or 1.0
-        shares = {f"time/{name}": spent / total for name, spent in status.seconds.items()}
-        return {**averages, **shares, "time/steps_per_second": status.steps_per_second}, status
-
-    def between(self, statistics: TrainingStatistics) -> Status:
-        """A status without speed and times, which are those of the one before."""
-        return Status(statistics, self._options, 0.0, {}, self._averages)
-
-    def _status(self, statistics: TrainingStatistics) -> Status:
-        steps, since = self._since
-        now = time.perf_counter()
-        rate = (statistics.steps - steps) / max(now - since, 1e-9)
-        status = Status(statistics, self._options, rate, dict(self._seconds), self._averages, self.game)
+        rate = self._rate(statistics)
+        total = sum(self._seconds.values()) or 1.0
+        shares = {f"time/{name}": spent / total for name, spent in self._seconds.items()}
+        self._lately = (rate, dict(self._seconds))
         self._seconds.clear()
-        self._since = (statistics.steps, now)
-        return status
+        self._since = (statistics.steps, time.perf_counter())
+        return {**averages, **shares, "time/steps_per_second": rate}
+
+    def look(self, statistics: TrainingStatistics, scene: Scene) -> Status:
+        """A status of now. The learner's metrics are the latest averages."""
+        if not self._lately[0] or time.perf_counter() - self._since[1] >= LEAST_SECONDS:
+            self._lately = (self._rate(statistics), dict(self._seconds))
+        return Status(statistics, self._options, *self._lately, self._averages, scene)
+
+    def _rate(self, statistics: TrainingStatistics) -> float:
+        steps, since = self._since
+        return (statistics.steps - steps) / max(time.perf_counter() - since, 1e-9)
 
     def state_dict(self) -> dict[str, Any]:
         """The averages under way, as plain values; times are not kept."""

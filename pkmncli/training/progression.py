@@ -66,6 +66,11 @@ class Progression:
         """Weight of the advised side's confidence; None where no curriculum decides it."""
         return None if self.curriculum is None else self.curriculum.trust
 
+    @property
+    def due(self) -> bool:
+        """Whether :meth:`measure` has an episode to play."""
+        return self._due is not None and self._play is not None and self.curriculum is not None
+
     def begin(self) -> None:
         """A new training: the first stage's strategy holds."""
         if self.curriculum is not None and self.strategy is not None:

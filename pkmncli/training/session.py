@@ -39,6 +39,7 @@ from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.status import TrainerOptions
+from pkmncli.training.tracking import TrackedRun, chosen_trackers, tracked
 from pkmncli.training.trainer import Trainer
 from pkmncli.training.worker_link import WorkerLostError
 from pkmncli.training.worker_spec import WorkerSpec
@@ -86,11 +87,13 @@ class TrainingSession:
         self._progress = progress
         self._fire = fire
         self._on_trainer = on_trainer
+        self._trackers: list[TrackedRun] = []
 
     def start(self) -> Outcome:
         """Makes a new run and trains it. Nothing is written before the environments run."""
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
+        self._trackers = chosen_trackers(self._settings, self._registry)
         with InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
@@ -111,6 +114,7 @@ class TrainingSession:
             run: the run.
             at: which checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` has it.
         """
+        self._trackers = chosen_trackers(self._settings, self._registry)
         with InterruptFlag(STOPPING) as interrupted, run.locked(), log_to(run, self._settings.train.log_level):
             remove_leftovers(run)
             if at != LATEST:
@@ -159,7 +163,7 @@ class TrainingSession:
             store,
             options,
             run=RunInfo(run.folder, settings.values()),
-            save=keeper.save,
+            save=self._flushed_before(keeper.save),
             call_hook=self._registry.call_runtime_hook,
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
@@ -183,7 +187,12 @@ class TrainingSession:
             else:
                 self._announce(run, pool, learner, trainer, options)
             self._on_trainer(trainer)
-            with self._progress, examination.environments, measurement.environments:
+            with (
+                tracked(self._trackers, self._registry),
+                self._progress,
+                examination.environments,
+                measurement.environments,
+            ):
                 summary = trainer.train(lambda: bool(interrupted))
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
@@ -195,6 +204,16 @@ class TrainingSession:
             store.close()
         run.write_summary(summary)
         return Outcome(run, summary, interrupted.exit_code if interrupted else 0)
+
+    def _flushed_before(self, save: Callable[..., Any]) -> Callable[..., Any]:
+        """Saves when trackers have nothing left that a run which goes on from there would not tell them again."""
+
+        def flush_and_save(checkpoint: Checkpoint, segments: Callable[[], Any]) -> Any:
+            for tracker in self._trackers:
+                tracker.flush()
+            return save(checkpoint, segments)
+
+        return flush_and_save
 
     def _starts(self, run: Run, pool: WorkerPool) -> EpisodeStarts | None:
         if not self._settings.starts.enabled:

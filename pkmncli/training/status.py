@@ -40,6 +40,27 @@ class TrainerOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Scene:
+    """What goes on in the first environment, and who has how much say, for people."""
+
+    game: str = ""
+    """Where its game stands."""
+    action: str = ""
+    """What was pressed last,"""
+    source: str = ""
+    """who decided it,"""
+    reason: str = ""
+    """and why."""
+    advice: str = ""
+    """The language model's latest advice in words."""
+    trust: float | None = None
+    """Weight of the advised side's confidence; nothing without a curriculum."""
+    strategy: str = ""
+    share: float = 0.0
+    """The language model's share as the strategy wants it, 0..1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Where a training stands, for whoever shows it."""
 
@@ -47,10 +68,9 @@ class Status:
     options: TrainerOptions
     steps_per_second: float
     seconds: Mapping[str, float]
-    """Time spent since the last status, by what it was spent on."""
+    """Time spent lately, by what it was spent on."""
     metrics: Mapping[str, float]
-    game: str = ""
-    """Where the first environment's game stood lately, for people."""
+    scene: Scene = Scene()
 
     @property
     def fraction_done(self) -> float:
@@ -61,11 +81,15 @@ class Status:
 class Observer(Protocol):
     """Told of what happens in a training. Called by the trainer's thread; must return soon."""
 
-    def on_status(self, status: Status) -> None:
-        """Some thousand steps have passed."""
+    @property
+    def wants_look(self) -> bool:
+        """Whether a status is wanted now. Asked after every step."""
 
-    def on_episode(self, status: Status) -> None:
-        """An episode has ended. Speed, times and metrics are those of the status before."""
+    def on_look(self, status: Status) -> None:
+        """Shows a status that was wanted."""
+
+    def on_activity(self, doing: str) -> None:
+        """The training does something else than stepping for a while, such as an evaluation."""
 
     def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
         """The learner was evaluated after so many steps."""

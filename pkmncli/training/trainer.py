@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
+from pkmncli.api import Action, Algorithm, RunInfo, Segment, Source, Store, Transitions
 from pkmncli.hybrid.arbiter import Arbiter
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.checkpoints import Checkpoint
@@ -23,7 +23,7 @@ from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.statistics import TrainingStatistics
-from pkmncli.training.status import Observer, TrainerOptions
+from pkmncli.training.status import Observer, Scene, TrainerOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 METRICS_INTERVAL = 1000
 """Environment steps between two rows of averaged metrics."""
+
+_WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "rules", Source.LLM: "the LLM"}
 
 
 class Trainer:
@@ -159,7 +161,7 @@ class Trainer:
 
     def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         """Trains until the budget is used or ``interrupted`` says so, saves, and returns the summary."""
-        self._call_hook("pkmn_run_started", run=self._run)
+        self._call_hook("pkmn_run_started", run=self._run, step=self.statistics.steps)
         try:
             if self._saved_at < 0:
                 self.save_checkpoint()
@@ -221,9 +223,8 @@ class Trainer:
         )
         for index in np.flatnonzero(result.ended).tolist():
             self._end_episode(index, result.records[index])
-        half = METRICS_INTERVAL // 2  # episodes often end where metrics are due, and then there is nothing to see
-        if crossings(steps_before + half, self.statistics.steps + half, METRICS_INTERVAL):
-            self._meters.game = self._pool.status(0)
+        if self._observer.wants_look:
+            self._look(result.records[0])
         if crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
         self._recorder.flush_if_due()
@@ -237,15 +238,18 @@ class Trainer:
         """Holds an examination, once at a step; one that was never better is worth a checkpoint."""
         if self._examine is None or self.statistics.evaluated_at == self.statistics.steps:
             return
+        self._observer.on_activity("evaluating the learner alone")
         found = self._examine(self._learner)
         self._save_wanted = self.statistics.add_evaluation(found) or self._save_wanted
         values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
-        self._recorder.add_metrics(self.statistics.steps, {f"evaluation/{name}": one for name, one in values.items()})
+        self._keep_metrics({f"evaluation/{name}": one for name, one in values.items()})
         self._observer.on_evaluation(self.statistics.steps, found)
 
     def _measure(self, interrupted: Callable[[], bool]) -> None:
         """Plays the episode that the curriculum wants to be measured, if one is due."""
         began = time.perf_counter()
+        if self._progression.due:
+            self._observer.on_activity("playing an episode of the learner alone, which the curriculum measures")
         if self._progression.measure(self._learner, interrupted) is not None:
             spent = time.perf_counter() - began
             self._meters.spend(measuring=spent)
@@ -268,11 +272,30 @@ class Trainer:
             self.statistics.updates += 1
         self._meters.add(metrics)
 
+    def _keep_metrics(self, metrics: Mapping[str, float]) -> None:
+        if metrics:
+            self._recorder.add_metrics(self.statistics.steps, metrics)
+            self._call_hook("pkmn_metrics_logged", run=self._run, step=self.statistics.steps, metrics=metrics)
+
     def _log_metrics(self) -> None:
-        metrics, status = self._meters.take(self.statistics)
+        metrics = self._meters.take(self.statistics)
         kept = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
-        self._recorder.add_metrics(self.statistics.steps, metrics | kept)
-        self._observer.on_status(status)
+        self._keep_metrics(metrics | kept)
+
+    def _look(self, record: np.void) -> None:
+        """Shows where the training stands. Nothing depends on whether it is looked at."""
+        progression = self._progression
+        scene = Scene(
+            game=self._pool.status(0),
+            action=Action(int(record["action"])).name.lower(),
+            source=_WHO[Source(int(record["source"]))],
+            reason=record["reason"].decode(errors="ignore"),
+            advice="" if self._desk is None else self._desk.latest_advice,
+            trust=progression.trust,
+            strategy="" if progression.strategy is None else progression.strategy.name,
+            share=progression.share or 0.0,
+        )
+        self._observer.on_look(self._meters.look(self.statistics, scene))
 
     # Episodes --------------------------------------------------------------------------------------------------------
 
@@ -289,7 +312,7 @@ class Trainer:
         )
         self.statistics.add_episode(summary, self._pool.num_envs, began_further=bool(episode.start))
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
-        self._recorder.add_metrics(self.statistics.steps, metrics_of(summary, self._pool.rewards_of_ended(index)))
+        self._keep_metrics(metrics_of(summary, self._pool.rewards_of_ended(index)))
         self._episodes[index] = self._new_episode(index, episode.number + 1)
         logger.info(
             "environment %d, episode %d: %d steps, reward %.2f, %s, reached %s",
@@ -304,7 +327,6 @@ class Trainer:
         performance = self.statistics.performance(summary)
         self._fire("episode_end", self.statistics.episodes, {"reward": summary.total_reward, **performance})
         self._change_say(performance | {"success": summary.terminated} | side_outcomes(*episode.decided()))
-        self._observer.on_episode(self._meters.between(self.statistics))
 
     def _change_say(self, performance: Mapping[str, Any]) -> None:
         """Strategy and curriculum draw their conclusions from an episode; a new stage is worth a checkpoint."""
@@ -312,7 +334,7 @@ class Trainer:
             self._save_wanted = self._save_wanted or event == "stage_advanced"
             self._fire(event, self.statistics.episodes, metrics)
         self._give_say()
-        self._recorder.add_metrics(self.statistics.steps, self._progression.take_metrics())
+        self._keep_metrics(self._progression.take_metrics())
 
     def _on_batch(self, batch: Mapping[str, Any]) -> None:
         self._call_hook("pkmn_steps_logged", run=self._run, batch=batch)

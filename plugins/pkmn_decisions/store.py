@@ -14,6 +14,7 @@ import numpy as np
 
 from pkmn_decisions.row_buffer import RowBuffer
 from pkmn_decisions.schema import AMOUNTS, SCHEMA_VERSION, TABLES, Column, Table
+from pkmn_decisions.table_count import count_rows
 from pkmn_decisions.table_export import export_table
 from pkmn_decisions.table_files import TableFile, free_path, list_files, relation, sql_text
 from pkmncli.errors import DecisionValidationError, RunError
@@ -105,6 +106,10 @@ class DuckDBStore:
     def export(self, table: str, path: Path, form: str) -> int:
         """Writes the flushed rows of a table to one file; see :func:`pkmn_decisions.table_export.export_table`."""
         return export_table(self._folder, _table(table), path, form)
+
+    def count(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Counts the flushed rows by columns; see :func:`pkmn_decisions.table_count.count_rows`."""
+        return count_rows(self._folder, _table(table), columns)
 
     def size_bytes(self) -> int:
         """Disk space of all files of the store, those set aside included."""

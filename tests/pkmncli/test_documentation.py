@@ -68,7 +68,8 @@ def test_every_setting_is_described() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        *(["train"], ["eval"], ["replay"], ["compare"], ["experiment"], ["tune"], ["export"], ["bench"], ["plugins"]),
+        *(["train"], ["eval"], ["replay"], ["plot"], ["compare"], ["experiment"], ["tune"], ["export"], ["bench"]),
+        ["plugins"],
         ["analyze-patterns"],
     ],
 )

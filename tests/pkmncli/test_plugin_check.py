@@ -24,7 +24,14 @@ from pkmncli.testing import check_plugin
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXAMPLE = EXAMPLES / "pkmn_coin_reward"
-BUILT_IN = ("pkmn_pyboy.plugin", "pkmn_dqn.plugin", "pkmn_ppo.plugin", "pkmn_encoders.plugin", "pkmn_decisions.plugin")
+BUILT_IN = (
+    "pkmn_pyboy.plugin",
+    "pkmn_dqn.plugin",
+    "pkmn_ppo.plugin",
+    "pkmn_encoders.plugin",
+    "pkmn_decisions.plugin",
+    "pkmn_tensorboard.plugin",
+)
 
 
 class GoodSettings(BaseModel):

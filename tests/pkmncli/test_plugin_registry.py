@@ -120,7 +120,7 @@ def test_a_hook_that_raises_leaves_the_whole_plugin_out(plugin_registry: Registr
     with pytest.raises(PluginError, match="SystemExit: no"):
         plugin_registry.register_plugin(Broken(("good", dict)), "mine")
     assert plugin_registry.registrations() == []
-    plugin_registry.call_runtime_hook("pkmn_run_started", run=None)
+    plugin_registry.call_runtime_hook("pkmn_run_started", run=None, step=0)
 
 
 class UnknownHook:
@@ -261,7 +261,7 @@ def test_a_runtime_hook_that_raises_is_told_once_and_left_out_until_the_next_run
         "the run: ValueError: on purpose\n"
     )
     calls.clear()
-    plugin_registry.call_runtime_hook("pkmn_run_started", run=None)
+    plugin_registry.call_runtime_hook("pkmn_run_started", run=None, step=0)
     plugin_registry.call_runtime_hook("pkmn_steps_logged", run=None, batch={})
     assert calls == ["faulty started", "faulty", "sound"]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,10 +20,13 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageSequence
 
-from pkmncli.api import Environment
+from pkmn_pyboy.emulator import Emulator
+from pkmncli.api import Action, Environment
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
-from pkmncli.replay import RecordedEpisode, replay
+from pkmncli.replay.recorded import RecordedEpisode, replay
+from pkmncli.replay.showing import open_episode
+from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import environment_spec, open_store
 
@@ -183,6 +189,173 @@ def test_a_film_shows_the_episode(name: str, pkmn: Pkmn, run: Run, tmp_path: Pat
     assert len(np.unique(frames[0].reshape(-1, 3), axis=0)) > 4, "there is something to see"
     assert (frames[0] != frames[-1]).any(), "and it moves"
     assert sorted(path.name for path in tmp_path.iterdir()) == [name, "runs"]
+
+
+def folder_of(path: Path) -> NDArray[np.uint8]:
+    """The pictures of a folder, in the order of their names."""
+    return np.stack([np.asarray(Image.open(file).convert("RGB")) for file in sorted(path.glob("*.png"))])
+
+
+def test_a_folder_of_pictures_holds_every_step_four_times_as_large(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
+    result = pkmn("replay", "--video", "pictures")
+    assert (result.code, result.err) == (0, "")
+    assert sorted(path.name for path in (tmp_path / "pictures").iterdir())[::29] == ["000001.png", "000030.png"]
+    found = folder_of(tmp_path / "pictures")
+    assert found.shape == (30, 576, 640, 3)
+    small = found[:, ::4, ::4]
+    assert (found == small.repeat(4, axis=1).repeat(4, axis=2)).all(), "each pixel is a square"
+    again = pkmn("replay", "--video", "pictures")
+    assert again.code == 2 and "empty folder" in again.err
+
+
+def test_an_overlay_leaves_the_picture_whole_and_says_below_what_was_decided(
+    pkmn: Pkmn, run: Run, tmp_path: Path
+) -> None:
+    assert pkmn("replay", "--video", "plain").code == 0
+    assert pkmn("replay", "--video", "told", "--overlay").code == 0
+    plain, told = folder_of(tmp_path / "plain"), folder_of(tmp_path / "told")
+    assert told.shape == (30, 720, 640, 3)
+    assert (told[:, :576] == plain).all()
+    below = told[:, 576:]
+    background = below[0, 0, 0]
+    written = (below != background).any(axis=-1)
+    assert all((page.reshape(4, 36, 640).any(axis=(1, 2)))[:3].all() for page in written), "progress, place, press"
+    assert len(np.unique(below.reshape(30, -1), axis=0)) == 30, "each step says something of its own"
+
+
+def test_captions_are_those_of_the_recorded_decisions(run: Run) -> None:
+    store = open_store(get_registry(), run.folder)
+    rows = store.read("decisions", "environment = 0 AND episode = 0")
+    store.close()
+    shown = open_episode(str(run.folder), None, get_registry(), "0.0")
+    try:
+        said = []
+        while shown.advance():
+            said.append(shown.lines())
+    finally:
+        shown.environment.close()
+    assert [lines[3] for lines in said] == [row["reason"] for row in rows]
+    who = {0: "the learner", 1: "exploration", 2: "the rules"}
+    assert [lines[2] for lines in said] == [
+        f"{Action(row['action']).name.lower()}, by {who[row['source']]}, confidence {row['confidence']:.2f}"
+        for row in rows
+    ]
+    assert said[0][1].startswith("Home 2F (")
+    assert said[29][0].startswith("step 30 of 30   reward ") and said[29][0].endswith("outside")
+    total = sum(row["reward"] for row in rows)
+    assert f"reward {total:,.1f} " in said[29][0]
+
+
+def test_two_runs_stand_side_by_side_until_both_are_over(
+    pkmn: Pkmn, run: Run, shared_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    other = shutil.copytree(shared_run("adaptive", 2), tmp_path / "runs" / "other")
+    result = pkmn("replay", "it", "--beside", "other", "--video", "both", "--overlay")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.count("The replay agrees") == 2
+    both = folder_of(tmp_path / "both")
+    assert both.shape == (30, 756, 1280, 3), "with a line that says which run it is"
+    assert pkmn("replay", str(other), "--video", "alone").code == 0
+    assert (both[:, :576, 640:] == folder_of(tmp_path / "alone")).all()
+
+
+def test_it_can_begin_at_a_milestone(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
+    best = max(recorded(run), key=lambda episode: episode.total_reward)
+    assert pkmn("replay", "--video", "late", "--from", "outside").code == 0
+    assert pkmn("replay", "--video", "all").code == 0
+    late, whole = folder_of(tmp_path / "late"), folder_of(tmp_path / "all")
+    assert len(late) == 30 - best.milestones["outside"] + 1 < 30
+    assert (late == whole[-len(late) :]).all()
+    assert pkmn("replay", "--video", "end", "--from", "30").code == 0
+    assert len(folder_of(tmp_path / "end")) == 1
+    for wrong, said in (("outsid", "did you mean outside?"), ("31", "is over after 30 steps")):
+        result = pkmn("replay", "--video", "none", "--from", wrong)
+        assert result.code == 5 and said in result.err and len(result.err.splitlines()) == 1
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", ["best.mp4", "best.gif", "best"])
+def test_ctrl_c_while_filming_leaves_nothing(
+    name: str, pkmn: Pkmn, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = 0
+    picture = Show.picture
+
+    def interrupted(show: Show) -> NDArray[np.uint8]:
+        nonlocal frames
+        frames += 1
+        if frames == 10:
+            signal.raise_signal(signal.SIGINT)
+        return picture(show)
+
+    monkeypatch.setattr(Show, "picture", interrupted)
+    result = pkmn("replay", "--video", name, "--overlay")
+    assert (result.code, result.err) == (130, f"Stopped; {name} was not written.\n")
+    assert frames == 10, "it stops at once"
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_a_terminal_shows_the_game_and_the_words_below(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINES", "30")
+    plain = pkmn("replay", "--terminal", "--speed=100")
+    told = pkmn("replay", "--terminal", "--speed=100", "--overlay", "--beside=it")
+    assert (plain.code, told.code) == (0, 0)
+    assert "step 30 of 30   reward" in plain.out and "by the rules" not in plain.out
+    pages = told.out.split("\x1b[H")[1:]
+    assert len(pages) == 30
+    assert re.search(r"\w+, by (the rules|the learner|exploration), confidence \d\.\d\d   \|   \w+, by ", pages[9])
+    assert all(page.count("\n") <= 30 for page in pages[:-1]), "it fits"
+
+
+@pytest.mark.parametrize("options", [(), ("--verify",)])
+def test_ctrl_c_within_a_step_is_not_swallowed(
+    options: tuple[str, ...], pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a signal raises within PyBoy's compiled code is printed and lost."""
+    steps = 0
+    press = Emulator.press
+
+    def interrupted(emulator: Emulator, *arguments: Any, **keywords: Any) -> Any:
+        nonlocal steps
+        steps += 1
+        with contextlib.suppress(KeyboardInterrupt):  # as a function that may not raise does
+            if steps == 5:
+                signal.raise_signal(signal.SIGINT)
+            return press(emulator, *arguments, **keywords)
+
+    monkeypatch.setattr(Emulator, "press", interrupted)
+    assert pkmn("replay", *options).code == 130
+
+
+def test_ways_to_show_it_go_one_by_one(pkmn: Pkmn, run: Run) -> None:
+    for options, said in (
+        (("--video=a.mp4", "--terminal"), "choose one of --video"),
+        (("--window", "--verify"), "choose one of --video"),
+        (("--overlay", "--beside=it"), "--overlay, --beside: choose how to show it"),
+        (("--from=outside", "--verify"), "--from: choose how to show it"),
+    ):
+        result = pkmn("replay", *options)
+        assert result.code == 2 and said in result.err and len(result.err.splitlines()) == 1
+
+
+def test_a_window_without_a_display_is_told(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    result = pkmn("replay", "--window")
+    assert result.code == 2
+    assert result.err.startswith("--window: ") and result.err.endswith("use --terminal, or --video FILE\n")
+    assert len(result.err.splitlines()) == 1
+
+
+def test_an_evaluation_can_be_filmed(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
+    options = ("--episodes=2", "--max-steps-per-episode=12", "--mode=random")
+    result = pkmn("eval", *options, "--video=best.mp4", "--videos=all")
+    assert (result.code, result.err.strip()) == (0, "")
+    assert "Wrote best.mp4." in result.out
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["episode-0.mp4", "episode-1.mp4"]
+    assert len(pictures(tmp_path / "all" / "episode-1.mp4")) == 12
+    wrong = pkmn("eval", *options, "--video=best.avi")
+    assert wrong.code == 2 and ".mp4" in wrong.err, "told before anything is played"
 
 
 def test_an_unknown_kind_of_film_is_told(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:

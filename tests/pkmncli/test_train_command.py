@@ -77,6 +77,7 @@ def test_a_run_folder_holds_what_it_promises(
         "log.txt",
         "run.lock",
         "metrics",
+        "tensorboard",
         "decisions",
         "episodes",
         "checkpoints",

@@ -34,11 +34,11 @@ def test_mp4_holds_every_screen_enlarged(tmp_path: Path) -> None:
         for screen in screens(12):
             writer.add(screen)
     reader = imageio_ffmpeg.read_frames(str(path))
-    assert next(reader)["size"] == (480, 432)
-    frames = np.stack([np.frombuffer(frame, np.uint8).reshape(432, 480, 3) for frame in reader])
+    assert next(reader)["size"] == (640, 576)
+    frames = np.stack([np.frombuffer(frame, np.uint8).reshape(576, 640, 3) for frame in reader])
     assert len(frames) == 12
-    assert frames[3, 200, 35 * 3].min() > 200  # inside the bar
-    assert frames[3, 200, 100 * 3, 0] < 60  # outside it
+    assert frames[3, 200, 35 * 4].min() > 200  # inside the bar
+    assert frames[3, 200, 100 * 4, 0] < 60  # outside it
     assert [file.name for file in path.parent.iterdir()] == ["game.mp4"]
 
 

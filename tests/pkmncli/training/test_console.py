@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import fcntl
+import io
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from pkmncli.training import console, trainer
+from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.live_view import Clock, lay_out
+from pkmncli.training.status import Status
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+COLOUR = re.compile(r"\x1b\[[0-9;]*(?<![0-9])(?:3[0-7]|9[0-7]|38)[0-9;]*m")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "METRICS_INTERVAL", 20)
     monkeypatch.setattr(console, "LINE_SECONDS", 0.0)
 
 
-def test_a_status_tells_the_game_who_decided_and_how_the_learning_goes(
+@pytest.mark.usefixtures("_often")
+def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:
     result = pkmn("train", *small_training)
@@ -29,13 +47,17 @@ def test_a_status_tells_the_game_who_decided_and_how_the_learning_goes(
     assert any(line.startswith("decided by ") and "rule " in line for line in lines)
     assert any(line.startswith("learner: loss ") and "epsilon" in line and "updates" in line for line in lines)
     assert any(line.startswith("50%  120 steps") for line in lines)
+    assert "0.90 in the advised side, curriculum stage 1" in lines
+    assert "\x1b" not in result.out
 
 
+@pytest.mark.usefixtures("_often")
 def test_a_quiet_training_shows_no_status(pkmn: Callable[..., Any], small_training: list[str]) -> None:
     result = pkmn("train", *small_training, "--quiet")
     assert "money" not in result.out
 
 
+@pytest.mark.usefixtures("_often")
 def test_looking_changes_nothing(
     pkmn: Callable[..., Any],
     small_training: list[str],
@@ -44,7 +66,177 @@ def test_looking_changes_nothing(
     tmp_path: Path,
 ) -> None:
     assert pkmn("train", *small_training, "--run-name=looked-at").code == 0
-    monkeypatch.setattr("pkmncli.training.workers.WorkerPool.status", lambda _self, _index: "")
+    monkeypatch.setattr(ConsoleProgress, "wants_look", False)
     assert pkmn("train", *small_training, "--run-name=not").code == 0
     one, other = (course(tmp_path / "runs" / name) for name in ("looked-at", "not"))
     assert [one[part] == other[part] for part in ("decisions", "episodes", "files")] == [True] * 3
+
+
+@pytest.fixture(scope="module")
+def statuses(tmp_path_factory: pytest.TempPathFactory) -> list[Status]:
+    """All that a real training with a scripted language model would have shown, after every step."""
+    from pkmncli import cli  # noqa: PLC0415
+
+    folder = tmp_path_factory.mktemp("looked-at")
+    (folder / "advice.toml").write_text(
+        '[[reply]]\ntext = \'{"goal": "see the north", "presses": ["up", "up"], "confidence": 0.9, '
+        '"reason": "the way out is up"}\'\n'
+    )
+    seen: list[Status] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(trainer, "METRICS_INTERVAL", 20)
+        patch.setattr(ConsoleProgress, "wants_look", True)
+        patch.setattr(ConsoleProgress, "on_look", lambda _self, status: seen.append(status))
+        options = "--steps=240 --max-steps-per-episode=80 --quiet --set=dqn.learning_starts=40 --set=dqn.batch_size=8"
+        scripted = ["--llm=scripted", "--set=scripted.file=advice.toml", "--llm-wait"]
+        assert cli.run(["train", *options.split(), *scripted]) == 0
+    assert len(seen) == 240
+    return seen
+
+
+def drawn(status: Status, columns: int, lines: int = 40, doing: str = "", **options: Any) -> list[str]:
+    """The view's lines, as a terminal of that size shows them."""
+    page = io.StringIO() if "file" not in options else options.pop("file")
+    shown = Console(file=page, width=columns, height=lines, force_terminal=True, highlight=False, **options)
+    ascii_only = shown.options.ascii_only
+    shown.print(lay_out(status, Clock(75.0, 150.0), columns, lines, doing, ascii_only=ascii_only))
+    page.seek(0)
+    return ESCAPE.sub("", page.read()).splitlines()
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(140, 32), (120, 24), (80, 24), (60, 20), (40, 16), (20, 10)])
+def test_the_view_fits_the_terminal(columns: int, lines: int, statuses: list[Status]) -> None:
+    for status in (statuses[0], statuses[100], statuses[-1]):
+        page = drawn(status, columns, lines, "evaluating the learner alone")
+        assert max(map(len, page)) <= columns
+        if columns >= 60:
+            assert len(page) <= lines
+        assert page[-1].strip() == "", "room for ^C: a full line would wrap, and the view would leave a line behind"
+
+
+def test_the_view_says_what_there_is_to_say(statuses: list[Status]) -> None:
+    status = statuses[-1]
+    text = "\n".join(drawn(status, 140))
+    statistics = status.statistics
+    for fact in (
+        "240 of 240 steps  75 s, 2 min left",
+        f"{statistics.average_reward:,.1f}, mean of the last 3",
+        "3, 80 steps each",
+        "0.90 in the advised side, curriculum stage 1",
+        "strategy llm_heavy, 80%",
+        "see the north (up, up): the way out is up",
+        "learner    loss ",
+        f"LLM {statistics.steps_by_source[3]:,} (",
+    ):
+        assert fact in text, fact
+    assert re.search(r"speed +\d[\d,]* steps/s  environment \d+%  learner \d+%", text)
+    assert re.search(r"pressed +\w+, by (the learner|exploration|rules|the LLM)", text)
+    assert re.search(r"game +\w+", text)
+    step, frame = statistics.milestone_splits["downstairs"]
+    assert frame is not None
+    first = statistics.milestone_first_step["downstairs"]
+    assert re.search(rf"downstairs +{step} +0:00:{round(frame / 59.7275):02} +{first} +3\b", text)
+    assert "pressed" not in "\n".join(drawn(status, 40)), "a narrow terminal gets what matters most"
+
+
+def test_milestones_stand_beside_the_rest_only_where_there_is_room(statuses: list[Status]) -> None:
+    wide, narrow = drawn(statuses[-1], 140), drawn(statuses[-1], 80)
+    assert any("speed" in line and "milestone" in line for line in wide)
+    assert not any("speed" in line and "milestone" in line for line in narrow)
+    assert any(line.startswith("milestone") for line in narrow)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437"])
+def test_the_view_is_written_in_any_encoding(encoding: str, statuses: list[Status]) -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
+    assert any("240 of 240 steps" in line for line in drawn(statuses[-1], 80, file=file))
+
+
+def test_drawing_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.02  # so that whatever is drawn takes some
+        return now
+
+    monkeypatch.setattr(console.time, "monotonic", clock)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    progress = ConsoleProgress()
+    drawings = 0
+    with progress:
+        began = now
+        while now - began < 60:
+            if progress.wants_look:
+                progress.on_look(statuses[-1])
+                drawings += 1
+    assert 2 <= drawings <= 60 / (0.02 / console.LOOK_COST) + 1
+
+
+def in_terminal(folder: Path, options: list[str], stop_at: bytes = b"", **environment: str) -> tuple[int, str]:
+    """Runs ``pkmn train`` in a terminal of 80 by 24. Ctrl-C is typed when ``stop_at`` has appeared."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    left_out = ("PKMN_", "COLUMNS", "NO_COLOR", "FORCE_COLOR")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pkmncli", "train", *options],
+        cwd=folder,
+        env={**environ, "TERM": "xterm-256color", **environment},
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+    )
+    os.close(follower)
+    output = b""
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:  # Linux says so when the other side is closed
+            break
+        if not chunk:
+            break
+        output += chunk
+        if stop_at and stop_at in output:
+            os.kill(process.pid, signal.SIGINT)
+            stop_at = b""
+    os.close(leader)
+    return process.wait(timeout=60), output.decode()
+
+
+def test_a_terminal_gets_a_view_and_is_left_as_it_was(small_training: list[str], tmp_path: Path) -> None:
+    code, output = in_terminal(tmp_path, [*small_training, "--run-name=it"])
+    assert code == 0
+    assert "of 240 steps" in output and "steps/s" in output
+    assert output.rfind("\x1b[?25h") > output.rfind("\x1b[?25l") > -1, "the cursor is shown again"
+    assert COLOUR.search(output)
+    assert "The run is in" in ESCAPE.sub("", output)[-1500:]
+
+
+def test_ctrl_c_leaves_the_terminal_as_it_was(small_training: list[str], tmp_path: Path) -> None:
+    code, output = in_terminal(
+        tmp_path, [*small_training, "--steps=100000", "--run-name=it"], stop_at=b"of 100,000 steps"
+    )
+    assert code == 130
+    assert output.rfind("\x1b[?25h") > output.rfind("\x1b[?25l") > -1
+    assert "pkmn train --resume" in output
+
+
+def test_no_color_is_respected(small_training: list[str], tmp_path: Path) -> None:
+    code, output = in_terminal(tmp_path, [*small_training, "--run-name=it"], NO_COLOR="1")
+    assert code == 0 and "of 240 steps" in output
+    assert not COLOUR.search(output)
+
+
+@pytest.mark.parametrize(("option", "environment"), [((), {"TERM": "dumb"}), (("--quiet",), {})])
+def test_a_dumb_terminal_and_a_quiet_training_get_no_view(
+    option: tuple[str, ...], environment: dict[str, str], small_training: list[str], tmp_path: Path
+) -> None:
+    code, output = in_terminal(tmp_path, [*small_training, "--run-name=it", *option], **environment)
+    assert code == 0
+    assert not ESCAPE.search(output)
+    assert "of 240 steps" not in output

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +40,8 @@ class RecordedEpisode:
     """Hash of the saved state that it began in; empty for the game's own start."""
     start_state: bytes | None = None
     """That state, where the environment does not begin there by itself."""
+    milestones: Mapping[str, int] = field(default_factory=dict)
+    """The step that reached each milestone; 0 for those that were there at the start."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> RecordedEpisode:
@@ -53,6 +57,7 @@ class RecordedEpisode:
             total_reward=row["total_reward"],
             outcome=row["outcome"],
             start=row["start"],
+            milestones=json.loads(row["milestones"]),
         )
 
     @property
@@ -100,24 +105,32 @@ def choose_episode(rows: Sequence[Mapping[str, Any]], which: str) -> RecordedEpi
     return RecordedEpisode.from_row(rows[int(which)])
 
 
-def replay(
-    environment: Environment,
-    episode: RecordedEpisode,
-    on_step: Callable[[int, Action, float], None] = lambda step, action, reward: None,
-) -> Agreement:
-    """Plays an episode again. Stops at the first step that differs from the record.
+@dataclass(frozen=True, slots=True)
+class PlayedStep:
+    """A step of an episode that plays again. ``total_reward`` is what was earned up to it, itself included."""
+
+    number: int
+    action: Action
+    total_reward: float
+
+
+def play_again(environment: Environment, episode: RecordedEpisode) -> Generator[PlayedStep, None, Agreement]:
+    """Plays an episode again, a step each time that one is asked for, after which the environment stands there.
 
     Args:
         environment: built as the one that recorded it.
         episode: what was recorded.
-        on_step: told of each step with its number from 1, after it.
+
+    Returns:
+        How it compared; it ends at the first step that differs from the record.
     """
     options = None if episode.start_state is None else {"start_state": episode.start_state}
     environment.reset(seed=episode.seed, options=options)
-    checks = 0
+    checks, total = 0, 0.0
     for step, (action, expected) in enumerate(zip(episode.presses, episode.fine_hashes.tolist(), strict=True), start=1):
         _observation, reward, *_ = environment.step(action)
-        on_step(step, Action(action), float(reward))
+        total += float(reward)
+        yield PlayedStep(step, Action(action), total)
         if environment.facts().fine_hash != expected:
             return Agreement(step, checks, step, "the game's state is another")
         if step in episode.memory_hashes:
@@ -125,3 +138,35 @@ def replay(
             if environment.memory_hash() != episode.memory_hashes[step]:
                 return Agreement(step, checks, step, "the state is the same, but work RAM is not")
     return Agreement(len(episode.presses), checks)
+
+
+def replay(
+    environment: Environment, episode: RecordedEpisode, on_step: Callable[[PlayedStep], None] = lambda step: None
+) -> Agreement:
+    """Plays a whole episode again with :func:`play_again`, and tells ``on_step`` of each step after it."""
+    steps = play_again(environment, episode)
+    while True:
+        try:
+            on_step(next(steps))
+        except StopIteration as ended:
+            agreement: Agreement = ended.value
+            return agreement
+
+
+def first_shown(episode: RecordedEpisode, begin: str | None) -> int:
+    """The step from which on an episode is shown: that of a milestone, or a number of steps; 1 without either.
+
+    Raises:
+        RunError: the episode has not reached the milestone, or is over before.
+    """
+    if begin is None:
+        return 1
+    if begin.isdigit():
+        if int(begin) > len(episode.presses):
+            raise RunError(f"{episode.title} is over after {len(episode.presses):,} steps, before step {int(begin):,}")
+        return max(int(begin), 1)
+    if begin not in episode.milestones:
+        near = get_close_matches(begin, episode.milestones, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"it reached {', '.join(episode.milestones) or 'none'}"
+        raise RunError(f"{episode.title} has not reached '{begin}': {hint}")
+    return max(episode.milestones[begin], 1)

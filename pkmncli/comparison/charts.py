@@ -1,0 +1,108 @@
+"""What all charts share: whether they can be drawn, colours, curves of a group of runs, and the way into a file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmncli.comparison.measures import bootstrap_interval, interquartile_mean
+from pkmncli.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MISSING = "a plot needs matplotlib, which is not installed; run: pip install 'pkmncli[plot]'"
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#888888")
+"""Told apart by colour-blind readers too: M. Okabe and K. Ito, "Color universal design", 2008; grey for their black."""
+
+DOTS_PER_INCH = 150
+CURVE_POINTS = 100
+_CURVE_DRAWS = 2_000
+
+_DARK: dict[Any, Any] = {
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), "#d6d9de"),
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "#16181d"),
+}
+
+
+def check_drawing(option: str, path: Path, suffixes: Sequence[str]) -> None:
+    """Makes sure that a chart can be drawn, before anything is computed.
+
+    Args:
+        option: that names the file, for messages.
+        path: the file.
+        suffixes: in which it may end.
+
+    Raises:
+        ConfigurationError: it ends in another one, its folder is missing, or matplotlib is.
+    """
+    if path.suffix.lower() not in suffixes:
+        raise ConfigurationError(f"{option} {path}: write it to a file that ends in {' or '.join(suffixes)}")
+    if not path.absolute().parent.is_dir():
+        raise ConfigurationError(f"{option} {path}: there is no folder {path.absolute().parent}")
+    try:
+        import matplotlib  # noqa: F401, PLC0415 - an extra that only plots need
+    except ImportError:
+        raise ConfigurationError(MISSING) from None
+
+
+@contextmanager
+def chart_style(*, dark: bool = False) -> Iterator[None]:
+    """While entered, charts look like all others. The same data give the same file."""
+    from matplotlib import rc_context  # noqa: PLC0415
+
+    style: dict[Any, Any] = {"svg.hashsalt": "pkmncli", "font.size": 9}
+    style |= dict.fromkeys(("axes.spines.top", "axes.spines.right"), False)
+    with rc_context(style | (_DARK if dark else {})):
+        yield
+
+
+def new_figure(width_inches: float, height_inches: float) -> Any:
+    """An empty figure; without pyplot, which would look for a display."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    return Figure(figsize=(width_inches, height_inches), layout="constrained")
+
+
+def file_of(figure: Any, form: str) -> bytes:
+    """A figure as the content of a file, ``svg`` or ``png``."""
+    picture = io.BytesIO()
+    dated = {"Date": None} if form == "svg" else {}
+    figure.savefig(picture, format=form, dpi=DOTS_PER_INCH, metadata=dated)
+    return picture.getvalue()
+
+
+def colour(number: int) -> str:
+    """The colour of a group, by its place."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def draw_curves(
+    axes: Axes,
+    at: NDArray[np.float64],
+    curves: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    number: int,
+    label: str,
+) -> None:
+    """The interquartile mean of a group's curves at some steps, with its interval where there are several."""
+    values = np.stack([np.interp(at, steps, found) for steps, found in curves])
+    axes.plot(at, interquartile_mean(values.T), color=colour(number), label=label)
+    if len(values) > 1:
+        axes.fill_between(at, *_band(values), color=colour(number), alpha=0.2, linewidth=0)
+
+
+def _band(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The interval at each point of curves (runs, points): whole curves are drawn, as the runs are."""
+    numbers = np.arange(len(values))
+
+    def measure(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        return interquartile_mean(values[drawn.astype(np.int64)].swapaxes(1, 2))
+
+    return bootstrap_interval([numbers.astype(np.float64)], measure, draws=_CURVE_DRAWS)

@@ -1,0 +1,76 @@
+"""Writes charts as one page that needs nothing else, or as one picture."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from pkmncli.atomic_files import write_atomic
+from pkmncli.comparison.run_charts import Chart
+from pkmncli.comparison.run_plots import Plotted
+
+SUFFIXES = (".html", ".png")
+
+_STYLE = """
+:root { color-scheme: light dark; --text: #1b1d21; --dim: #5b616b; --page: #ffffff; --line: #d9dce1; }
+@media (prefers-color-scheme: dark) { :root { --text: #e4e6ea; --dim: #9aa1ac; --page: #16181d; --line: #343841; } }
+body { margin: 2rem auto; max-width: 64rem; padding: 0 1rem; background: var(--page); color: var(--text);
+       font: 16px/1.5 system-ui, sans-serif; }
+h1, h2 { font-weight: 600; line-height: 1.2; }
+p, td, th { color: var(--dim); }
+img { width: 100%; height: auto; }
+table { border-collapse: collapse; }
+th, td { padding: .25rem 1rem .25rem 0; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
+td:first-child { color: var(--text); }
+"""
+
+
+def write_page(plotted: Plotted, charts: Sequence[Chart], path: Path) -> None:
+    """Writes a page with the charts in it, each in a version for light and for dark. Raises RunError if it can't be."""
+    rows = "".join(
+        f"<tr><td>{html.escape(group.label)}</td><td>{len(group.runs)}</td>"
+        f"<td>{html.escape(', '.join(group.runs))}</td></tr>"
+        for group in plotted.groups
+    )
+    sections = "".join(
+        f"<h2>{html.escape(chart.title)}</h2><p>{html.escape(chart.note)}</p>"
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{_embedded(chart.png(True))}">'
+        f'<img alt="{html.escape(chart.title)}" src="{_embedded(chart.png(False))}"></picture>'
+        for chart in charts
+    )
+    write_atomic(
+        path,
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(_title(plotted))}</title><style>{_STYLE}</style></head><body>"
+        f"<h1>{html.escape(_title(plotted))}</h1>"
+        f"<table><thead><tr><th>runs of</th><th>runs</th><th>names</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"{sections}</body></html>\n",
+    )
+
+
+def write_picture(charts: Sequence[Chart], path: Path) -> None:
+    """Writes the charts below each other in one PNG file. Raises RunError where it can't be written."""
+    from PIL import Image  # noqa: PLC0415 - only a picture needs it
+
+    images = [Image.open(io.BytesIO(chart.png(False))).convert("RGB") for chart in charts]
+    whole = Image.new("RGB", (max(image.width for image in images), sum(image.height for image in images)), "white")
+    top = 0
+    for image in images:
+        whole.paste(image, (0, top))
+        top += image.height
+    content = io.BytesIO()
+    whole.save(content, "PNG")
+    write_atomic(path, content.getvalue())
+
+
+def _title(plotted: Plotted) -> str:
+    runs = [name for group in plotted.groups for name in group.runs]
+    return runs[0] if len(runs) == 1 else f"{len(runs)} runs"
+
+
+def _embedded(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"

@@ -1,0 +1,152 @@
+"""Draws what :mod:`pkmncli.comparison.run_plots` has read: a chart of curves, one of splits, and maps by visits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pkmncli.comparison.charts import (
+    CURVE_POINTS,
+    chart_style,
+    colour,
+    draw_curves,
+    file_of,
+    new_figure,
+)
+from pkmncli.comparison.measures import interquartile_mean
+from pkmncli.comparison.run_plots import Plotted, PlottedGroup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WIDTH_INCHES = 10.0
+_CURVE_INCHES = 2.6
+_MILESTONE_INCHES = 0.26
+_LABEL_INCHES = 0.2
+_MAP_INCHES = 2.2
+_MAP_COLUMNS = 4
+
+
+class Chart(NamedTuple):
+    """A chart with what it is called, and how it is drawn: as a PNG file for a light or a dark page."""
+
+    title: str
+    note: str
+    png: Callable[[bool], bytes]
+
+
+def charts_of(plotted: Plotted) -> Iterator[Chart]:
+    """The charts, drawn when they are asked for."""
+    if plotted.metrics:
+        yield Chart(
+            "Curves",
+            "Interquartile mean over the runs of a group, with the 95% interval of runs drawn anew; a line where "
+            "there is one run.",
+            partial(_drawn, plotted, _curves),
+        )
+    if plotted.milestones:
+        yield Chart(
+            "Milestone splits",
+            "Step of its soonest episode at which each run reached a milestone: a dot a run, a bar at the "
+            "interquartile mean.",
+            partial(_drawn, plotted, _splits),
+        )
+    for group in plotted.groups:
+        if group.tiles:
+            yield Chart(
+                f"Visited tiles of {group.label}",
+                "Steps spent on each tile, over all its runs and episodes; the scale is logarithmic.",
+                partial(_drawn, plotted, partial(_maps, group=group)),
+            )
+
+
+def _drawn(plotted: Plotted, draw: Callable[[Plotted], Any], dark: bool) -> bytes:
+    with chart_style(dark=dark):
+        return file_of(draw(plotted), "png")
+
+
+def _curves(plotted: Plotted) -> Any:
+    columns = min(2, len(plotted.metrics))
+    rows = -(-len(plotted.metrics) // columns)
+    figure = new_figure(_WIDTH_INCHES, _CURVE_INCHES * rows + _LABEL_INCHES * len(plotted.groups))
+    for place, metric in enumerate(plotted.metrics, start=1):
+        axes: Axes = figure.add_subplot(rows, columns, place)
+        for number, group in enumerate(plotted.groups):
+            curves = group.curves.get(metric)
+            if curves:
+                start, end = max(steps[0] for steps, _ in curves), min(steps[-1] for steps, _ in curves)
+                if start < end:
+                    draw_curves(axes, np.linspace(start, end, CURVE_POINTS), curves, number, group.label)
+        axes.set_title(metric)
+        axes.set_xlabel("steps")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    _legend(figure, plotted)
+    return figure
+
+
+def _splits(plotted: Plotted) -> Any:
+    figure = new_figure(_WIDTH_INCHES, 1.2 + _MILESTONE_INCHES * len(plotted.milestones) * max(len(plotted.groups), 1))
+    axes: Axes = figure.add_subplot()
+    height = 0.8 / len(plotted.groups)
+    for number, group in enumerate(plotted.groups):
+        for place, name in enumerate(plotted.milestones):
+            steps = group.splits.get(name)
+            if not steps:
+                continue
+            at = place - 0.4 + height * (number + 0.5)
+            mean = float(interquartile_mean(steps))
+            axes.plot([mean] * 2, [at - height / 2.5, at + height / 2.5], color=colour(number), linewidth=2.5)
+            axes.plot(steps, [at] * len(steps), "o", color=colour(number), markersize=4, alpha=0.7)
+            text = f" {mean:,.0f}" + (f" ({len(steps)} of {len(group.runs)})" if len(steps) < len(group.runs) else "")
+            axes.annotate(text, (max(steps), at), va="center", fontsize=7, xytext=(4, 0), textcoords="offset points")
+    axes.set_yticks(range(len(plotted.milestones)), plotted.milestones)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.margins(x=0.12)
+    axes.set_xlabel("step of the episode")
+    axes.grid(axis="y", alpha=0.2)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    _legend(figure, plotted)
+    return figure
+
+
+def _legend(figure: Any, plotted: Plotted) -> None:
+    """Labels may be long, so they stand above all panels."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    if len(plotted.groups) > 1:
+        handles = [Line2D([], [], color=colour(n), label=group.label) for n, group in enumerate(plotted.groups)]
+        figure.legend(handles=handles, loc="outside upper left", frameon=False)
+
+
+def _maps(plotted: Plotted, group: PlottedGroup) -> Any:
+    from matplotlib.colors import LogNorm  # noqa: PLC0415
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+    by_visits = sorted(group.tiles, key=lambda map_id: -sum(group.tiles[map_id].values()))
+    columns = min(_MAP_COLUMNS, len(by_visits))
+    rows = -(-len(by_visits) // columns)
+    figure = new_figure(_WIDTH_INCHES, _MAP_INCHES * rows + 0.4)
+    most = max(visits for tiles in group.tiles.values() for visits in tiles.values())
+    image, every = None, []
+    for place, map_id in enumerate(by_visits, start=1):
+        tiles = group.tiles[map_id]
+        visits = np.full((max(y for _, y in tiles) + 1, max(x for x, _ in tiles) + 1), np.nan)
+        for (x, y), count in tiles.items():
+            visits[y, x] = count
+        axes: Axes = figure.add_subplot(rows, columns, place)
+        image = axes.imshow(visits, norm=LogNorm(1, max(most, 2)), cmap="viridis", interpolation="nearest")
+        axes.set_title(
+            f"{plotted.map_names.get(map_id, f'map {map_id >> 8}.{map_id & 255}')}\n{len(tiles):,} tiles", fontsize=8
+        )
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.tick_params(labelsize=6)
+        every.append(axes)
+    if len(plotted.groups) > 1:
+        figure.suptitle(group.label)
+    figure.colorbar(image, ax=every, label="steps", shrink=0.8)
+    return figure

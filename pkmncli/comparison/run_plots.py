@@ -1,0 +1,151 @@
+"""What runs are drawn from: curves of metrics, milestone splits and visited tiles, by group of runs that are alike."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from pkmncli.comparison.compared_runs import LEAST_POINTS, ComparedRun, Curve, read_curve
+from pkmncli.comparison.grouping import group_runs
+from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.plugins import Registry
+from pkmncli.training.assembly import open_store
+
+DEFAULT_METRICS = (
+    "episode/reward",
+    "evaluation/avg_reward",
+    "episode/milestones",
+    "episode/length",
+    "share/rl",
+    "episode/llm_share",
+    "learner/loss",
+    "curriculum/trust",
+    "time/steps_per_second",
+)
+"""Curves that are drawn where none was asked for, those that never move left out."""
+
+Tiles = Mapping[int, Mapping[tuple[int, int], int]]
+"""Visits by map and tile (x, y)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlottedGroup:
+    """Runs that differ in nothing but the seed."""
+
+    label: str
+    runs: tuple[str, ...]
+    curves: Mapping[str, Sequence[Curve]]
+    """By metric, one for each run that has it."""
+    splits: Mapping[str, Sequence[int]]
+    """By milestone, for each run that reached it the step of the episode that was soonest."""
+    tiles: Tiles
+
+
+@dataclass(frozen=True, slots=True)
+class Plotted:
+    """All that is drawn."""
+
+    groups: tuple[PlottedGroup, ...]
+    metrics: tuple[str, ...]
+    milestones: tuple[str, ...]
+    """In the game's order."""
+    map_names: Mapping[int, str]
+
+
+def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Sequence[str], by: Sequence[str]) -> Plotted:
+    """Reads what is drawn of runs, also while they train.
+
+    Args:
+        runs: one or more.
+        registry: where the stores of their tables are looked up.
+        metrics: names of metrics; by default those that tell most.
+        by: settings that tell groups apart; by default all that differ.
+
+    Raises:
+        ConfigurationError: no run has such a metric or setting.
+        RunError: there is nothing to draw yet, or a table cannot be read.
+    """
+    wanted = tuple(dict.fromkeys(metrics)) or DEFAULT_METRICS
+    groups = []
+    for group in group_runs(runs, by):
+        curves = {name: _curves(group.runs, registry, name) for name in wanted}
+        groups.append(
+            PlottedGroup(
+                group.label,
+                tuple(run.run.name for run in group.runs),
+                {name: found for name, found in curves.items() if found and (metrics or _moves(found))},
+                _splits(group.runs),
+                _tiles(group.runs, registry),
+            )
+        )
+    drawn = tuple(name for name in wanted if any(name in group.curves for group in groups))
+    for name in metrics:
+        if name not in drawn:
+            raise ConfigurationError(_no_metric(name, runs, registry))
+    if not drawn and not any(group.tiles for group in groups):
+        raise RunError("there is nothing to draw yet: none of the runs has ended an episode")
+    names = [_names(run) for run in runs]
+    order = dict.fromkeys(name for one in names for name in one.get("milestones", ()))
+    reached = {name for group in groups for name in group.splits}
+    return Plotted(
+        tuple(groups),
+        drawn,
+        tuple(name for name in (*order, *sorted(reached - order.keys())) if name in reached),
+        {int(number): str(name) for one in names for number, name in one.get("maps", {}).items()},
+    )
+
+
+def _curves(runs: Sequence[ComparedRun], registry: Registry, metric: str) -> list[Curve]:
+    curves = [read_curve(run, registry, metric) for run in runs]
+    return [curve for curve in curves if len(curve[0]) >= LEAST_POINTS]
+
+
+def _moves(curves: Sequence[Curve]) -> bool:
+    return any(values.max() > values.min() for _, values in curves)
+
+
+def _splits(runs: Sequence[ComparedRun]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for run in runs:
+        for name, reached in run.summary.get("milestones", {}).items():
+            if reached.get("best_step") is not None:
+                found[name].append(int(reached["best_step"]))
+    return dict(found)
+
+
+def _tiles(runs: Sequence[ComparedRun], registry: Registry) -> Tiles:
+    found: dict[int, dict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
+    for run in runs:
+        store: Any = open_store(registry, run.tables)
+        try:
+            rows = store.count("decisions", ("map_id", "x", "y")) if hasattr(store, "count") else ()
+        finally:
+            store.close()
+        for map_id, x, y, visits in rows:
+            found[map_id][x, y] += visits
+    return {map_id: dict(tiles) for map_id, tiles in found.items() if map_id}
+
+
+def _names(run: ComparedRun) -> dict[str, Any]:
+    try:
+        content = json.loads((run.run.folder / "names.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # numbers will do
+    return content if isinstance(content, dict) else {}
+
+
+def _no_metric(metric: str, runs: Sequence[ComparedRun], registry: Registry) -> str:
+    names = set()
+    for run in runs:
+        store = open_store(registry, run.tables)
+        try:
+            names |= {row["name"] for row in store.read("metrics")}
+        finally:
+            store.close()
+    near = get_close_matches(metric, sorted(names), n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(names)) or 'none'}"
+    return f"no run has two values of the metric '{metric}': {hint}"

@@ -1,0 +1,57 @@
+"""Writes words below a picture of the game, so that the picture itself stays whole, and puts pictures side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LINE_PIXELS = 36
+FONT_PIXELS = 24
+_MARGIN = 12
+_BACKGROUND = (24, 26, 32)
+_COLOURS = ((150, 158, 170), (245, 245, 245), (255, 206, 92), (150, 200, 255))
+"""Of the lines, the first on: progress, place, what was pressed, why."""
+
+
+def with_caption(picture: NDArray[np.uint8], lines: Sequence[str]) -> NDArray[np.uint8]:
+    """The picture (height, width, 3) with a band of text below; what is too long for the width is cut off.
+
+    The font is the one in Pillow, Aileron by Sora Sagano, which is in the public domain (CC0 1.0).
+    """
+    return np.concatenate([picture, _band(tuple(lines), picture.shape[1])])
+
+
+def side_by_side(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Two pictures of the same height next to each other."""
+    return np.concatenate([left, right], axis=1)
+
+
+@lru_cache(maxsize=8)  # steps that say the same come one after the other
+def _band(lines: tuple[str, ...], width: int) -> NDArray[np.uint8]:
+    from PIL import Image, ImageDraw  # noqa: PLC0415 - only captions need it
+
+    band = Image.new("RGB", (width, LINE_PIXELS * len(lines)), _BACKGROUND)
+    draw = ImageDraw.Draw(band)
+    for number, line in enumerate(lines):
+        place = (_MARGIN, number * LINE_PIXELS + (LINE_PIXELS - FONT_PIXELS) // 2)
+        draw.text(place, _cut(line, width - 2 * _MARGIN), _COLOURS[number % len(_COLOURS)], _font())
+    return np.asarray(band)
+
+
+def _cut(line: str, most: int) -> str:
+    while line and _font().getlength(line) > most:
+        line = line[:-4].rstrip() + "..." if len(line) > 4 else ""
+    return line
+
+
+@lru_cache(maxsize=1)
+def _font() -> Any:
+    from PIL import ImageFont  # noqa: PLC0415
+
+    return ImageFont.load_default(FONT_PIXELS)

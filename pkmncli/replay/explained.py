@@ -1,0 +1,73 @@
+"""What was decided at each step of a recorded episode, by whom and why, and where that was: words for a viewer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.api import Source
+
+if TYPE_CHECKING:
+    from pkmncli.api import Facts
+    from pkmncli.replay.recorded import PlayedStep, RecordedEpisode
+
+_WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "the rules", Source.LLM: "the LLM"}
+_MAPS_PER_GROUP = 256
+
+LINES = 4
+"""Of a caption: progress; place; who pressed what; why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What maps and phases are called in a run's game; numbers where it is not known."""
+
+    maps: Mapping[int, str]
+    phases: Sequence[str]
+
+    @classmethod
+    def of(cls, run_folder: Path) -> Names:
+        """The names that a training left in its folder."""
+        try:
+            content = json.loads((run_folder / "names.json").read_text(encoding="utf-8"))
+            return cls({int(number): str(name) for number, name in content["maps"].items()}, content["phases"])
+        except (OSError, ValueError, KeyError, AttributeError):
+            return cls({}, ())  # only the caption is poorer without
+
+    def place(self, facts: Facts) -> str:
+        """A place in words: ``Fern Trail (5, 7), battle``."""
+        name = self.maps.get(facts.map_id, f"map {facts.map_id // _MAPS_PER_GROUP}.{facts.map_id % _MAPS_PER_GROUP}")
+        phase = self.phases[facts.phase] if facts.phase < len(self.phases) else ""
+        return f"{name} ({facts.x}, {facts.y})" + (f", {phase}" if phase else "")
+
+
+class Explanation:
+    """Captions for the steps of an episode.
+
+    Args:
+        episode: which is shown.
+        decisions: its rows of the table of decisions, where there are any: evaluations record none.
+        names: of the game.
+    """
+
+    def __init__(self, episode: RecordedEpisode, decisions: Sequence[Mapping[str, Any]], names: Names) -> None:
+        self._steps = len(episode.presses)
+        self._decisions = {int(row["step"]): row for row in decisions}
+        self._names = names
+        self._milestones = sorted((step, name) for name, step in episode.milestones.items())
+
+    def lines(self, step: PlayedStep, facts: Facts) -> tuple[str, str, str, str]:
+        """Progress; place; who pressed what; why. ``facts`` are those after the step."""
+        reached = [name for at, name in self._milestones if at <= step.number]
+        progress = f"step {step.number:,} of {self._steps:,}   reward {step.total_reward:,.1f}"
+        if reached:
+            progress += f"   {reached[-1]}"
+        row = self._decisions.get(step.number)
+        pressed, reason = step.action.name.lower(), ""
+        if row is not None:
+            pressed += f", by {_WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
+            reason = str(row["reason"])
+        return progress, self._names.place(facts), pressed, reason

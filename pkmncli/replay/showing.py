@@ -1,0 +1,152 @@
+"""Finds recorded episodes of runs, and films them or shows them in a terminal or a window, at a pace."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pkmncli.api import Environment
+from pkmncli.config import ResolvedSettings
+from pkmncli.errors import CheckpointError, RunError
+from pkmncli.plugins import Registry
+from pkmncli.replay.explained import LINES, Explanation, Names
+from pkmncli.replay.recorded import RecordedEpisode, choose_episode, first_shown
+from pkmncli.replay.shown import Show, ShownEpisode
+from pkmncli.replay.window import PictureWindow
+from pkmncli.runs import Run, open_run
+from pkmncli.training.assembly import environment_spec, open_store
+from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.episode_starts import state_file
+from pkmncli.training.evaluation import EVALUATIONS
+from pkmncli.training.session import tables_folder
+from pkmncli.video import TerminalScreen, open_video
+
+
+def open_episode(
+    which: str | None,
+    save_dir: Path | None,
+    registry: Registry,
+    episode: str,
+    *,
+    evaluation: bool = False,
+    begin: str | None = None,
+) -> ShownEpisode:
+    """An episode of a run, with an environment that has not begun it yet; to be closed by the caller.
+
+    Args:
+        which: the run, by name or folder; the latest without.
+        save_dir: folder of the run folders.
+        registry: where plugins are looked up.
+        episode: which one, as :func:`pkmncli.replay.recorded.choose_episode` has it.
+        evaluation: one of the latest evaluation, not of the training.
+        begin: milestone or step from which on it is shown.
+
+    Raises:
+        RunError: there is no such run or episode.
+        EmulatorError: the run was of another image or game.
+    """
+    run = open_run(which, save_dir)
+    settings = ResolvedSettings.from_run(run.folder, registry)
+    folder = tables_folder(settings, run)
+    if evaluation:
+        evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))
+        if not evaluations:
+            raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
+        folder = evaluations[-1]
+    store = open_store(registry, folder)
+    try:
+        recorded = _with_start(choose_episode(store.read("episodes"), episode), run, settings)
+        first = first_shown(recorded, begin)
+        decisions: list[dict[str, Any]] = []
+        if not evaluation:
+            key = [recorded.environment, recorded.episode]
+            decisions = store.read("decisions", "environment = ? AND episode = ?", key)
+    finally:
+        store.close()
+    environment = build_environment(settings, registry, run)
+    return shown_episode(run, environment, recorded, decisions, first)
+
+
+def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) -> Environment:
+    """An environment with pictures for people. Raises EmulatorError where the run was of another image or game."""
+    environment: Environment = environment_spec(settings, registry, for_people=True).build()
+    try:
+        with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself has to tell
+            environment.load_state(read_checkpoint(run.checkpoints.resolve()).workers[0].environment)
+    except BaseException:
+        environment.close()
+        raise
+    return environment
+
+
+def shown_episode(
+    run: Run,
+    environment: Environment,
+    recorded: RecordedEpisode,
+    decisions: list[dict[str, Any]],
+    first: int = 1,
+) -> ShownEpisode:
+    """An episode put together with what explains it."""
+    return ShownEpisode(
+        f"{run.name}, {recorded.title}",
+        environment,
+        recorded,
+        Explanation(recorded, decisions, Names.of(run.folder)),
+        first,
+    )
+
+
+def play_silently(show: Show) -> None:
+    """Plays all of it, which checks it."""
+    for _step in show:
+        pass
+
+
+def film(show: Show, path: Path, speed: float) -> None:
+    """Films it; the film appears when it is complete. Raises RunError where it can't be written."""
+    # Words need the pixels; without any, a gif of half the size is as good.
+    with open_video(path, show.frames_per_second * speed, enlarged=show.overlay) as writer:
+        for _step in show:
+            writer.add(show.picture() if show.overlay else show.screens())
+
+
+def show_in_terminal(show: Show, speed: float) -> None:
+    """Plays it in the terminal, in half blocks."""
+    with TerminalScreen(LINES if show.overlay else 1) as screen:
+        for _step in _paced(show, speed):
+            screen.show(show.screens(), show.caption())
+
+
+def show_in_window(show: Show, speed: float) -> None:
+    """Plays it in a window, until its end or until that is closed. Raises ConfigurationError without a display."""
+    with PictureWindow(" | ".join(one.title for one in show.episodes)) as window:
+        for _step in _paced(show, speed):
+            window.show(show.picture())
+            if not window.open:
+                return
+
+
+def _paced(show: Show, speed: float) -> Iterator[None]:
+    """The steps at a multiple of the real console's speed, as far as this machine keeps up."""
+    seconds = 1 / (show.frames_per_second * speed)
+    due = time.monotonic()
+    for _step in show:
+        yield
+        due = max(due + seconds, time.monotonic() - seconds)
+        time.sleep(max(due - time.monotonic(), 0))
+
+
+def _with_start(recorded: RecordedEpisode, run: Run, settings: ResolvedSettings) -> RecordedEpisode:
+    """The episode with the state that it began in, where another episode had got there."""
+    own = settings.train.init_state
+    if not recorded.start or (own is not None and own.stem == recorded.start):
+        return recorded
+    path = state_file(run.starts_folder, recorded.start)
+    try:
+        return replace(recorded, start_state=path.read_bytes())
+    except OSError as error:
+        raise RunError(f"the start of {recorded.title}, {path}, cannot be read: {error.strerror}") from error

@@ -1,0 +1,61 @@
+"""A window that shows pictures, where there is a display: Tk's, which comes with Python."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_ELSEWHERE = "use --terminal, or --video FILE"
+
+
+class PictureWindow:
+    """To be entered: ``with PictureWindow("title") as window``.
+
+    Raises:
+        ConfigurationError: there is no display, or this Python has no Tk.
+    """
+
+    def __init__(self, title: str) -> None:
+        try:
+            import tkinter  # noqa: PLC0415 - only a window needs it, and some systems package it by itself
+        except ImportError:
+            raise ConfigurationError(f"--window: this Python has no tkinter; install it, or {_ELSEWHERE}") from None
+        try:
+            self._root = tkinter.Tk()
+        except tkinter.TclError as error:
+            raise ConfigurationError(f"--window: there is no display ({error}); {_ELSEWHERE}") from None
+        self._root.title(title)
+        self._root.resizable(False, False)
+        self._label = tkinter.Label(self._root, borderwidth=0)
+        self._label.pack()
+        self._picture: Any = None
+        self.open = True
+        """Whether the user has it open still."""
+        self._root.protocol("WM_DELETE_WINDOW", self._close)
+        self._root.bind("<Escape>", lambda _event: self._close())
+
+    def __enter__(self) -> PictureWindow:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._picture = None  # before the interpreter that it belongs to goes
+        self._root.destroy()
+
+    def _close(self) -> None:
+        self.open = False
+
+    def show(self, picture: NDArray[np.uint8]) -> None:
+        """Shows a picture, (height, width, 3), as large as it is."""
+        from PIL import Image, ImageTk  # noqa: PLC0415
+
+        self._picture = ImageTk.PhotoImage(Image.fromarray(picture))
+        self._label.configure(image=self._picture)
+        self._root.update()

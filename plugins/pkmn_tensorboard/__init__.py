@@ -1,0 +1,1 @@
+"""TensorBoard: metrics as event files in the run folder."""

@@ -1,0 +1,16 @@
+"""Registers the tracker that writes TensorBoard's event files."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_trackers(register: Register) -> None:
+    """Adds ``tensorboard``."""
+    register(
+        "tensorboard",
+        "pkmn_tensorboard.tracker:TensorBoardTracker",
+        help="TensorBoard event files, in tensorboard/ of the run folder",
+    )

@@ -1,0 +1,1 @@
+"""Weights & Biases: metrics to its server, or offline into the run folder."""

@@ -1,0 +1,18 @@
+"""Registers the tracker for Weights & Biases."""
+
+from __future__ import annotations
+
+from pkmncli.api import Register
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_trackers(register: Register) -> None:
+    """Adds ``wandb``."""
+    register(
+        "wandb",
+        "pkmn_wandb.tracker:WandbTracker",
+        config="pkmn_wandb.settings:WandbSettings",
+        help="Weights & Biases (wandb login, or WANDB_MODE=offline)",
+        extra="wandb",
+    )

@@ -1,0 +1,140 @@
+"""``pkmn plot``: a page that needs nothing else, or a picture; what they are drawn from is what was recorded."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from pkmncli.comparison.compared_runs import find_runs
+from pkmncli.comparison.run_plots import read_plotted
+from pkmncli.plugins import get_registry
+from pkmncli.training.assembly import open_store
+
+Pkmn = Callable[..., Any]
+
+
+@pytest.fixture
+def runs(shared_run: Callable[..., Path], tmp_path: Path) -> list[Path]:
+    """Three runs: two that differ in the seed, one with two environments."""
+    made = []
+    for name, original, seed in (("a", shared_run(), 0), ("b", shared_run(), 1), ("c", shared_run("adaptive", 2), 0)):
+        run = Path(shutil.copytree(original, tmp_path / "runs" / name))
+        config = run / "config.toml"
+        config.write_text(re.sub(r"^seed = \d+", f"seed = {seed}", config.read_text(), flags=re.MULTILINE))
+        made.append(run)
+    return made
+
+
+class Page(HTMLParser):
+    """All that a page would load, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.sources: list[str] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in {"script", "link", "iframe", "object", "embed"}
+        self.sources += [value or "" for name, value in attrs if name in {"src", "srcset", "href"}]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_a_page_needs_nothing_else(pkmn: Pkmn, runs: list[Path], tmp_path: Path) -> None:
+    result = pkmn("plot", "a", "b", "c")
+    assert (result.code, result.out, result.err) == (0, "", "Wrote plot.html.\n")
+    text = (tmp_path / "plot.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert len(page.sources) == 2 * 4, "curves, splits and the tiles of two groups, each for light and dark"
+    assert all(source.startswith("data:image/png;base64,") for source in page.sources)
+    assert not re.search(r"https?://|url\(|@import", text)
+    assert "prefers-color-scheme: dark" in text
+    for words in ("3 runs", "Curves", "Milestone splits", "Visited tiles of envs=1", "Visited tiles of envs=2", "a, b"):
+        assert words in page.words
+    dark, light = (shades(source) for source in page.sources[:2])
+    assert dark < 80 and light > 200, "the one for dark pages is dark"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plot.html", "runs"]
+
+
+def shades(source: str) -> float:
+    """The middle shade of an embedded picture, 0 to 255: that of its background."""
+    with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as image:
+        return float(np.median(np.asarray(image.convert("L"))))
+
+
+def test_the_latest_run_is_drawn_as_a_picture(pkmn: Pkmn, runs: list[Path], tmp_path: Path) -> None:
+    assert pkmn("plot", "--out", "it.png").code == 0
+    with Image.open(tmp_path / "it.png") as image:
+        assert image.width == 1500 and image.height > 800
+        assert len(image.convert("RGB").getcolors(100_000) or ()) > 50
+    metrics = [f"--metric=episode/{name}" for name in ("length", "reward", "milestones")]
+    assert pkmn("plot", "--out", "three.png", *metrics).code == 0
+    with Image.open(tmp_path / "three.png") as image, Image.open(tmp_path / "it.png") as whole:
+        assert image.height > whole.height, "three curves take two rows"
+
+
+def test_tiles_curves_and_splits_are_those_that_were_recorded(runs: list[Path], tmp_path: Path) -> None:
+    plotted = read_plotted(find_runs([str(tmp_path / "runs")], None), get_registry(), (), ())
+    alike, other = plotted.groups
+    assert (alike.runs, other.runs) == (("a", "b"), ("c",))
+    visits: Counter[tuple[int, int, int]] = Counter()
+    for run in runs[:2]:
+        store = open_store(get_registry(), run)
+        visits.update((row["map_id"], row["x"], row["y"]) for row in store.read("decisions"))
+        store.close()
+    assert {(map_id, x, y): count for map_id, tiles in alike.tiles.items() for (x, y), count in tiles.items()} == visits
+    assert sum(visits.values()) == 480
+    assert {plotted.map_names[map_id] for map_id in alike.tiles} == {"Home 1F", "Home 2F", "Alderbrook"}
+    assert len(alike.curves["episode/reward"]) == 2
+    assert "episode/length" not in plotted.metrics, "it stands still"
+    assert plotted.milestones == ("game_started", "downstairs", "outside")
+    assert len(alike.splits["outside"]) == 2 and max(alike.splits["outside"]) <= 30
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--out=plot.svg",), 2, "ends in .html or .png"),
+        (("--out=nowhere/plot.png",), 2, "there is no folder"),
+        (("--metric=episode/rewards",), 2, "did you mean 'episode/reward'?"),
+        (("a", "c", "--by=env"), 0, "Wrote plot.html."),
+        (("a", "--by=sed"), 2, "did you mean 'seed'?"),
+        (("none",), 5, "none"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(options: tuple[str, ...], code: int, said: str, pkmn: Pkmn) -> None:
+    result = pkmn("plot", *options)
+    assert result.code == code
+    assert said in result.err and len(result.err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("runs")
+def test_without_matplotlib_the_line_that_installs_it_is_told(pkmn: Pkmn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = pkmn("plot")
+    assert (result.code, result.err) == (
+        2,
+        "a plot needs matplotlib, which is not installed; run: pip install 'pkmncli[plot]'\n",
+    )
+
+
+def test_a_run_without_anything_is_told(pkmn: Pkmn, runs: list[Path]) -> None:
+    for table in ("decisions", "metrics", "episodes"):
+        shutil.rmtree(runs[0] / table)
+    result = pkmn("plot", "a")
+    assert result.code == 5 and "nothing to draw yet" in result.err
