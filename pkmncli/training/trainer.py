@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
 from pkmncli.hybrid.arbiter import Arbiter
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.checkpoints import Checkpoint
+from pkmncli.training.episode_starts import keep_state, state_file
 from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.intervals import crossings
 from pkmncli.training.learner_thread import LearnerThread
@@ -22,6 +24,7 @@ from pkmncli.training.press_log import PressLog
 from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
+from pkmncli.training.spectators import Request, Spectators, wait_while
 from pkmncli.training.statistics import TrainingStatistics
 from pkmncli.training.status import Observer, TrainerOptions
 
@@ -57,6 +60,7 @@ class Trainer:
         progression: changes how much say each side has; nothing changes without.
         examine: evaluates the learner; called at every ``eval_interval`` and at the end.
         fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
+        spectators: those who watch from other processes, and may ask for a pause and the like.
     """
 
     def __init__(
@@ -76,6 +80,7 @@ class Trainer:
         progression: Progression | None = None,
         examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
         fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
+        spectators: Spectators | None = None,
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -89,6 +94,7 @@ class Trainer:
         self._progression = progression or Progression()
         self._examine = examine
         self._fire = fire
+        self._spectators = spectators
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._recorder = Recorder(store, pool.num_envs, on_batch=self._on_batch, start=start)
@@ -149,6 +155,7 @@ class Trainer:
                 self.save_checkpoint()
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
                 self._measure(interrupted)
+                self._attend(interrupted)
                 if not interrupted():
                     self._one_step(interrupted)
             if self._options.eval_interval.ever and not interrupted():
@@ -255,6 +262,43 @@ class Trainer:
         kept = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
         self._recorder.add_metrics(self.statistics.steps, metrics | kept)
         self._observer.on_status(status)
+
+    # Spectators ------------------------------------------------------------------------------------------------------
+
+    def _attend(self, interrupted: Callable[[], bool]) -> None:
+        """Between two steps: shows those who watch where it stands, and does what they ask for.
+
+        Nothing of it changes what is decided, and time spent standing still counts for no speed.
+        """
+        spectators = self._spectators
+        if spectators is None or not spectators.due:
+            return
+        self._serve(spectators)
+        if spectators.want_pause:
+            self._recorder.flush()  # so that all there is can be looked at
+            self._meters.leave_out(
+                wait_while(
+                    lambda: spectators.want_pause and not interrupted(), lambda: self._serve(spectators, paused=True)
+                )
+            )
+
+    def _serve(self, spectators: Spectators, *, paused: bool = False) -> None:
+        spectators.show(self.statistics, min(self._options.fraction_used(self.statistics), 1.0), paused=paused)
+        for request, index in spectators.requests():
+            if request is Request.CHECKPOINT:
+                self.save_checkpoint()
+                spectators.answer(f"Checkpoint of step {self.statistics.steps:,} saved.")
+            else:
+                spectators.answer(self._keep_start(index))
+
+    def _keep_start(self, index: int) -> str:
+        """Keeps the state of an environment for episodes to begin in. Returns what came of it, in words."""
+        state = self._pool.start_state(index)
+        if state is None:
+            return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
+        folder = self._run.folder / "starts"
+        path = state_file(folder, keep_state(folder, state))
+        return f"State of environment {index} saved. Begin there: pkmn train --init-state {shlex.quote(str(path))}"
 
     # Episodes --------------------------------------------------------------------------------------------------------
 

@@ -119,6 +119,10 @@ class WorkerPool:
         """What each environment shows now: views of shape (num_envs, ...), valid until the step after the next."""
         return self._block.slots[self._slots[0]]
 
+    def records(self) -> NDArray[Any]:
+        """The record of the latest step of each environment: a view of shape (num_envs,), overwritten by the next."""
+        return self._block.records
+
     def pilot_confidences(self) -> NDArray[np.float32]:
         """How sure each environment's pilot is of what it would press now, shape (num_envs,)."""
         confidences: NDArray[np.float32] = self._block.records["pilot_confidence"].copy()
