@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from pkmncli.api.learning import Algorithm, ExportedPolicy, ExportingAlgorithm, Segment, Transitions
     from pkmncli.api.registration import API_VERSION, PROVIDED, Register
-    from pkmncli.api.runs import EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.runs import Analyzer, EpisodeSummary, ExportingStore, RunInfo, Store, find_run, open_analyzer
     from pkmncli.api.strategies import Strategy, StrategyType
 
 _HOMES = {
@@ -41,6 +41,7 @@ _HOMES = {
     "Action": "decisions",
     "Advice": "decisions",
     "Algorithm": "learning",
+    "Analyzer": "runs",
     "Context": "environments",
     "Decision": "decisions",
     "Environment": "environments",
@@ -74,6 +75,7 @@ _HOMES = {
     "StrategyType": "strategies",
     "Transitions": "learning",
     "find_run": "runs",
+    "open_analyzer": "runs",
 }
 """The module of each name."""
 
@@ -87,6 +89,7 @@ __all__ = [
     "Action",
     "Advice",
     "Algorithm",
+    "Analyzer",
     "Context",
     "Decision",
     "Environment",
@@ -115,6 +118,7 @@ __all__ = [
     "StrategyType",
     "Transitions",
     "find_run",
+    "open_analyzer",
 ]
 
 

@@ -114,6 +114,8 @@ class LiveTraining:
 
     def __init__(self, board: LiveBoard, process_id: int, process_began: float, num_envs: int) -> None:
         self._board = board
+        self.screen_shape = None if board.screens is None else board.screens.shape[1:]
+        """Of one environment's screen: (height, width, 3) RGB, or (height, bytes) with two pixels in a byte."""
         self._process = (process_id, process_began)
         self.num_envs = num_envs
 

@@ -88,6 +88,7 @@ MAY_CHANGE = (
     "log_level",
     "headless",
     "quiet",
+    "web",
     "web_port",
 )
 """Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
@@ -217,7 +218,8 @@ class TrainSettings(BaseModel):
         "INFO", description="least severe messages that log.txt keeps"
     )
     quiet: bool = Field(False, description="show no progress")
-    web_port: int = Field(8080, ge=1, le=65535, description="port of the live page")
+    web: bool = Field(False, description="show the training on a live page")
+    web_port: int = Field(8080, ge=1, le=65535, description="port of the live page; the next free one where it is taken")
 
     @property
     def reward_weights(self) -> dict[str, float]:

@@ -260,6 +260,8 @@ class Trainer:
     def _log_metrics(self) -> None:
         metrics, status = self._meters.take(self.statistics)
         kept = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
+        if self._desk is not None:
+            kept |= self._desk.metrics()
         self._recorder.add_metrics(self.statistics.steps, metrics | kept)
         self._observer.on_status(status)
 
