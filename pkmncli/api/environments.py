@@ -53,6 +53,9 @@ class Environment(Protocol):
     ``reset(seed=..., options={"start_state": bytes})`` and ``step`` are Gymnasium's. Observations are a
     dictionary of arrays; ``action_mask`` int8 (n,), 1 = allowed, is always among them. A state passed through
     :meth:`save_state` and :meth:`load_state` goes on exactly as if it had never been saved.
+
+    It may also have ``view()``: the picture as people see it now, (height, width, 3) uint8, or None where none is
+    drawn. Those who watch a training see it; without it they see the screen that the learner observes.
     """
 
     observation_space: gymnasium.spaces.Dict

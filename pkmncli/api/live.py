@@ -2,8 +2,8 @@
 
 While it runs, a training keeps two files in its run folder: ``live.json`` says which process it is and how its screens
 are laid out, and ``live.board`` is memory that trainer and viewers map. The trainer fills it only while someone looks,
-and reads from it what was asked. Nobody waits for anybody: a viewer may stop reading, or die, at any moment, and what it
-reads may be half of one step and half of the next.
+and reads from it what was asked. Nobody waits for anybody: a viewer may stop reading, or die, at any moment, and what
+it reads may be half of one step and half of the next.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ MESSAGE_BYTES = 480
 
 REQUESTS_DTYPE = np.dtype(
     [
-        ("watched_until", "f8"),  # seconds since 1970 until which someone wants to see what is going on
+        ("watched_until", "f8"),  # seconds since 1970 until which someone wants to know what is going on
+        ("picture_interval_s", "f8"),  # seconds between two pictures meanwhile; 0 for none
         ("pause", "u1"),  # 1 while the training is to stand still
         ("stop", "u1"),  # 1 once it is to end
         ("saves", "u4"),  # checkpoints asked for so far
@@ -138,9 +139,10 @@ class LiveTraining:
         """Whether the process of the training is still there."""
         return _is_running(*self._process)
 
-    def watch(self, seconds: float) -> None:
-        """Has the trainer tell where it stands for so long. Call it again before that is over."""
+    def watch(self, seconds: float, pictures_per_second: float) -> None:
+        """Has the trainer tell where it stands for so long, and fill in pictures. Call it again before that is over."""
         requests = self._board.requests
+        requests["picture_interval_s"] = 1 / pictures_per_second if pictures_per_second > 0 else 0.0
         requests["watched_until"] = max(float(requests["watched_until"][0]), time.time() + seconds)
 
     def state(self) -> LiveState:
@@ -163,9 +165,9 @@ class LiveTraining:
         return self._board.records.copy()
 
     def screens(self) -> NDArray[np.uint8] | None:
-        """What each environment shows, (num_envs, ...): RGB, or rows of bytes with two pixels of 4 bits each.
+        """What each environment showed lately, (num_envs, ...): RGB, or rows of bytes with two pixels of 4 bits each.
 
-        None where the training observes no screens.
+        None where there is nothing to see.
         """
         screens = self._board.screens
         return None if screens is None else screens.copy()
@@ -194,6 +196,6 @@ def _is_running(process_id: int, began: float) -> bool:
 
     try:
         process = psutil.Process(process_id)
-        return abs(process.create_time() - began) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+        return abs(process.create_time() - began) < 1.0 and bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return process_id == os.getpid()

@@ -219,7 +219,9 @@ class TrainSettings(BaseModel):
     )
     quiet: bool = Field(False, description="show no progress")
     web: bool = Field(False, description="show the training on a live page")
-    web_port: int = Field(8080, ge=1, le=65535, description="port of the live page; the next free one where it is taken")
+    web_port: int = Field(
+        8080, ge=1, le=65535, description="port of the live page; the next free one where it is taken"
+    )
 
     @property
     def reward_weights(self) -> dict[str, float]:

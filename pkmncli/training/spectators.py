@@ -28,7 +28,7 @@ SECONDS_BETWEEN_LOOKS = 0.04
 """How often the board is filled and requests are read, at most: 25 times a second."""
 
 SCREEN = "screen"
-"""The part of an observation that people can look at."""
+"""The part of an observation that people can look at, where an environment draws nothing for them."""
 
 
 class Request(Enum):
@@ -50,12 +50,12 @@ class Spectators:
         self._folder = folder
         self._pool = pool
         self._board: LiveBoard | None = None
-        self._next_look = 0.0
+        self._next_look = self._next_picture = 0.0
+        self._from_observations = False
         self._saves = self._starts = 0
 
     def __enter__(self) -> Spectators:
-        space = self._pool.observation_space.spaces.get(SCREEN)
-        shape = None if space is None or space.shape is None else tuple(space.shape)
+        shape = self._picture_shape()
         path = self._folder / BOARD_FILE
         with write_errors_explained(path):
             path.unlink(missing_ok=True)
@@ -103,8 +103,7 @@ class Spectators:
         if board is None or float(board.requests["watched_until"][0]) < time.time():
             return
         board.records[:] = self._pool.records()
-        if board.screens is not None:
-            board.screens[:] = self._pool.observations()[SCREEN]
+        self._show_pictures(board)
         state = board.state
         state["steps"] = statistics.steps
         state["episodes"] = statistics.episodes
@@ -112,6 +111,27 @@ class Spectators:
         state["fraction_done"] = fraction_done
         state["paused"] = paused
         state["updated"] = time.time()
+
+    def _picture_shape(self) -> tuple[int, ...] | None:
+        """Of one environment's picture: what it draws for people, or else the screen that it observes."""
+        for picture in self._pool.views()[:1]:
+            if picture is not None:
+                return picture.shape
+        self._from_observations = True
+        space = self._pool.observation_space.spaces.get(SCREEN)
+        return None if space is None or space.shape is None else tuple(space.shape)
+
+    def _show_pictures(self, board: LiveBoard) -> None:
+        interval, now = float(board.requests["picture_interval_s"][0]), time.monotonic()
+        if board.screens is None or not interval or now < self._next_picture:
+            return
+        self._next_picture = now + interval
+        if self._from_observations:
+            board.screens[:] = self._pool.observations()[SCREEN]
+            return
+        for place, picture in enumerate(self._pool.views()):
+            if picture is not None:
+                board.screens[place] = picture
 
     def requests(self) -> list[tuple[Request, int]]:
         """What was asked for since the last call, and of which environment."""

@@ -6,7 +6,7 @@ import io
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import MEMORY_HASH_INTERVAL, PILOT_ACTS, REASON_BYTES, Advice, Decision, Environment, Pilot, Source
 from pkmncli.errors import PkmnError, TrainingError
@@ -14,6 +14,10 @@ from pkmncli.training.press_log import PressLog, advice_from
 from pkmncli.training.seeds import derive_seed, episode_number
 from pkmncli.training.shared_block import TERMINAL_SLOT, SharedBlock
 from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TRIED_STARTS = (0, 1)
 """Seeds with which a state is tried as a start: a start begins a little differently with each."""
@@ -128,6 +132,12 @@ class Worker:
         file = io.BytesIO()
         Image.fromarray(pixels).save(file, "PNG")
         return file.getvalue()
+
+    def view(self) -> NDArray[np.uint8] | None:
+        """The picture that people see, (height, width, 3); None where the environment has none for them."""
+        see = getattr(self.environment, "view", None)
+        picture: NDArray[np.uint8] | None = None if see is None else see()
+        return picture
 
     def milestones(self) -> list[int]:
         """Steps at which the milestones of the running episode were reached, -1 for those that were not."""

@@ -287,6 +287,10 @@ class WorkerPool:
         line: str = self.call(index, "status")
         return line
 
+    def views(self) -> list[NDArray[np.uint8] | None]:
+        """What each environment looks like to people, (height, width, 3); None where it has no picture for them."""
+        return self.call_all("view")
+
     def picture(self, index: int) -> bytes:
         """What one environment's screen shows, as a PNG file."""
         png: bytes = self.call(index, "picture")

@@ -7,6 +7,7 @@ ends it, or is gone, the server reads its end.
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -27,8 +28,11 @@ def begin(run: RunInfo) -> None:
     """Starts the server of a run's page, and says where the page is."""
     end()
     if sys.platform == "win32":
-        raise ConfigurationError("beside a training there is no page on Windows yet: use 'pkmn dashboard' in a second window")
+        raise ConfigurationError(
+            "beside a training there is no page on Windows yet: use 'pkmn dashboard' in a second window"
+        )
     settings = run.settings[""]
+    debug = os.environ.get("PKMN_DEBUG", "0") not in {"", "0"}
     with contextlib.closing(listen(LOOPBACK, settings["web_port"])) as listening:
         descriptor = listening.fileno()
         command = [sys.executable, "-m", "pkmn_dashboard.server_process", str(run.folder), str(descriptor)]
@@ -37,7 +41,7 @@ def begin(run: RunInfo) -> None:
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=None if debug else subprocess.DEVNULL,
                 pass_fds=[descriptor],
                 start_new_session=True,  # Ctrl-C is for the trainer
             )

@@ -25,7 +25,9 @@ def dashboard(
     host: Annotated[
         str, typer.Option(help="Address to serve at. Others than this machine's own need a token, which is printed.")
     ] = LOOPBACK,
-    view_only: Annotated[bool, typer.Option("--view-only", help="Without the buttons that pause, save or stop.")] = False,
+    view_only: Annotated[
+        bool, typer.Option("--view-only", help="Without the buttons that pause, save or stop.")
+    ] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
     """Show a run on a live page, in a browser of this machine. Ctrl-C ends it.

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from pkmn_dashboard.pictures import png
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.api import Action, Source
 from pkmncli.api.live import LiveState, LiveTraining
@@ -28,6 +29,10 @@ SECONDS_BETWEEN_STATES = 1.0
 
 SPEED_SECONDS = 3.0
 """What the speed is taken over."""
+
+
+_ACTIONS = {int(action): action.name.lower() for action in Action}
+_SOURCES = {int(source): source.name.lower() for source in Source}
 
 
 class LiveEvents:
@@ -44,16 +49,18 @@ class LiveEvents:
         self._read_at = -math.inf
         self._state_text = "{}"
         self._pictures: list[tuple[int, bytes, str]] = []
-        """Of each environment: how often it changed, its bytes, and the same as text."""
+        """Of each environment: how often it changed, its pixels, and the same as a PNG file in base64."""
+        self._rates: list[float] = []
+        """Pictures a second that each viewer wants."""
         self._past: deque[tuple[float, int, float]] = deque(maxlen=256)
         """When, steps and seconds of training, of the states read lately."""
-        self.viewers = 0
 
     async def events(self, rate: float, *, pictures: bool) -> AsyncIterator[str]:
         """The events for one viewer, until the server ends."""
-        interval = 1 / min(rate, HIGHEST_RATE) if pictures and rate > 0 else SECONDS_BETWEEN_STATES
+        pictures = pictures and rate > 0
+        wanted = min(rate, HIGHEST_RATE) if pictures else 0.0
         sent: dict[int, int] = {}
-        self.viewers += 1
+        self._rates.append(wanted)
         try:
             yield "retry: 2000\n\n"
             while not self._ended():
@@ -64,10 +71,15 @@ class LiveEvents:
                         sent[index] = version
                         parts.append(f'"{index}":"{text}"')
                 yield f'event: live\ndata: {{"state":{self._state_text},"screens":{{{",".join(parts)}}}}}\n\n'
-                await asyncio.sleep(interval)
+                await asyncio.sleep(1 / wanted if pictures and self._pictures else SECONDS_BETWEEN_STATES)
             yield "event: end\ndata: {}\n\n"
         finally:
-            self.viewers -= 1
+            self._rates.remove(wanted)
+
+    @property
+    def viewers(self) -> int:
+        """How many are listening."""
+        return len(self._rates)
 
     def state(self) -> dict[str, Any]:
         """The newest state."""
@@ -86,7 +98,7 @@ class LiveEvents:
             self._pictures, self._past = [], deque(maxlen=256)
             self._state_text = json.dumps({"run": "ended", "may_control": False, "environments": []})
             return
-        training.watch(2 * SECONDS_BETWEEN_STATES + 1)
+        training.watch(2 * SECONDS_BETWEEN_STATES + 1, max(self._rates, default=0.0))
         self._state_text = json.dumps(self._described(training, training.state(), now))
         self._take_pictures(training)
 
@@ -128,17 +140,16 @@ class LiveEvents:
             content = screen.tobytes()
             version, before, _ = self._pictures[index]
             if content != before:
-                self._pictures[index] = (version + 1, content, base64.b64encode(content).decode())
+                self._pictures[index] = (version + 1, content, base64.b64encode(png(screen)).decode())
 
 
 def _decision(record: Any) -> dict[str, Any]:
     """The latest decision of an environment, for people."""
-    action = int(record["action"])
     return {
         "episode": int(record["episode"]),
         "step": int(record["step"]),
-        "action": Action(action).name.lower() if action in Action else str(action),
-        "source": Source(min(int(record["source"]), max(Source))).name.lower(),
+        "action": _ACTIONS.get(int(record["action"]), "?"),
+        "source": _SOURCES.get(int(record["source"]), "?"),
         "confidence": _finite(record["confidence"]),
         "reward": _finite(record["reward"]),
         "reason": bytes(record["reason"]).decode(errors="ignore"),

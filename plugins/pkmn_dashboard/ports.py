@@ -32,7 +32,9 @@ def listen(host: str, port: int) -> socket.socket:
         except OSError as error:
             found.close()
             if error.errno not in _TAKEN:
-                raise ConfigurationError(f"--host {host}: this machine has no such address ({error.strerror})") from None
+                raise ConfigurationError(
+                    f"--host {host}: this machine has no such address ({error.strerror})"
+                ) from None
         else:
             return found
     raise ConfigurationError(f"no port from {port} to {number} is free: give another --web-port")

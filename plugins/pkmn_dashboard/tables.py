@@ -116,14 +116,25 @@ class Tables:
             FROM rows WHERE name LIKE 'milestone/%' GROUP BY 1
         """
 
+        at_once = """SELECT arg_max(milestones, last_step) AS milestones, count(*) AS episodes,
+                        min(last_step) AS first_seen
+                     FROM rows WHERE purpose = 'train' HAVING count(*) > 0"""
+
         def ask() -> list[dict[str, Any]]:
             reached = {row.pop("name"): row for row in self._rows("metrics", sql)}
+            for row in self._rows("episodes", at_once):  # has no split to measure
+                for name, step in json.loads(row["milestones"]).items():
+                    if step == 0 and name not in reached:
+                        zero = {"best_step": 0, "latest_step": 0, "best_frame": 0, "latest_frame": 0}
+                        reached[name] = {"episodes": row["episodes"], "first_seen": row["first_seen"], **zero}
             nothing = {"episodes": 0, "first_seen": None, "best_step": None, "latest_step": None}
             found = []
             for name in [*order, *(name for name in reached if name not in order)]:
                 row = reached.get(name, {})
                 seconds = {
-                    f"{which}_s": None if row.get(f"{which}_frame") is None else row[f"{which}_frame"] / FRAMES_PER_SECOND
+                    f"{which}_s": None
+                    if row.get(f"{which}_frame") is None
+                    else row[f"{which}_frame"] / FRAMES_PER_SECOND
                     for which in ("best", "latest")
                 }
                 kept = {key: row.get(key, value) for key, value in nothing.items()}
@@ -152,9 +163,7 @@ class Tables:
                  FROM rows WHERE (? IS NULL OR source = ?) AND (? IS NULL OR global_step < ?)
                  ORDER BY global_step DESC LIMIT ?"""
         parameters = [source, source, before, before, limit]
-        return self.kept(
-            ("decisions", *parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters)
-        )
+        return self.kept(("decisions", *parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters))
 
     def maps(self) -> list[dict[str, Any]]:
         """The maps that were visited: steps spent on each, and how many tiles of it were."""
