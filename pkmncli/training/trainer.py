@@ -259,7 +259,7 @@ class Trainer:
 
     def _log_metrics(self) -> None:
         metrics, status = self._meters.take(self.statistics)
-        kept = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
+        kept: dict[str, float] = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
         if self._desk is not None:
             kept |= self._desk.metrics()
         self._recorder.add_metrics(self.statistics.steps, metrics | kept)

@@ -49,7 +49,7 @@ def begin(run: RunInfo) -> None:
         port = listening.getsockname()[1]
         taken = f" (port {settings['web_port']} is taken)" if port != settings["web_port"] else ""
         if not settings["quiet"]:
-            print(f"Live page: {address(listening)}{taken}", flush=True)  # noqa: T201
+            print(f"Live page: {address(listening)}{taken}", flush=True)
 
 
 def end() -> None:

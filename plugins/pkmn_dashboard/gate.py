@@ -1,8 +1,8 @@
 """Whom the page's server answers, and the headers that keep a browser from doing more than it needs.
 
-- A page of another origin may make a browser send requests here. So the Host header must be an address or this machine's
-  own name, which a name that an attacker has pointed at this machine is not; and what changes something needs a header
-  that no form can send, and an Origin that is this server's.
+- A page of another origin may make a browser send requests here. So the Host header must be an address or this
+  machine's own name, which a name that an attacker has pointed at this machine is not; and what changes something needs
+  a header that no form can send, and an Origin that is this server's.
 - Beyond this machine everyone needs the token that was printed once: as a bearer token, or by a cookie that the address
   with ``?token=`` leaves behind.
 """
@@ -124,6 +124,8 @@ class GateMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers for the gate, or passes the request on; sets the headers in either case."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
         if scope["type"] != "http":
             return
 

@@ -1,6 +1,6 @@
 """What viewers are told of a training that goes on: server-sent events with its state, latest decisions and screens.
 
-Each viewer asks for the newest there is, at its own rate; the board is read and screens are encoded once for all of them.
+Each viewer gets the newest there is, at its own rate; the board is read and screens are encoded once for all of them.
 A viewer that is slow misses what was in between, and one that never reads is waited for by nobody.
 """
 

@@ -1,7 +1,7 @@
 """Questions about a run's tables, answered from its Parquet files through DuckDB, also while it trains.
 
-One question at a time and on one thread, so that a training beside it keeps its cores; an answer serves everyone who asks
-the same within some seconds.
+One question at a time and on one thread, so that a training beside it keeps its cores; an answer serves everyone who
+asks the same within some seconds.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Tables:
         return self.kept("metric_names", FRESH_S, lambda: self._rows("metrics", sql))
 
     def metrics(self, names: Sequence[str], points: int) -> dict[str, dict[str, list[float]]]:
-        """Series of metrics by name: steps and values. Neighbours are averaged, so that there are at most ``points``."""
+        """Series of metrics by name: steps and values, at most ``points`` of each: neighbours are averaged."""
         sql = """
             , chosen AS (SELECT * FROM rows WHERE list_contains(?, name) AND isfinite(value)),
             reach AS (SELECT min(global_step) AS low, max(global_step) - min(global_step) + 1 AS width FROM chosen)
@@ -104,7 +104,7 @@ class Tables:
         return self.kept(("metrics", tuple(names), points), FRESH_S, ask)
 
     def milestones(self, order: Sequence[str]) -> list[dict[str, Any]]:
-        """The milestones in their order: in how many episodes, the soonest and the latest split, in steps and seconds."""
+        """The milestones in order: in how many episodes each was reached, its soonest and latest split."""
         sql = """
             SELECT split_part(name, '/', 2) AS name,
                 count(*) FILTER (name LIKE '%/step') AS episodes,
@@ -158,8 +158,8 @@ class Tables:
 
     def decisions(self, source: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
         """The latest decisions, newest first: of one source, before one step, where that is said."""
-        sql = """SELECT global_step, environment, episode, step, action, source, confidence, reward, map_id, x, y, phase,
-                    reason, model
+        sql = """SELECT global_step, environment, episode, step, action, source, confidence, reward, map_id, x, y,
+                    phase, reason, model
                  FROM rows WHERE (? IS NULL OR source = ?) AND (? IS NULL OR global_step < ?)
                  ORDER BY global_step DESC LIMIT ?"""
         parameters = [source, source, before, before, limit]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -50,10 +51,9 @@ class WatchedRun:
 
     def settings(self) -> dict[str, dict[str, Any]]:
         """The settings of its ``config.toml`` by section; the trainer's own under an empty name."""
-        try:
+        # it may be in the course of being replaced: then what it said before will do
+        with contextlib.suppress(PkmnError):
             self._settings = {name: dict(values) for name, values in find_run(self.folder).settings.items()}
-        except PkmnError:
-            pass  # it may be in the course of being replaced, so that what it said before will do
         return self._settings
 
     @property

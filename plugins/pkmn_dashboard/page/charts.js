@@ -58,7 +58,7 @@ class Chart {
     const series = present.map((name, index) => ({ label: this.names[name], stroke: colour(`--series-${index + 1}`), width: 2, spanGaps: true, points: { show: (plot) => plot.data[0].length < 40, size: 5 } }));
     this.plot = new uPlot({
       ...this.size(), legend: { show: false }, cursor: { drag: { x: false, y: false } }, scales: { x: { time: false } },
-      axes: [{ ...axis, values: (_, ticks) => ticks.map(compact) }, { ...axis, size: 58, values: (_, ticks) => ticks.map(compact) }],
+      axes: [{ ...axis, values: (_, ticks) => ticks.map(compact) }, { ...axis, size: 58, values: (_, ticks) => ticks.map(figure) }],
       series: [{}, ...series],
     }, this.data, this.place);
   }
@@ -66,7 +66,8 @@ class Chart {
   tell(present, found) {
     replace(this.legend, present.map((name, index) => {
       const { values } = found[name];
-      const text = `${this.names[name]}: ${figure(values.at(-1))} (${figure(least(values))} to ${figure(most(values))})`;
+      const [low, high] = [figure(least(values)), figure(most(values))];
+      const text = `${this.names[name]}: ${figure(values.at(-1))}${low === high ? "" : ` (${low} to ${high})`}`;
       return element("li", { class: `series-${index + 1}` }, text);
     }));
     replace(this.head, [element("th", { scope: "col", class: "number" }, "Step"), ...present.map((name) => element("th", { scope: "col", class: "number" }, this.names[name]))]);
