@@ -67,9 +67,17 @@ def page_training(folder: Path, *arguments: str) -> Iterator[PageTraining]:
     replies.write_text(f"[[reply]]\ntext = '{json.dumps(REPLY)}'\n")
     command = [
         *(sys.executable, "-m", "pkmncli", "train", "--dashboard", "--run-name=it", "--steps=2000000"),
-        *(*SMALL, "--llm=scripted", f"--set=scripted.file={replies}", "--llm-price==0.5/1.5", *arguments),
+        *(
+            *SMALL,
+            "--llm=scripted",
+            "--llm-interval=10",
+            "--strategy=llm-heavy",
+            f"--set=scripted.file={replies}",
+            "--llm-price==0.5/1.5",
+            *arguments,
+        ),
     ]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PKMN_LLM_ALLOWANCE": "1"}
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment)
     assert process.stdout is not None
     try:

@@ -34,13 +34,11 @@ def test_screens_move_and_say_what_was_decided_and_why(training: PageTraining, o
     page = open_page(training.url)
     picture = page.locator("[data-environment='0'] img")
     picture.wait_for()
-    page.wait_for_function("document.querySelector(\"[data-environment='0'] img\").naturalWidth === 160")
+    page.wait_for_function("() => document.querySelector(\"[data-environment='0'] img\").naturalWidth === 160")
     first = picture.get_attribute("src")
     page.wait_for_function("first => document.querySelector(\"[data-environment='0'] img\").src !== first", arg=first)
     assert page.locator("#screen-list figure").count() == 2
-    page.wait_for_function(
-        "[...document.querySelectorAll('.reason')].some(one => one.textContent.startsWith('Reason: '))"
-    )
+    page.locator("figcaption .reason").filter(has_text="Reason: ").first.wait_for()
     assert "Screen of environment 0: " in (picture.get_attribute("alt") or "")
 
 
@@ -69,6 +67,7 @@ def test_decisions_can_be_told_apart_by_who_decided(training: PageTraining, open
         "() => { const all = [...document.querySelectorAll('#decision-rows tr td:nth-child(5)')];"
         " return all.length && all.every(cell => cell.textContent === 'language model'); }"
     )
+    page.get_by_label("Decided by").select_option(label="anyone")
     newest = rows.first.locator("td").first.inner_text()
     page.locator("#older-decisions").click()
     page.wait_for_function("() => !document.getElementById('newest-decisions').disabled")
@@ -144,7 +143,7 @@ def test_stop_saves_ends_the_training_and_says_so(training: PageTraining, open_p
     assert training.process.wait(DEADLINE_S) == 130
     steps = json.loads((training.folder / "summary.json").read_text())["total_steps"]
     assert (training.folder / "checkpoints" / f"step-{steps:09}").is_dir()
-    page.wait_for_function("document.getElementById('state').textContent === 'ended'")
+    page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
     assert page.get_by_role("button", name="Pause").is_disabled()
     assert not (training.folder / "live.json").exists()
 
@@ -160,7 +159,7 @@ def test_a_run_that_is_over_is_shown_without_anything_to_press(
             while not lines or not lines[-1].startswith("Showing "):
                 lines.append(process.stdout.readline())
             page = open_page(lines[-1].split(" at ")[1].strip())
-            page.wait_for_function("document.getElementById('state').textContent === 'ended'")
+            page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
             for name in ("Pause", "Save checkpoint", "Save start state", "Stop…"):
                 assert page.get_by_role("button", name=name).is_disabled()
             assert page.locator("#steps").inner_text() == "40"
