@@ -35,7 +35,7 @@ def begin(run: RunInfo) -> None:
     debug = os.environ.get("PKMN_DEBUG", "0") not in {"", "0"}
     with contextlib.closing(listen(LOOPBACK, settings["web_port"])) as listening:
         descriptor = listening.fileno()
-        command = [sys.executable, "-m", "pkmn_dashboard.server_process", str(run.folder), str(descriptor)]
+        command = [sys.executable, "-P", "-m", "pkmn_dashboard.server_process", str(run.folder), str(descriptor)]
         _servers.append(
             subprocess.Popen(
                 command,

@@ -8,9 +8,10 @@ import socket
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pkmn_dashboard.gate import Gate
-from pkmn_dashboard.serving import PageServer
+if TYPE_CHECKING:
+    from pkmn_dashboard.serving import PageServer
 
 LEAST_URGENT = 15
 """Niceness: where there are too few cores, the training goes first."""
@@ -22,6 +23,9 @@ def main() -> None:
     if hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(LEAST_URGENT)
+    from pkmn_dashboard.gate import Gate  # noqa: PLC0415 - a second of work, which is not urgent either
+    from pkmn_dashboard.serving import PageServer  # noqa: PLC0415
+
     server = PageServer(folder, socket.socket(fileno=descriptor), Gate())
     threading.Thread(target=_wait_for_the_end, args=(server,), daemon=True).start()
     server.run()

@@ -113,6 +113,7 @@ def test_everyone_can_read_it(training: PageTraining, open_page: OpenPage, schem
 
 def test_a_pause_stands_still_and_is_left_again_by_keyboard(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
+    page.wait_for_function("() => !document.getElementById('pause').disabled")
     page.get_by_role("button", name="Pause").focus()
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Resume").wait_for()

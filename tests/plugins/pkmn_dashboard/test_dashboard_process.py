@@ -17,6 +17,7 @@ from pkmncli.errors import ConfigurationError
 
 def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
     with page_training(tmp_path) as training:
+        wait_until(lambda: training.get("state"))
         server = training.server()
         assert server.nice() > psutil.Process(training.process.pid).nice(), "the training goes first"
         training.process.kill()
@@ -61,7 +62,7 @@ def test_a_port_that_is_taken_gives_way_to_the_next() -> None:
     with listen(LOOPBACK, 18200) as first, listen(LOOPBACK, first.getsockname()[1]) as second:
         assert second.getsockname()[1] > first.getsockname()[1]
         assert address(second) == f"http://127.0.0.1:{second.getsockname()[1]}/"
-    with pytest.raises(ConfigurationError, match="no address of this machine"):
+    with pytest.raises(ConfigurationError, match="this machine has no such address"):
         listen("203.0.113.7", 18200)
 
 
