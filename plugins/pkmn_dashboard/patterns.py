@@ -33,4 +33,4 @@ class Patterns:
             finally:
                 analyzer.close()
 
-        return self._tables.kept(("patterns", min_frequency, limit), FRESH_S, ask)
+        return self._tables.kept("decisions", ("patterns", min_frequency, limit), FRESH_S, ask)

@@ -38,7 +38,8 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._kept: dict[Any, tuple[float, Any]] = {}
+        self._kept: dict[Any, tuple[float, int, Any]] = {}
+        """When each question was answered, how old its table was then, and the answer."""
         config: dict[str, Any] = {
             "threads": 1,
             "memory_limit": MEMORY_LIMIT,
@@ -48,16 +49,25 @@ class Tables:
         }
         self._connection = duckdb.connect(":memory:", config=config)
 
-    def kept(self, key: Any, fresh_s: float, ask: Callable[[], Answer]) -> Answer:
-        """The answer to a question, from someone who asked the same shortly before where there is one."""
+    def kept(self, table: str, question: Any, fresh_s: float, ask: Callable[[], Answer]) -> Answer:
+        """The answer to a question about a table: an earlier one, while it is fresh or nothing was written since."""
+        key = (table, question)
         with self._lock:
-            when, answer = self._kept.get(key, (-1e9, None))
-            if time.monotonic() - when > fresh_s:
+            when, written, answer = self._kept.get(key, (-1e9, -1, None))
+            now = self._written(table)
+            if time.monotonic() - when > fresh_s and written != now:
                 answer = ask()
                 if len(self._kept) >= MOST_KEPT_ANSWERS:
                     self._kept.clear()
-                self._kept[key] = (time.monotonic(), answer)
+                self._kept[key] = (time.monotonic(), now, answer)
             return answer  # type: ignore[no-any-return]
+
+    def _written(self, table: str) -> int:
+        """When a file of the table last came or went."""
+        try:
+            return (self._folder / table).stat().st_mtime_ns
+        except OSError:
+            return 0
 
     def _rows(self, table: str, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Rows of a query over ``rows``, the table; none where it has no file yet."""
@@ -82,7 +92,7 @@ class Tables:
         """Each metric with its count, and its latest value."""
         sql = """SELECT name, count(*) AS count, arg_max(value, (global_step, time)) AS latest FROM rows
                  WHERE isfinite(value) GROUP BY name ORDER BY name"""
-        return self.kept("metric_names", FRESH_S, lambda: self._rows("metrics", sql))
+        return self.kept("metrics", "names", FRESH_S, lambda: self._rows("metrics", sql))
 
     def metrics(self, names: Sequence[str], points: int) -> dict[str, dict[str, list[float]]]:
         """Series of metrics by name: steps and values, at most ``points`` of each: neighbours are averaged."""
@@ -101,7 +111,7 @@ class Tables:
                 found[row["name"]]["values"].append(row["value"])
             return found
 
-        return self.kept(("metrics", tuple(names), points), FRESH_S, ask)
+        return self.kept("metrics", (tuple(names), points), FRESH_S, ask)
 
     def milestones(self, order: Sequence[str]) -> list[dict[str, Any]]:
         """The milestones in order: in how many episodes each was reached, its soonest and latest split."""
@@ -141,7 +151,7 @@ class Tables:
                 found.append({"name": name, **kept, **seconds})
             return found
 
-        return self.kept(("milestones", tuple(order)), FRESH_S, ask)
+        return self.kept("metrics", ("milestones", *order), FRESH_S, ask)
 
     # Episodes and decisions --------------------------------------------------------------------------------------
 
@@ -154,7 +164,7 @@ class Tables:
             rows = self._rows("episodes", sql, [limit])
             return [{**row, "milestones": json.loads(row["milestones"])} for row in rows]
 
-        return self.kept(("episodes", limit), FRESH_S, ask)
+        return self.kept("episodes", limit, FRESH_S, ask)
 
     def decisions(self, source: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
         """The latest decisions, newest first: of one source, before one step, where that is said."""
@@ -163,18 +173,18 @@ class Tables:
                  FROM rows WHERE (? IS NULL OR source = ?) AND (? IS NULL OR global_step < ?)
                  ORDER BY global_step DESC LIMIT ?"""
         parameters = [source, source, before, before, limit]
-        return self.kept(("decisions", *parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters))
+        return self.kept("decisions", tuple(parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters))
 
     def maps(self) -> list[dict[str, Any]]:
         """The maps that were visited: steps spent on each, and how many tiles of it were."""
         sql = """SELECT map_id, count(*) AS steps, count(DISTINCT (x, y)) AS tiles FROM rows
                  GROUP BY map_id ORDER BY steps DESC"""
-        return self.kept("maps", HEAVY_FRESH_S, lambda: self._rows("decisions", sql))
+        return self.kept("decisions", "maps", HEAVY_FRESH_S, lambda: self._rows("decisions", sql))
 
     def visits(self, map_id: int) -> list[dict[str, Any]]:
         """The tiles of a map that were visited, and the steps decided on each."""
         sql = "SELECT x, y, count(*) AS steps FROM rows WHERE map_id = ? GROUP BY x, y ORDER BY steps DESC, y, x"
-        return self.kept(("visits", map_id), HEAVY_FRESH_S, lambda: self._rows("decisions", sql, [map_id]))
+        return self.kept("decisions", ("visits", map_id), HEAVY_FRESH_S, lambda: self._rows("decisions", sql, [map_id]))
 
     # The language model ------------------------------------------------------------------------------------------
 
@@ -188,7 +198,7 @@ class Tables:
             rows = self._rows("advice", sql, [before, before, limit])
             return [{**row, "advice": json.loads(row["advice"]) if row["advice"] else None} for row in rows]
 
-        return self.kept(("advice", limit, before), FRESH_S, ask)
+        return self.kept("advice", (limit, before), FRESH_S, ask)
 
     def advice_totals(self) -> dict[str, Any]:
         """Tokens and answers of the language model over the whole run."""
@@ -199,4 +209,4 @@ class Tables:
             rows = self._rows("advice", sql)
             return rows[0] if rows else {"answers": 0, "prompt_tokens": 0, "completion_tokens": 0}
 
-        return self.kept("advice_totals", FRESH_S, ask)
+        return self.kept("advice", "totals", FRESH_S, ask)

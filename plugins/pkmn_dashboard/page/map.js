@@ -65,9 +65,11 @@ export class VisitMap {
       paint.fillStyle = `rgb(${low.map((from, channel) => Math.round(from + (high[channel] - from) * heat)).join(" ")})`;
       paint.fillRect((x - left) * size, (y - top) * size, size - 1, size - 1);
     }
-    paint.strokeStyle = style.getPropertyValue("--series-2");
-    paint.lineWidth = 2;
-    for (const [x, y] of this.players) paint.strokeRect((x - left) * size + 1, (y - top) * size + 1, size - 3, size - 3);
+    for (const [colour, width] of [["--card", 6], ["--danger", 3]]) {
+      paint.strokeStyle = style.getPropertyValue(colour);
+      paint.lineWidth = width;
+      for (const [x, y] of this.players) paint.strokeRect((x - left) * size, (y - top) * size, size - 1, size - 1);
+    }
   }
 }
 
