@@ -21,6 +21,7 @@ _CONTRACTS: dict[str, type] = {
     "strategies": api.Strategy,
     "pilots": api.Pilot,
     "stores": api.Store,
+    "analyzers": api.Analyzer,
 }
 
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import time
 from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard
 from pkmncli.atomic_files import write_errors_explained, write_json
+from pkmncli.training.episode_starts import keep_state, state_file
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,13 +30,6 @@ SECONDS_BETWEEN_LOOKS = 0.04
 
 SCREEN = "screen"
 """The part of an observation that people can look at, where an environment draws nothing for them."""
-
-
-class Request(Enum):
-    """What a viewer may ask for, beside a pause."""
-
-    CHECKPOINT = "a checkpoint"
-    START = "a start state"
 
 
 class Spectators:
@@ -87,8 +81,7 @@ class Spectators:
         return self._board is not None and bool(self._board.requests["stop"][0])
 
     @property
-    def want_pause(self) -> bool:
-        """Whether someone wants the training to stand still."""
+    def _want_pause(self) -> bool:
         return self._board is not None and bool(self._board.requests["pause"][0])
 
     @property
@@ -96,8 +89,40 @@ class Spectators:
         """Whether it is time to look at the board again."""
         return time.monotonic() >= self._next_look
 
-    def show(self, statistics: TrainingStatistics, fraction_done: float, *, paused: bool = False) -> None:
-        """Fills the board, if someone looks at it."""
+    def attend(
+        self,
+        statistics: TrainingStatistics,
+        fraction_done: float,
+        interrupted: Callable[[], bool],
+        *,
+        save: Callable[[], None],
+        flush: Callable[[], None],
+    ) -> float:
+        """Between two steps: fills the board, and does what was asked for. Nothing of it changes what is decided.
+
+        Args:
+            statistics: of the training.
+            fraction_done: share of its budget that is used, 0..1.
+            interrupted: whether the training is to end, which ends a pause.
+            save: writes a checkpoint.
+            flush: puts what was recorded on disk, so that a training that stands still can be looked at.
+
+        Returns:
+            Seconds for which it stood still.
+        """
+        self._show(statistics, fraction_done, paused=False)
+        self._do_what_was_asked(statistics, save)
+        if not self._want_pause:
+            return 0.0
+        began = time.perf_counter()
+        flush()
+        while self._want_pause and not interrupted():
+            self._show(statistics, fraction_done, paused=True)
+            self._do_what_was_asked(statistics, save)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        return time.perf_counter() - began
+
+    def _show(self, statistics: TrainingStatistics, fraction_done: float, *, paused: bool) -> None:
         self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
         board = self._board
         if board is None or float(board.requests["watched_until"][0]) < time.time():
@@ -133,32 +158,29 @@ class Spectators:
             if picture is not None:
                 board.screens[place] = picture
 
-    def requests(self) -> list[tuple[Request, int]]:
-        """What was asked for since the last call, and of which environment."""
-        board = self._board
-        if board is None:
-            return []
-        found = []
-        asked = board.requests[0]
+    def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
+        if self._board is None:
+            return
+        asked = self._board.requests[0]
         if int(asked["saves"]) != self._saves:
             self._saves = int(asked["saves"])
-            found.append((Request.CHECKPOINT, 0))
+            save()
+            self._answer(f"Checkpoint of step {statistics.steps:,} saved.")
         if int(asked["starts"]) != self._starts:
             self._starts = int(asked["starts"])
-            found.append((Request.START, min(int(asked["start_environment"]), self._pool.num_envs - 1)))
-        return found
+            self._answer(self._keep_start(min(int(asked["start_environment"]), self._pool.num_envs - 1)))
 
-    def answer(self, text: str) -> None:
+    def _keep_start(self, index: int) -> str:
+        """Keeps the state of an environment for episodes to begin in. Returns what came of it, in words."""
+        state = self._pool.start_state(index)
+        if state is None:
+            return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
+        folder = self._folder / "starts"
+        path = shlex.quote(str(state_file(folder, keep_state(folder, state))))
+        return f"State of environment {index} saved. Begin there: pkmn train --init-state {path}"
+
+    def _answer(self, text: str) -> None:
         """Tells those who look what became of a request."""
-        if self._board is not None:
-            self._board.state["message"] = text.encode()[:MESSAGE_BYTES]
-            self._board.state["answers"] += 1
-
-
-def wait_while(condition: Callable[[], Any], tick: Callable[[], None]) -> float:
-    """Waits as long as ``condition`` holds, calling ``tick`` each time it looks. Returns the seconds that took."""
-    began = time.perf_counter()
-    while condition():
-        tick()
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    return time.perf_counter() - began
+        assert self._board is not None
+        self._board.state["message"] = text.encode()[:MESSAGE_BYTES]
+        self._board.state["answers"] += 1

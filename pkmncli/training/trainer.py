@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
 from pkmncli.hybrid.arbiter import Arbiter
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.checkpoints import Checkpoint
-from pkmncli.training.episode_starts import keep_state, state_file
 from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.intervals import crossings
 from pkmncli.training.learner_thread import LearnerThread
@@ -24,7 +22,7 @@ from pkmncli.training.press_log import PressLog
 from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
-from pkmncli.training.spectators import Request, Spectators, wait_while
+from pkmncli.training.spectators import Spectators
 from pkmncli.training.statistics import TrainingStatistics
 from pkmncli.training.status import Observer, TrainerOptions
 
@@ -268,39 +266,14 @@ class Trainer:
     # Spectators ------------------------------------------------------------------------------------------------------
 
     def _attend(self, interrupted: Callable[[], bool]) -> None:
-        """Between two steps: shows those who watch where it stands, and does what they ask for.
-
-        Nothing of it changes what is decided, and time spent standing still counts for no speed.
-        """
-        spectators = self._spectators
-        if spectators is None or not spectators.due:
+        """Between two steps: lets those who watch see where it stands, and does what they ask for."""
+        if self._spectators is None or not self._spectators.due:
             return
-        self._serve(spectators)
-        if spectators.want_pause:
-            self._recorder.flush()  # so that all there is can be looked at
-            self._meters.leave_out(
-                wait_while(
-                    lambda: spectators.want_pause and not interrupted(), lambda: self._serve(spectators, paused=True)
-                )
-            )
-
-    def _serve(self, spectators: Spectators, *, paused: bool = False) -> None:
-        spectators.show(self.statistics, min(self._options.fraction_used(self.statistics), 1.0), paused=paused)
-        for request, index in spectators.requests():
-            if request is Request.CHECKPOINT:
-                self.save_checkpoint()
-                spectators.answer(f"Checkpoint of step {self.statistics.steps:,} saved.")
-            else:
-                spectators.answer(self._keep_start(index))
-
-    def _keep_start(self, index: int) -> str:
-        """Keeps the state of an environment for episodes to begin in. Returns what came of it, in words."""
-        state = self._pool.start_state(index)
-        if state is None:
-            return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
-        folder = self._run.folder / "starts"
-        path = state_file(folder, keep_state(folder, state))
-        return f"State of environment {index} saved. Begin there: pkmn train --init-state {shlex.quote(str(path))}"
+        fraction = min(self._options.fraction_used(self.statistics), 1.0)
+        stood_still_s = self._spectators.attend(
+            self.statistics, fraction, interrupted, save=self.save_checkpoint, flush=self._recorder.flush
+        )
+        self._meters.leave_out(stood_still_s)
 
     # Episodes --------------------------------------------------------------------------------------------------------
 

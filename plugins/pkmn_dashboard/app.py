@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import duckdb
 from fastapi import FastAPI, HTTPException, Query
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
@@ -42,8 +43,10 @@ def make_app(run: WatchedRun, events: LiveEvents, gate: Gate) -> FastAPI:
         return StreamingResponse(events.events(rate, pictures=screens), media_type="text/event-stream")
 
     @app.exception_handler(PkmnError)
-    async def told(_request: Any, error: PkmnError) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, 503)
+    @app.exception_handler(duckdb.Error)
+    async def told(_request: Any, error: Exception) -> JSONResponse:
+        """A file of the run that can't be read, say."""
+        return JSONResponse({"detail": str(error).strip().split("\n", 1)[0]}, 503)
 
     app.include_router(run_routes(run, events), prefix="/api")
     app.include_router(control_routes(run), prefix="/api")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,18 @@ def test_a_run_without_anything_is_shown_as_empty(tmp_path: Path) -> None:
         assert [client.get(f"/api/{path}").json() for path in paths] == [[]] * len(paths)
         assert client.get("/api/advice").json()["latest"] == []
         assert client.get("/api/patterns").json() == {"patterns": []}
+
+
+def test_a_damaged_table_is_told_in_a_line(finished_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(finished_run, folder)
+    (table,) = (folder / "metrics").glob("*.parquet")
+    table.write_bytes(b"no table")
+    with client_of(folder) as client:
+        answer = client.get("/api/milestones")
+        assert answer.status_code == 503
+        assert table.name in answer.json()["detail"] and "\n" not in answer.json()["detail"]
+        assert client.get("/api/maps").status_code == 200, "the rest can be looked at"
 
 
 def test_live_events_tell_the_state_and_then_the_end(client: TestClient) -> None:

@@ -100,7 +100,7 @@ def test_the_transcript_the_map_and_the_patterns_are_there(training: PageTrainin
 def test_everyone_can_read_it(training: PageTraining, open_page: OpenPage, scheme: str, width: int) -> None:
     page = open_page(training.url, color_scheme=scheme, viewport={"width": width, "height": 800})
     page.locator("[data-environment='1'] img").wait_for()
-    for part in ("charts", "map", "decisions", "advice", "patterns"):
+    for part in ("charts", "map", "decisions", "advice"):
         page.locator(f"#{part}").scroll_into_view_if_needed()
         page.locator(f"#{part} canvas, #{part} tbody tr, #{part} li").first.wait_for(state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out"
