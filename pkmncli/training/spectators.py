@@ -139,9 +139,9 @@ class Spectators:
 
     def _picture_shape(self) -> tuple[int, ...] | None:
         """Of one environment's picture: what it draws for people, or else the screen that it observes."""
-        for picture in self._pool.views()[:1]:
-            if picture is not None:
-                return picture.shape
+        picture = self._pool.view(0)
+        if picture is not None:
+            return picture.shape
         self._from_observations = True
         space = self._pool.observation_space.spaces.get(SCREEN)
         return None if space is None or space.shape is None else tuple(space.shape)
@@ -154,9 +154,7 @@ class Spectators:
         if self._from_observations:
             board.screens[:] = self._pool.observations()[SCREEN]
             return
-        for place, picture in enumerate(self._pool.views()):
-            if picture is not None:
-                board.screens[place] = picture
+        self._pool.views_onto(self._folder / BOARD_FILE, board.screens.shape[1:])
 
     def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
         if self._board is None:

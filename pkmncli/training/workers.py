@@ -22,6 +22,8 @@ from pkmncli.training.worker_process import ATTACH, CALL, STEP, STEP_MESSAGE
 from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import gymnasium
     from numpy.typing import NDArray
 
@@ -287,9 +289,14 @@ class WorkerPool:
         line: str = self.call(index, "status")
         return line
 
-    def views(self) -> list[NDArray[np.uint8] | None]:
-        """What each environment looks like to people, (height, width, 3); None where it has no picture for them."""
-        return self.call_all("view")
+    def view(self, index: int) -> NDArray[np.uint8] | None:
+        """What one environment looks like to people, (height, width, 3); None where it has no picture for them."""
+        picture: NDArray[np.uint8] | None = self.call(index, "view")
+        return picture
+
+    def views_onto(self, path: Path, shape: tuple[int, ...]) -> None:
+        """Has each environment put that picture, of this shape, on the live board in a file."""
+        self.call_all("view_onto", [(str(path), self.num_envs, shape)] * self.num_envs)
 
     def picture(self, index: int) -> bytes:
         """What one environment's screen shows, as a PNG file."""

@@ -24,6 +24,9 @@ FRESH_S = 2.0
 HEAVY_FRESH_S = 15.0
 """The same for questions that read every decision."""
 
+REST = 40
+"""How many times as long as an answer took it serves at least: long runs are asked about less often."""
+
 MOST_KEPT_ANSWERS = 200
 
 FRAMES_PER_SECOND = 4194304 / 70224
@@ -39,7 +42,7 @@ class Tables:
         self._folder = folder
         self._lock = threading.Lock()
         self._kept: dict[Any, tuple[float, int, Any]] = {}
-        """When each question was answered, how old its table was then, and the answer."""
+        """Until when each answer serves whatever is written, how old its table was, and the answer."""
         config: dict[str, Any] = {
             "threads": 1,
             "memory_limit": MEMORY_LIMIT,
@@ -53,13 +56,14 @@ class Tables:
         """The answer to a question about a table: an earlier one, while it is fresh or nothing was written since."""
         key = (table, question)
         with self._lock:
-            when, written, answer = self._kept.get(key, (-1e9, -1, None))
-            now = self._written(table)
-            if time.monotonic() - when > fresh_s and written != now:
+            until, written, answer = self._kept.get(key, (-1e9, -1, None))
+            began, now = time.monotonic(), self._written(table)
+            if began > until and written != now:
                 answer = ask()
+                ended = time.monotonic()
                 if len(self._kept) >= MOST_KEPT_ANSWERS:
                     self._kept.clear()
-                self._kept[key] = (time.monotonic(), now, answer)
+                self._kept[key] = (ended + max(fresh_s, REST * (ended - began)), now, answer)
             return answer  # type: ignore[no-any-return]
 
     def _written(self, table: str) -> int:
