@@ -24,6 +24,9 @@ MOST_VIEWERS = 64
 HIGHEST_RATE = 15.0
 """Pictures a second, at most."""
 
+HIGHEST_RATE_OF_ALL = 40.0
+"""Pictures a second over all viewers, who share it when they are many, so that a crowd costs no more than a few."""
+
 SECONDS_BETWEEN_STATES = 1.0
 """How often a viewer without pictures is told."""
 
@@ -71,10 +74,14 @@ class LiveEvents:
                         sent[index] = version
                         parts.append(f'"{index}":"{text}"')
                 yield f'event: live\ndata: {{"state":{self._state_text},"screens":{{{",".join(parts)}}}}}\n\n'
-                await asyncio.sleep(1 / wanted if pictures and self._pictures else SECONDS_BETWEEN_STATES)
+                await asyncio.sleep(1 / self._fair(wanted) if pictures and self._pictures else SECONDS_BETWEEN_STATES)
             yield "event: end\ndata: {}\n\n"
         finally:
             self._rates.remove(wanted)
+
+    def _fair(self, rate: float) -> float:
+        """What a viewer gets of the rate that it wants."""
+        return min(rate, HIGHEST_RATE_OF_ALL / max(len(self._rates), 1))
 
     @property
     def viewers(self) -> int:
@@ -98,7 +105,7 @@ class LiveEvents:
             self._pictures, self._past = [], deque(maxlen=256)
             self._state_text = json.dumps({"run": "ended", "may_control": False, "environments": []})
             return
-        training.watch(2 * SECONDS_BETWEEN_STATES + 1, max(self._rates, default=0.0))
+        training.watch(2 * SECONDS_BETWEEN_STATES + 1, self._fair(max(self._rates, default=0.0)))
         self._state_text = json.dumps(self._described(training, training.state(), now))
         self._take_pictures(training)
 
