@@ -64,7 +64,7 @@ def pkmn_register_stores(register: Register) -> None:
 
 @hookspec
 def pkmn_register_analyzers(register: Register) -> None:
-    """Register analyzers of the decisions that a store keeps."""
+    """Register analyzers of the decisions that a store keeps: ``target(folder) -> pkmncli.api.Analyzer``."""
 
 
 @hookspec

@@ -43,7 +43,17 @@ if TYPE_CHECKING:
         ValuingAlgorithm,
     )
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
-    from pkmncli.api.runs import Coded, CountingStore, EpisodeSummary, ExportingStore, RunInfo, Store, find_run
+    from pkmncli.api.runs import (
+        Analyzer,
+        Coded,
+        CountingStore,
+        EpisodeSummary,
+        ExportingStore,
+        RunInfo,
+        Store,
+        find_run,
+        open_analyzer,
+    )
     from pkmncli.api.spaces import ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
     from pkmncli.api.tracking import Tracker
@@ -53,6 +63,7 @@ _HOMES = {
     "Action": "decisions",
     "Advice": "decisions",
     "Algorithm": "learning",
+    "Analyzer": "runs",
     "Coded": "runs",
     "Consequence": "decisions",
     "Context": "environments",
@@ -95,6 +106,7 @@ _HOMES = {
     "Transitions": "learning",
     "ValuingAlgorithm": "learning",
     "find_run": "runs",
+    "open_analyzer": "runs",
 }
 """The module of each name."""
 
@@ -110,6 +122,7 @@ __all__ = [
     "Action",
     "Advice",
     "Algorithm",
+    "Analyzer",
     "Coded",
     "Consequence",
     "Context",
@@ -145,6 +158,7 @@ __all__ = [
     "Transitions",
     "ValuingAlgorithm",
     "find_run",
+    "open_analyzer",
 ]
 
 

@@ -56,6 +56,8 @@ class Environment(Protocol):
 
     It may also have ``reward_names``, the parts that its reward is made of, and ``write_reward_parts(out)``, which
     writes what each of them earned in the latest step into a float32 array, in that order; the rest of it is 0.
+    It may also have ``view()``: the picture as people see it now, (height, width, 3) uint8, or None where none is
+    drawn. Those who watch a training see it; without it they see the screen that the learner observes.
     """
 
     observation_space: gymnasium.spaces.Dict

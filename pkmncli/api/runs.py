@@ -91,6 +91,25 @@ class CountingStore(Store, Protocol):
 
     def count(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
         """How many flushed rows have each combination of values of some columns: these values, and the count last."""
+
+
+class Analyzer(Protocol):
+    """Learns from the decisions of a run, also while they are being recorded. Built with the folder of its tables."""
+
+    def analyze_patterns(self, min_frequency: int = 3, *, limit: int | None = None) -> Sequence[Mapping[str, Any]]:
+        """Which actions were taken in which situations, how often, and what came of them.
+
+        Args:
+            min_frequency: least number of times an action was taken in a situation.
+            limit: most patterns; all by default.
+
+        Returns:
+            A description of each: ``context``, ``action_name``, ``frequency``, ``success_rate``, ``interval`` and more.
+        """
+        ...
+
+    def close(self) -> None:
+        """Lets go of everything."""
         ...
 
 
@@ -142,3 +161,15 @@ def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> R
     for given in read_run_file(folder):
         settings.setdefault(given.section, {})[given.key] = given.value
     return RunInfo(folder, settings)
+
+
+def open_analyzer(folder: Path, name: str = "decisions") -> Analyzer:
+    """The analyzer that a plugin registered, on the tables in a folder.
+
+    Raises:
+        PluginError: none is registered under the name.
+    """
+    from pkmncli.plugins import get_registry  # noqa: PLC0415 - registration modules import this one
+
+    analyzer: Analyzer = get_registry().get("analyzers", name).load()(folder)
+    return analyzer

@@ -30,6 +30,7 @@ OPTION_NAMES = {
     "llm_prices": "--llm-price",
     "track": "--track",
     "curriculum.enabled": "--curriculum/--no-curriculum",
+    "web": "--dashboard/--no-web",
 }
 
 
@@ -142,6 +143,13 @@ def train(
     headless: Annotated[
         bool | None, typer.Option("--headless/--no-headless", help="Without a window, or with one.", show_default=False)
     ] = None,
+    dashboard: Annotated[
+        bool | None,
+        typer.Option("--dashboard/--no-web", help="Show the training on a live page.", show_default=False),
+    ] = None,
+    web_port: Annotated[
+        int | None, typer.Option(help="Show it there; the next free port where it is taken. [default: 8080]")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show only errors and the result.")] = False,
     config: Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.")] = None,
     set_: Annotated[
@@ -200,6 +208,8 @@ def train(
         "track": track or None,
         "log_level": log_level,
         "headless": headless,
+        "web": True if dashboard is None and web_port is not None else dashboard,
+        "web_port": web_port,
         "quiet": quiet or None,
     }
     registry = get_registry()
@@ -211,6 +221,7 @@ def train(
         )
         settings = fit_parts(settings, registry)
         check_parts(settings)
+        _check_page(settings, registry)
         _tell_what_has_no_effect(settings, registry)
         progress = ConsoleProgress(quiet=settings.train.quiet)
         outcome = TrainingSession(settings, registry, sys.argv, progress).start()
@@ -230,8 +241,15 @@ def _resume(
     own = ResolvedSettings.from_run(run.folder, registry)
     options = {name: value for name, value in options.items() if name != "save_dir"}
     settings = own.changed(options, may_change=MAY_CHANGE, sets=sets, option_names=OPTION_NAMES)
+    _check_page(settings, registry)
     progress = ConsoleProgress(quiet=settings.train.quiet)
     return TrainingSession(settings, registry, sys.argv, progress).go_on(run)
+
+
+def _check_page(settings: ResolvedSettings, registry: Registry) -> None:
+    """Refuses to train with a live page that nothing could serve. Raises PluginError."""
+    if settings.train.web:
+        registry.get("commands", "dashboard").load()
 
 
 def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> None:
@@ -246,8 +264,8 @@ def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> 
     unread = [name for name in unread_settings(settings, registry) if settings.origins[name] != DEFAULT]
     if unread:
         say(f"{', '.join(unread)}: no effect, since the environment {settings.train.env} has no such setting")
-    if settings.origins["web_port"] != DEFAULT:
-        say("web_port: no effect, since this version has no live page")
+    if settings.origins["web_port"] != DEFAULT and not settings.train.web:
+        say("web_port: no effect, since no live page is asked for (--dashboard)")
 
 
 def _show(outcome: Outcome) -> None:

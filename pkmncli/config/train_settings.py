@@ -97,6 +97,7 @@ MAY_CHANGE = (
     "log_level",
     "headless",
     "quiet",
+    "web",
     "web_port",
     "track",
 )
@@ -236,7 +237,10 @@ class TrainSettings(BaseModel):
         ["tensorboard"], min_length=1, description="trackers that metrics are handed to, or none"
     )
     quiet: bool = Field(False, description="show no progress")
-    web_port: int = Field(8080, ge=1, le=65535, description="port of the live page")
+    web: bool = Field(False, description="show the training on a live page")
+    web_port: int = Field(
+        8080, ge=1, le=65535, description="port of the live page; the next free one where it is taken"
+    )
 
     @property
     def reward_weights(self) -> dict[str, float]:

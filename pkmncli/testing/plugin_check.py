@@ -25,6 +25,7 @@ _CONTRACTS: dict[str, type] = {
     "pilots": api.Pilot,
     "stores": api.Store,
     "trackers": api.Tracker,
+    "analyzers": api.Analyzer,
 }
 
 

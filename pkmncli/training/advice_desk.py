@@ -327,6 +327,12 @@ class AdviceDesk:
 
     # Going on ------------------------------------------------------------------------------------------------------
 
+    def metrics(self) -> dict[str, float]:
+        """What the language model has used so far: tokens, and dollars where its price is known."""
+        usage = self._advisor.counsel.usage
+        cost = {} if usage.cost_usd is None else {"llm/cost_usd": usage.cost_usd}
+        return {"llm/tokens": float(usage.tokens), **cost}
+
     def summary(self) -> dict[str, Any]:
         """The figures of the advice, for the run's summary."""
         return {

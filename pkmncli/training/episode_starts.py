@@ -83,19 +83,10 @@ class EpisodeStarts:
             return
         state = self._pool.start_state(index)
         if state is not None:
-            digest = self._keep(state)
+            digest = keep_state(self._folder, state)
             for place in waiting:
                 self._curriculum.add(place, digest)
             waiting.clear()
-
-    def _keep(self, state: bytes) -> str:
-        digest = hashlib.blake2b(state, digest_size=8).hexdigest()
-        path = state_file(self._folder, digest)
-        if not path.exists():
-            with write_errors_explained(path):
-                path.parent.mkdir(exist_ok=True)
-                write_atomic(path, state)
-        return digest
 
     def _tell(self, index: int) -> None:
         self._pool.begin_next_at(index, self._path(self._next[index]))
@@ -130,6 +121,17 @@ class EpisodeStarts:
 
 def _is_power_of_two(number: int) -> bool:
     return number & (number - 1) == 0
+
+
+def keep_state(folder: Path, state: bytes) -> str:
+    """Keeps a state in a run's folder of starts. Returns its hash, which it is called by."""
+    digest = hashlib.blake2b(state, digest_size=8).hexdigest()
+    path = state_file(folder, digest)
+    if not path.exists():
+        with write_errors_explained(path):
+            path.parent.mkdir(exist_ok=True)
+            write_atomic(path, state)
+    return digest
 
 
 def state_file(folder: Path, digest: str) -> Path:

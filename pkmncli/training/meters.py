@@ -36,6 +36,11 @@ class Meters:
         """Speed is counted from here."""
         self._since = (steps, time.perf_counter())
 
+    def leave_out(self, seconds: float) -> None:
+        """Time in which the training stood still, which counts for no speed."""
+        steps, since = self._since
+        self._since = (steps, since + seconds)
+
     def add(self, metrics: Mapping[str, float]) -> None:
         """Takes in the learner's metrics of an update."""
         for name, value in metrics.items():

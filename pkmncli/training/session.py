@@ -38,6 +38,7 @@ from pkmncli.training.progression import Progression
 from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
+from pkmncli.training.spectators import Spectators
 from pkmncli.training.status import TrainerOptions
 from pkmncli.training.tracking import TrackedRun, chosen_trackers, tracked
 from pkmncli.training.trainer import Trainer
@@ -52,7 +53,7 @@ STOPPING = "Stopping: the run is saved first. Ctrl-C again ends at once."
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a training ended. One that a signal ended is saved all the same; ``exit_code`` then tells the signal."""
+    """How a training ended. One that a signal or a viewer ended is saved all the same; ``exit_code`` tells it."""
 
     run: Run
     summary: dict[str, Any]
@@ -156,6 +157,7 @@ class TrainingSession:
         measurement = Measurement.of(settings, self._registry)
         strategy, curriculum = build_strategy(settings, self._registry), build_curriculum(settings)
         progression = Progression(strategy, curriculum, play=measurement.play, tell=self._tell)
+        spectators = Spectators(run.folder, pool)
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -172,6 +174,7 @@ class TrainingSession:
             progression=progression,
             examine=examination.hold,
             fire=self._fire,
+            spectators=spectators,
         )
         try:
             if checkpoint is None:
@@ -192,8 +195,10 @@ class TrainingSession:
                 self._progress,
                 examination.environments,
                 measurement.environments,
+                spectators,
             ):
-                summary = trainer.train(lambda: bool(interrupted))
+                summary = trainer.train(lambda: bool(interrupted) or spectators.want_stop)
+                stopped = spectators.want_stop
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
@@ -203,7 +208,7 @@ class TrainingSession:
         finally:
             store.close()
         run.write_summary(summary)
-        return Outcome(run, summary, interrupted.exit_code if interrupted else 0)
+        return Outcome(run, summary, interrupted.exit_code if interrupted or stopped else 0)
 
     def _flushed_before(self, save: Callable[..., Any]) -> Callable[..., Any]:
         """Saves when trackers have nothing left that a run which goes on from there would not tell them again."""

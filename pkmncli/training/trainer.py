@@ -22,6 +22,7 @@ from pkmncli.training.press_log import PressLog
 from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
+from pkmncli.training.spectators import Spectators
 from pkmncli.training.statistics import TrainingStatistics
 from pkmncli.training.status import Observer, Scene, TrainerOptions
 
@@ -59,6 +60,7 @@ class Trainer:
         progression: changes how much say each side has; nothing changes without.
         examine: evaluates the learner; called at every ``eval_interval`` and at the end.
         fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
+        spectators: those who watch from other processes, and may ask for a pause and the like.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Trainer:
         progression: Progression | None = None,
         examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
         fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
+        spectators: Spectators | None = None,
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -92,6 +95,7 @@ class Trainer:
         self._progression = progression or Progression()
         self._examine = examine
         self._fire = fire
+        self._spectators = spectators
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._recorder = Recorder(
@@ -167,6 +171,7 @@ class Trainer:
                 self.save_checkpoint()
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
                 self._measure(interrupted)
+                self._attend(interrupted)
                 if not interrupted():
                     self._one_step(interrupted)
             if self._options.eval_interval.ever and not interrupted():
@@ -279,7 +284,9 @@ class Trainer:
 
     def _log_metrics(self) -> None:
         metrics = self._meters.take(self.statistics)
-        kept = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
+        kept: dict[str, float] = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
+        if self._desk is not None:
+            kept |= self._desk.metrics()
         self._keep_metrics(metrics | kept)
 
     def _look(self, record: np.void) -> None:
@@ -296,6 +303,18 @@ class Trainer:
             share=progression.share or 0.0,
         )
         self._observer.on_look(self._meters.look(self.statistics, scene))
+
+    # Spectators ------------------------------------------------------------------------------------------------------
+
+    def _attend(self, interrupted: Callable[[], bool]) -> None:
+        """Between two steps: lets those who watch see where it stands, and does what they ask for."""
+        if self._spectators is None or not self._spectators.due:
+            return
+        fraction = min(self._options.fraction_used(self.statistics), 1.0)
+        stood_still_s = self._spectators.attend(
+            self.statistics, fraction, interrupted, save=self.save_checkpoint, flush=self._recorder.flush
+        )
+        self._meters.leave_out(stood_still_s)
 
     # Episodes --------------------------------------------------------------------------------------------------------
 

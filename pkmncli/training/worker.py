@@ -21,6 +21,7 @@ from pkmncli.api import (
     Pilot,
     Source,
 )
+from pkmncli.api.live import LiveBoard
 from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.training.consequences import ConsequenceWatcher
 from pkmncli.training.press_log import PressLog, advice_from
@@ -44,6 +45,7 @@ class Worker:
         self.environment = environment
         self.pilot = pilot
         self.block: SharedBlock | None = None
+        self.live_board: LiveBoard | None = None
         self.episode = 0
         self.step_in_episode = 0
         self.advice: Advice | None = None
@@ -151,6 +153,20 @@ class Worker:
         file = io.BytesIO()
         Image.fromarray(pixels).save(file, "PNG")
         return file.getvalue()
+
+    def view(self) -> NDArray[np.uint8] | None:
+        """The picture that people see, (height, width, 3); None where the environment has none for them."""
+        see = getattr(self.environment, "view", None)
+        picture: NDArray[np.uint8] | None = None if see is None else see()
+        return picture
+
+    def view_onto(self, path: str, num_envs: int, shape: tuple[int, ...]) -> None:
+        """Puts that picture on the live board in a file, which costs a tenth of sending it."""
+        if self.live_board is None:
+            self.live_board = LiveBoard(Path(path), num_envs, shape)
+        picture = self.view()
+        if picture is not None and self.live_board.screens is not None:
+            self.live_board.screens[self.index] = picture
 
     def milestones(self) -> list[int]:
         """Steps at which the milestones of the running episode were reached, -1 for those that were not."""

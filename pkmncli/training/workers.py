@@ -22,6 +22,8 @@ from pkmncli.training.worker_process import ATTACH, CALL, STEP, STEP_MESSAGE
 from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import gymnasium
     from numpy.typing import NDArray
 
@@ -119,6 +121,10 @@ class WorkerPool:
     def observations(self) -> Mapping[str, NDArray[Any]]:
         """What each environment shows now: views of shape (num_envs, ...), valid until the step after the next."""
         return self._block.slots[self._slots[0]]
+
+    def records(self) -> NDArray[Any]:
+        """The record of the latest step of each environment: a view of shape (num_envs,), overwritten by the next."""
+        return self._block.records
 
     def pilot_confidences(self) -> NDArray[np.float32]:
         """How sure each environment's pilot is of what it would press now, shape (num_envs,)."""
@@ -283,6 +289,15 @@ class WorkerPool:
         """Where the game of one environment stands, in a line for people; empty where it has none."""
         line: str = self.call(index, "status")
         return line
+
+    def view(self, index: int) -> NDArray[np.uint8] | None:
+        """What one environment looks like to people, (height, width, 3); None where it has no picture for them."""
+        picture: NDArray[np.uint8] | None = self.call(index, "view")
+        return picture
+
+    def views_onto(self, path: Path, shape: tuple[int, ...]) -> None:
+        """Has each environment put that picture, of this shape, on the live board in a file."""
+        self.call_all("view_onto", [(str(path), self.num_envs, shape)] * self.num_envs)
 
     def picture(self, index: int) -> bytes:
         """What one environment's screen shows, as a PNG file."""

@@ -110,6 +110,14 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         """(9,) which actions are allowed now, under the name by which libraries with masked learners ask for it."""
         return self.mask.astype(np.bool_)
 
+    def view(self) -> NDArray[np.uint8] | None:
+        """The picture of the latest step, (144, 160, 3) uint8; None where steps draw none."""
+        if not self._has_screen:
+            return None
+        picture = np.empty((*SCREEN_SHAPE, 3), np.uint8)
+        copy_rgb(self.emulator.screen, picture)
+        return picture
+
     def close(self) -> None:
         """Ends the emulator. Nothing is written."""
         self._running, self.closed = False, True

@@ -362,3 +362,26 @@ def test_a_name_that_is_taken_or_unfit(pkmn: Pkmn, small_run: Run, tmp_path: Pat
     (tmp_path / "file").write_text("")
     assert "file" in one_line(pkmn("train", "--save-dir=file"), 5)
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["it"]
+
+
+# The live page -------------------------------------------------------------------------------------------------------
+
+
+def test_a_live_page_that_nothing_can_serve_is_refused_before_anything_is_trained(
+    run_pkmn: Callable[..., subprocess.CompletedProcess[str]], small_training: list[str], tmp_path: Path
+) -> None:
+    result = run_pkmn("train", *small_training, "--dashboard", PKMN_DISABLE_PLUGINS="dashboard")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "dashboard" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_port_without_a_live_page_is_told_and_no_web_is_the_last_word(
+    pkmn: Pkmn, small_training: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "port.toml").write_text("web_port = 18400\n")
+    for arguments in (["--config=port.toml"], ["--web-port=18400", "--no-web"]):
+        result = pkmn("train", *small_training, "--steps=10", "--no-rl", *arguments)
+        assert result.code == 0, result.err
+        assert "web_port: no effect, since no live page is asked for (--dashboard)" in result.err
+        assert "Live page" not in result.out

@@ -1,0 +1,201 @@
+"""A training that is going on, as another process of the same machine sees it and asks things of it.
+
+While it runs, a training keeps two files in its run folder: ``live.json`` says which process it is and how its screens
+are laid out, and ``live.board`` is memory that trainer and viewers map. The trainer fills it only while someone looks,
+and reads from it what was asked. Nobody waits for anybody: a viewer may stop reading, or die, at any moment, and what
+it reads may be half of one step and half of the next.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.api.decisions import STEP_RECORD
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LIVE_FILE = "live.json"
+BOARD_FILE = "live.board"
+
+MESSAGE_BYTES = 480
+
+REQUESTS_DTYPE = np.dtype(
+    [
+        ("watched_until", "f8"),  # seconds since 1970 until which someone wants to know what is going on
+        ("picture_interval_s", "f8"),  # seconds between two pictures meanwhile; 0 for none
+        ("pause", "u1"),  # 1 while the training is to stand still
+        ("stop", "u1"),  # 1 once it is to end
+        ("saves", "u4"),  # checkpoints asked for so far
+        ("starts", "u4"),  # start states asked for so far
+        ("start_environment", "u4"),  # whose state that is to be
+    ],
+    align=True,
+)
+"""What viewers write."""
+
+STATE_DTYPE = np.dtype(
+    [
+        ("updated", "f8"),  # seconds since 1970; 0 before anyone looked
+        ("steps", "u8"),  # over all environments
+        ("episodes", "u8"),
+        ("elapsed_s", "f8"),  # spent training, pauses left out
+        ("fraction_done", "f8"),  # share of the budget that is used
+        ("paused", "u1"),
+        ("answers", "u4"),  # requests that were answered so far
+        ("message", f"S{MESSAGE_BYTES}"),  # the latest answer, in words
+    ],
+    align=True,
+)
+"""What the trainer writes, beside a step record and a screen of each environment."""
+
+_RECORD_DTYPE = np.dtype(list(STEP_RECORD), align=True)
+
+
+class LiveBoard:
+    """The memory that a trainer and its viewers share.
+
+    ``requests`` and ``state`` are arrays of one element, ``records`` (num_envs,) is of the latest step of each
+    environment, and ``screens`` (num_envs, *screen_shape) uint8 what it shows, where there are screens.
+    """
+
+    def __init__(self, path: Path, num_envs: int, screen_shape: tuple[int, ...] | None) -> None:
+        """Maps the file, which must have :meth:`size` bytes. Raises OSError where there is none."""
+        size = self.size(num_envs, screen_shape)
+        with path.open("r+b") as file:
+            memory = mmap.mmap(file.fileno(), size)
+        starts = self._offsets(num_envs)
+        self.requests: NDArray[Any] = np.frombuffer(memory, REQUESTS_DTYPE, 1, starts[0])
+        self.state: NDArray[Any] = np.frombuffer(memory, STATE_DTYPE, 1, starts[1])
+        self.records: NDArray[Any] = np.frombuffer(memory, _RECORD_DTYPE, num_envs, starts[2])
+        self.screens: NDArray[np.uint8] | None = None
+        if screen_shape is not None:
+            pixels: NDArray[np.uint8] = np.frombuffer(memory, np.uint8, size - starts[3], starts[3])
+            self.screens = pixels.reshape(num_envs, *screen_shape)
+
+    @staticmethod
+    def _offsets(num_envs: int) -> tuple[int, int, int, int]:
+        sizes = (REQUESTS_DTYPE.itemsize, STATE_DTYPE.itemsize, _RECORD_DTYPE.itemsize * num_envs)
+        offsets = [0]
+        for size in sizes:
+            offsets.append(-(-(offsets[-1] + size) // 64) * 64)
+        return offsets[0], offsets[1], offsets[2], offsets[3]
+
+    @classmethod
+    def size(cls, num_envs: int, screen_shape: tuple[int, ...] | None) -> int:
+        """Bytes of a board."""
+        screen = 0 if screen_shape is None else int(np.prod(screen_shape))
+        return cls._offsets(num_envs)[3] + num_envs * screen
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """Where a training stands. ``age_s`` says how old that is: seconds, or None before it was ever told."""
+
+    steps: int
+    episodes: int
+    elapsed_s: float
+    fraction_done: float
+    paused: bool
+    answers: int
+    message: str
+    age_s: float | None
+
+
+class LiveTraining:
+    """A viewer's side of a training that goes on in some process of this machine."""
+
+    def __init__(self, board: LiveBoard, process_id: int, process_began: float, num_envs: int) -> None:
+        self._board = board
+        self.screen_shape = None if board.screens is None else board.screens.shape[1:]
+        """Of one environment's screen: (height, width, 3) RGB, or (height, bytes) with two pixels in a byte."""
+        self._process = (process_id, process_began)
+        self.num_envs = num_envs
+
+    @classmethod
+    def attach(cls, folder: Path) -> LiveTraining | None:
+        """The training that goes on in a run's folder; None where none does."""
+        try:
+            content = json.loads((folder / LIVE_FILE).read_text(encoding="utf-8"))
+            num_envs, shape = int(content["num_envs"]), content["screen_shape"]
+            process_id, began = int(content["process_id"]), float(content["process_began"])
+            if not _is_running(process_id, began):
+                return None
+            board = LiveBoard(folder / BOARD_FILE, num_envs, None if shape is None else tuple(map(int, shape)))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return cls(board, process_id, began, num_envs)
+
+    @property
+    def running(self) -> bool:
+        """Whether the process of the training is still there."""
+        return _is_running(*self._process)
+
+    def watch(self, seconds: float, pictures_per_second: float) -> None:
+        """Has the trainer tell where it stands for so long, and fill in pictures. Call it again before that is over."""
+        requests = self._board.requests
+        requests["picture_interval_s"] = 1 / pictures_per_second if pictures_per_second > 0 else 0.0
+        requests["watched_until"] = max(float(requests["watched_until"][0]), time.time() + seconds)
+
+    def state(self) -> LiveState:
+        """Where the training stood when it last told."""
+        row = self._board.state[0]
+        updated = float(row["updated"])
+        return LiveState(
+            int(row["steps"]),
+            int(row["episodes"]),
+            float(row["elapsed_s"]),
+            float(row["fraction_done"]),
+            bool(row["paused"]),
+            int(row["answers"]),
+            bytes(row["message"]).decode(errors="ignore"),
+            max(time.time() - updated, 0.0) if updated else None,
+        )
+
+    def records(self) -> NDArray[Any]:
+        """The latest step record of each environment, (num_envs,)."""
+        return self._board.records.copy()
+
+    def screens(self) -> NDArray[np.uint8] | None:
+        """What each environment showed lately, (num_envs, ...): RGB, or rows of bytes with two pixels of 4 bits each.
+
+        None where there is nothing to see.
+        """
+        screens = self._board.screens
+        return None if screens is None else screens.copy()
+
+    def pause(self, paused: bool) -> None:
+        """Has the training stand still after its current step, or go on."""
+        self._board.requests["pause"] = int(paused)
+
+    def stop(self) -> None:
+        """Has the training save and end."""
+        self._board.requests["stop"] = 1
+
+    def save_checkpoint(self) -> None:
+        """Has a checkpoint written. The state's message will say how it is called."""
+        self._board.requests["saves"] += 1
+
+    def save_start(self, environment: int) -> None:
+        """Has the state of an environment kept, for episodes to begin in. The state's message will say where."""
+        self._board.requests["start_environment"] = environment
+        self._board.requests["starts"] += 1
+
+
+def _is_running(process_id: int, began: float) -> bool:
+    """Whether a process is there, and still the one that began then: numbers are given to others later."""
+    import psutil  # noqa: PLC0415 - only who watches needs it
+
+    try:
+        process = psutil.Process(process_id)
+        return abs(process.create_time() - began) < 1.0 and bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return process_id == os.getpid()

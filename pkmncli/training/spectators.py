@@ -1,0 +1,184 @@
+"""The trainer's side of its live board: shows where it stands while someone looks, and reads what was asked of it.
+
+With nobody there it costs a look at the clock for each step. See :mod:`pkmncli.api.live` for the viewers' side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard
+from pkmncli.atomic_files import write_errors_explained, write_json
+from pkmncli.training.episode_starts import keep_state, state_file
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pkmncli.training.statistics import TrainingStatistics
+    from pkmncli.training.workers import WorkerPool
+
+SECONDS_BETWEEN_LOOKS = 0.04
+"""How often the board is filled and requests are read, at most: 25 times a second."""
+
+SCREEN = "screen"
+"""The part of an observation that people can look at, where an environment draws nothing for them."""
+
+
+class Spectators:
+    """Those who watch a training. While entered, its run folder holds the board.
+
+    Args:
+        folder: the run's folder.
+        pool: the environments.
+    """
+
+    def __init__(self, folder: Path, pool: WorkerPool) -> None:
+        self._folder = folder
+        self._pool = pool
+        self._board: LiveBoard | None = None
+        self._next_look = self._next_picture = 0.0
+        self._from_observations = False
+        self._saves = self._starts = 0
+
+    def __enter__(self) -> Spectators:
+        shape = self._picture_shape()
+        path = self._folder / BOARD_FILE
+        with write_errors_explained(path):
+            path.unlink(missing_ok=True)
+            # whole and zeroed: a hole in the file could not be filled on a full disk, which kills a process that tries
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(bytes(LiveBoard.size(self._pool.num_envs, shape)))
+            self._board = LiveBoard(path, self._pool.num_envs, shape)
+        description = {
+            "process_id": os.getpid(),
+            "process_began": psutil.Process().create_time(),
+            "num_envs": self._pool.num_envs,
+            "screen_shape": shape,
+        }
+        write_json(self._folder / LIVE_FILE, description, durable=False)
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._board = None
+        for name in (LIVE_FILE, BOARD_FILE):
+            with contextlib.suppress(OSError):  # some systems keep a file that a viewer has mapped
+                (self._folder / name).unlink(missing_ok=True)
+
+    @property
+    def want_stop(self) -> bool:
+        """Whether someone asked for the end of the training."""
+        return self._board is not None and bool(self._board.requests["stop"][0])
+
+    @property
+    def _want_pause(self) -> bool:
+        return self._board is not None and bool(self._board.requests["pause"][0])
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to look at the board again."""
+        return time.monotonic() >= self._next_look
+
+    def attend(
+        self,
+        statistics: TrainingStatistics,
+        fraction_done: float,
+        interrupted: Callable[[], bool],
+        *,
+        save: Callable[[], None],
+        flush: Callable[[], None],
+    ) -> float:
+        """Between two steps: fills the board, and does what was asked for. Nothing of it changes what is decided.
+
+        Args:
+            statistics: of the training.
+            fraction_done: share of its budget that is used, 0..1.
+            interrupted: whether the training is to end, which ends a pause.
+            save: writes a checkpoint.
+            flush: puts what was recorded on disk, so that a training that stands still can be looked at.
+
+        Returns:
+            Seconds for which it stood still.
+        """
+        self._show(statistics, fraction_done, paused=False)
+        self._do_what_was_asked(statistics, save)
+        if not self._want_pause:
+            return 0.0
+        began = time.perf_counter()
+        flush()
+        while self._want_pause and not interrupted():
+            self._show(statistics, fraction_done, paused=True)
+            self._do_what_was_asked(statistics, save)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        return time.perf_counter() - began
+
+    def _show(self, statistics: TrainingStatistics, fraction_done: float, *, paused: bool) -> None:
+        self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
+        board = self._board
+        if board is None or float(board.requests["watched_until"][0]) < time.time():
+            return
+        board.records[:] = self._pool.records()
+        self._show_pictures(board)
+        state = board.state
+        state["steps"] = statistics.steps
+        state["episodes"] = statistics.episodes
+        state["elapsed_s"] = statistics.elapsed_s
+        state["fraction_done"] = fraction_done
+        state["paused"] = paused
+        state["updated"] = time.time()
+
+    def _picture_shape(self) -> tuple[int, ...] | None:
+        """Of one environment's picture: what it draws for people, or else the screen that it observes."""
+        picture = self._pool.view(0)
+        if picture is not None:
+            return picture.shape
+        self._from_observations = True
+        space = self._pool.observation_space.spaces.get(SCREEN)
+        return None if space is None or space.shape is None else tuple(space.shape)
+
+    def _show_pictures(self, board: LiveBoard) -> None:
+        interval, now = float(board.requests["picture_interval_s"][0]), time.monotonic()
+        if board.screens is None or not interval or now < self._next_picture:
+            return
+        self._next_picture = now + interval
+        if self._from_observations:
+            board.screens[:] = self._pool.observations()[SCREEN]
+            return
+        self._pool.views_onto(self._folder / BOARD_FILE, board.screens.shape[1:])
+
+    def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
+        if self._board is None:
+            return
+        asked = self._board.requests[0]
+        if int(asked["saves"]) != self._saves:
+            self._saves = int(asked["saves"])
+            save()
+            self._answer(f"Checkpoint of step {statistics.steps:,} saved.")
+        if int(asked["starts"]) != self._starts:
+            self._starts = int(asked["starts"])
+            self._answer(self._keep_start(min(int(asked["start_environment"]), self._pool.num_envs - 1)))
+
+    def _keep_start(self, index: int) -> str:
+        """Keeps the state of an environment for episodes to begin in. Returns what came of it, in words."""
+        state = self._pool.start_state(index)
+        if state is None:
+            return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
+        folder = self._folder / "starts"
+        path = shlex.quote(str(state_file(folder, keep_state(folder, state))))
+        return f"State of environment {index} saved. Begin there: pkmn train --init-state {path}"
+
+    def _answer(self, text: str) -> None:
+        """Tells those who look what became of a request."""
+        assert self._board is not None
+        self._board.state["message"] = text.encode()[:MESSAGE_BYTES]
+        self._board.state["answers"] += 1

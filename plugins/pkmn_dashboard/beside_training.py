@@ -1,0 +1,66 @@
+"""The server of a training's page: a process of its own, which ends with the training however that ends.
+
+The trainer's process gives it the listening socket and a pipe. Nothing is ever written to the pipe: when the trainer
+ends it, or is gone, the server reads its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from pkmn_dashboard.ports import LOOPBACK, address, listen
+from pkmncli.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pkmncli.api import RunInfo
+
+SECONDS_TO_END = 5.0
+
+_servers: list[subprocess.Popen[bytes]] = []
+"""The server of this process's training; at most one."""
+
+
+def begin(run: RunInfo) -> None:
+    """Starts the server of a run's page, and says where the page is."""
+    end()
+    if sys.platform == "win32":
+        raise ConfigurationError(
+            "beside a training there is no page on Windows yet: use 'pkmn dashboard' in a second window"
+        )
+    settings = run.settings[""]
+    debug = os.environ.get("PKMN_DEBUG", "0") not in {"", "0"}
+    with contextlib.closing(listen(LOOPBACK, settings["web_port"])) as listening:
+        descriptor = listening.fileno()
+        command = [sys.executable, "-P", "-m", "pkmn_dashboard.server_process", str(run.folder), str(descriptor)]
+        _servers.append(
+            subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=None if debug else subprocess.DEVNULL,
+                pass_fds=[descriptor],
+                start_new_session=True,  # Ctrl-C is for the trainer
+            )
+        )
+        port = listening.getsockname()[1]
+        taken = f" (port {settings['web_port']} is taken)" if port != settings["web_port"] else ""
+        if not settings["quiet"]:
+            print(f"Live page: {address(listening)}{taken}", flush=True)
+
+
+def end() -> None:
+    """Ends the server, if there is one."""
+    while _servers:
+        server = _servers.pop()
+        assert server.stdin is not None
+        with contextlib.suppress(OSError):
+            server.stdin.close()
+        try:
+            server.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()

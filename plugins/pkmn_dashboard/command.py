@@ -1,0 +1,53 @@
+"""`pkmn dashboard`: serves the page of a run, while it trains or afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvicorn  # noqa: F401 - not installed without the extra, which is to be told before anything else
+
+from pkmn_dashboard.ports import LOOPBACK, address, is_loopback, listen
+from pkmncli.api import find_run
+
+PORT = 8080
+
+
+def dashboard(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
+    *,
+    web_port: Annotated[
+        int, typer.Option("--web-port", min=1, max=65535, help="Port; the next free one where it is taken.")
+    ] = PORT,
+    host: Annotated[
+        str, typer.Option(help="Address to serve at. Others than this machine's own need a token, which is printed.")
+    ] = LOOPBACK,
+    view_only: Annotated[
+        bool, typer.Option("--view-only", help="Without the buttons that pause, save or stop.")
+    ] = False,
+    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+) -> None:
+    """Show a run on a live page, in a browser of this machine. Ctrl-C ends it.
+
+    The run may be over, or be trained meanwhile in another window, whether or not that has a page of its own.
+    """
+    from pkmn_dashboard.gate import Gate  # noqa: PLC0415 - half a second that --help can do without
+    from pkmn_dashboard.serving import PageServer  # noqa: PLC0415
+
+    found = find_run(run, save_dir)
+    token = None if is_loopback(host) else secrets.token_urlsafe(24)
+    with contextlib.closing(listen(host, web_port)) as listening:
+        where = address(listening)
+        port = listening.getsockname()[1]
+        if port != web_port:
+            typer.echo(f"Port {web_port} is taken.")
+        typer.echo(f"Showing {found.folder} at {where}{'' if token is None else f'?token={token}'}")
+        if token is not None:
+            typer.echo("Whoever has this address sees the run" + ("." if view_only else ", and may stop its training."))
+        typer.echo("Ctrl-C ends the page, not the training.")
+        server = PageServer(found.folder, listening, Gate(token, (host,)), may_control=not view_only)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run()

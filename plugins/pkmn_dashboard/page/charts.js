@@ -1,0 +1,104 @@
+// Charts of the run's metrics over its steps. Each has its latest figures and a table in words beside it.
+
+import uPlot from "/page/vendor/uPlot.js";
+
+import { byId, element, number, replace, row } from "./elements.js";
+import { count, figure } from "./format.js";
+import { get } from "./server.js";
+
+const CHARTS = [
+  ["Reward of an episode", { "episode/reward": "each episode", "episode/average_reward": "last 10", "curriculum/measured_reward": "learner alone", "evaluation/avg_reward": "evaluation" }],
+  ["Length of an episode, steps", { "episode/length": "steps" }],
+  ["Who decided, share of all steps", { "share/rl": "learner", "share/explore": "exploring", "share/rule": "rules", "share/llm": "language model" }],
+  ["Share of the language model", { "episode/llm_share": "of an episode's steps", "strategy/llm_share": "wanted by the strategy" }],
+  ["Losses", { "learner/loss": "loss", "learner/td_error": "error of estimates", "learner/margin_loss": "margin", "learner/policy_loss": "policy", "learner/value_loss": "value" }],
+  ["Steps a second", { "time/steps_per_second": "all environments" }],
+  ["Stage of the curriculum", { "curriculum/stage": "stage" }],
+  ["Trust in the advised side", { "curriculum/trust": "trust" }],
+  ["Cost of the language model, dollars", { "llm/cost_usd": "so far" }],
+];
+const TABLE_ROWS = 12;
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+class Chart {
+  constructor(title, names) {
+    this.names = names;
+    this.place = element("div", { class: "plot", "aria-hidden": "true" });
+    this.legend = element("ul");
+    this.head = element("tr");
+    this.rows = element("tbody");
+    const table = element("table", {}, element("thead", {}, this.head), this.rows);
+    const details = element("details", {}, element("summary", {}, "As a table"), element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, as a table` }, table));
+    this.figure = element("figure", { "data-chart": title }, element("figcaption", {}, element("h3", {}, title)), this.place, this.legend, details);
+    new ResizeObserver(() => this.plot?.setSize(this.size())).observe(this.place);
+  }
+
+  size() {
+    return { width: Math.max(this.place.clientWidth, 200), height: this.place.clientHeight || 208 };
+  }
+
+  show(found) {
+    const present = Object.keys(this.names).filter((name) => found[name]?.steps.length);
+    this.figure.hidden = !present.length;
+    if (!present.length) return;
+    this.data = uPlot.join(present.map((name) => [found[name].steps, found[name].values]));
+    if (String(present) !== this.present) {
+      this.present = String(present);
+      this.build(present);
+    } else {
+      this.plot.setData(this.data);
+    }
+    this.tell(present, found);
+  }
+
+  build(present) {
+    this.plot?.destroy();
+    const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: "12px system-ui, sans-serif" };
+    const series = present.map((name, index) => ({ label: this.names[name], stroke: colour(`--series-${index + 1}`), width: 2, spanGaps: true, points: { show: (plot) => plot.data[0].length < 40, size: 5 } }));
+    this.plot = new uPlot({
+      ...this.size(), legend: { show: false }, cursor: { drag: { x: false, y: false } }, scales: { x: { time: false } },
+      axes: [{ ...axis, values: (_, ticks) => ticks.map(compact) }, { ...axis, size: 58, values: (_, ticks) => ticks.map(figure) }],
+      series: [{}, ...series],
+    }, this.data, this.place);
+  }
+
+  tell(present, found) {
+    replace(this.legend, present.map((name, index) => {
+      const { values } = found[name];
+      const [low, high] = [figure(least(values)), figure(most(values))];
+      const text = `${this.names[name]}: ${figure(values.at(-1))}${low === high ? "" : ` (${low} to ${high})`}`;
+      return element("li", { class: `series-${index + 1}` }, text);
+    }));
+    replace(this.head, [element("th", { scope: "col", class: "number" }, "Step"), ...present.map((name) => element("th", { scope: "col", class: "number" }, this.names[name]))]);
+    const [steps, ...columns] = this.data;
+    const every = Math.max(1, Math.ceil(steps.length / TABLE_ROWS));
+    const picked = steps.map((_, index) => index).filter((index) => (steps.length - 1 - index) % every === 0);
+    replace(this.rows, picked.map((index) => row([number(count(steps[index])), ...columns.map((column) => number(figure(column[index])))])));
+  }
+}
+
+const least = (values) => values.reduce((low, value) => Math.min(low, value));
+const most = (values) => values.reduce((high, value) => Math.max(high, value));
+const compact = (value) => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 }).format(value);
+
+export class Charts {
+  constructor() {
+    this.charts = CHARTS.map(([title, names]) => new Chart(title, names));
+    byId("chart-list").replaceChildren(...this.charts.map((chart) => chart.figure));
+    this.charts.forEach((chart) => { chart.figure.hidden = true; });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
+  }
+
+  async refresh() {
+    const names = CHARTS.flatMap(([, series]) => Object.keys(series));
+    const found = await get(`metrics?${names.map((name) => `name=${encodeURIComponent(name)}`).join("&")}`);
+    this.charts.forEach((chart) => chart.show(found));
+    byId("no-charts").hidden = this.charts.some((chart) => !chart.figure.hidden);
+    return found;
+  }
+
+  repaint() {
+    this.charts.filter((chart) => chart.plot).forEach((chart) => chart.build(chart.present.split(",")));
+  }
+}

@@ -1,0 +1,34 @@
+// The recorded decisions, newest first, of anyone or of one source, page by page.
+
+import { byId, number, replace, row } from "./elements.js";
+import { ACTIONS, count, figure, mapName, percent, SOURCES } from "./format.js";
+import { get } from "./server.js";
+
+const PAGE = 30;
+
+export class Decisions {
+  constructor(run, onError) {
+    this.run = run;
+    this.before = null;
+    const turn = (before) => { this.before = before; this.refresh().catch(onError); };
+    byId("source").addEventListener("change", () => turn(null));
+    byId("older-decisions").addEventListener("click", () => turn(this.last));
+    byId("newest-decisions").addEventListener("click", () => turn(null));
+  }
+
+  async refresh() {
+    const source = byId("source").value;
+    const query = new URLSearchParams({ limit: PAGE });
+    if (source !== "") query.set("source", source);
+    if (this.before != null) query.set("before", this.before);
+    const found = await get(`decisions?${query}`);
+    this.last = found.at(-1)?.global_step ?? this.before;
+    byId("older-decisions").disabled = found.length < PAGE;
+    byId("newest-decisions").disabled = this.before == null;
+    const rows = found.map((one) => row([
+      number(count(one.global_step)), String(one.environment), `${mapName(this.run, one.map_id)} (${one.x}, ${one.y}), ${this.run.phases[one.phase] ?? one.phase}`,
+      ACTIONS[one.action] ?? one.action, SOURCES[one.source] ?? one.source, ["reason", one.reason || "–"], number(percent(one.confidence)), number(figure(one.reward)),
+    ]));
+    replace(byId("decision-rows"), rows.length ? rows : [row(["", "", "none recorded", "", "", "", "", ""], { name: "missing" })]);
+  }
+}

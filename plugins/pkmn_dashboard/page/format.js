@@ -1,0 +1,30 @@
+// Numbers and names as people read them.
+
+const whole = new Intl.NumberFormat("en");
+const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+
+export const SOURCES = ["learner", "learner, exploring", "rules", "language model"];
+export const SOURCE_WORDS = { rl: SOURCES[0], explore: SOURCES[1], rule: SOURCES[2], llm: SOURCES[3] };
+export const ACTIONS = ["a", "b", "start", "select", "up", "down", "left", "right", "none"];
+
+export const count = (value) => (value == null ? "–" : whole.format(Math.round(value)));
+export const figure = (value) => (value == null ? "–" : short.format(value));
+export const percent = (value) => (value == null ? "–" : `${Math.round(value * 100)} %`);
+
+/** Seconds as 42 s, 3:05 or 1:02:03. */
+export function duration(seconds) {
+  if (seconds == null) return "–";
+  const total = Math.round(seconds);
+  if (total < 60) return `${total} s`;
+  const two = (value) => String(value).padStart(2, "0");
+  const hours = Math.floor(total / 3600);
+  const minutes = Math.floor(total / 60) % 60;
+  return hours ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
+}
+
+/** The name of a map; without one its group and number. */
+export function mapName(run, id) {
+  return run.maps[id] ?? `${Math.floor(id / 256)}.${id % 256}`;
+}
+
+export const words = (name) => name.replaceAll("_", " ");

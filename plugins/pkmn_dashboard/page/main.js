@@ -1,0 +1,117 @@
+// Starts the page: describes the run, listens to the training, and keeps what can be seen up to date.
+
+import { AdviceList } from "./advice.js";
+import { Charts } from "./charts.js";
+import { Controls, say } from "./controls.js";
+import { Decisions } from "./decisions.js";
+import { byId } from "./elements.js";
+import { count, duration, figure, words } from "./format.js";
+import { VisitMap } from "./map.js";
+import { refreshMilestones } from "./milestones.js";
+import { Patterns } from "./patterns.js";
+import { Screens } from "./screens.js";
+import { get, Live } from "./server.js";
+
+const SECONDS_BETWEEN_REFRESHES = 5; // a training writes its tables about as often
+const SELDOM = new Set(["patterns", "map"]); // these read every decision
+const SELDOM_S = 30;
+
+const complain = (error) => say(`Something could not be read: ${error.message}.`);
+
+function describe(run) {
+  document.title = `${run.name} – pkmn dashboard`;
+  byId("run-name").textContent = run.name;
+  const { rl, llm, mode, envs } = run.settings;
+  byId("run-setup").textContent = `${run.game}, ${rl}${llm && llm !== "none" ? ` with advice of ${llm}` : ""}, ${mode}, ${envs} environment${envs > 1 ? "s" : ""}`;
+}
+
+function showState(state, summary) {
+  const live = state.steps != null;
+  const badge = byId("state");
+  badge.textContent = state.run;
+  badge.dataset.run = state.run;
+  byId("steps").textContent = count(live ? state.steps : summary.total_steps);
+  byId("episodes").textContent = count(live ? state.episodes : summary.total_episodes);
+  byId("speed").textContent = state.run === "paused" ? "paused" : figure(live ? state.steps_per_second : summary.steps_per_second);
+  byId("elapsed").textContent = duration(live ? state.elapsed_s : summary.elapsed_s);
+  byId("progress").hidden = !live;
+  if (live) byId("progress").value = state.fraction_done;
+}
+
+async function showSummary(summary, metrics) {
+  const share = metrics?.["strategy/llm_share"]?.values.at(-1);
+  const stage = metrics?.["curriculum/stage"]?.values.at(-1);
+  byId("strategy").textContent = summary.strategy ? words(summary.strategy.current_strategy) : share == null ? "–" : `${Math.round(share * 100)} % model`;
+  byId("stage").textContent = stage == null ? figure(summary.curriculum_stage_reached) : figure(Math.round(stage));
+}
+
+async function start() {
+  const run = await get("run");
+  let summary = await get("summary");
+  describe(run);
+  const screens = new Screens(run);
+  const controls = new Controls();
+  const charts = new Charts();
+  const map = new VisitMap(run);
+  const decisions = new Decisions(run, complain);
+  const advice = new AdviceList(complain);
+  const patterns = new Patterns(complain);
+  const parts = {
+    charts: async () => showSummary(summary, await charts.refresh()),
+    milestones: refreshMilestones,
+    map: () => map.refresh(),
+    decisions: () => (decisions.before == null ? decisions.refresh() : null),
+    advice: () => (advice.before == null ? advice.refresh() : null),
+    patterns: () => patterns.refresh(),
+  };
+
+  const visible = new Set();
+  const refreshed = {};
+  async function refresh(id) {
+    if (document.hidden || (SELDOM.has(id) && Date.now() - (refreshed[id] ?? 0) < SELDOM_S * 1000)) return;
+    refreshed[id] = Date.now();
+    await Promise.resolve(parts[id]()).catch(complain);
+  }
+  const watch = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) visible.delete(target.id);
+      else if (!visible.has(target.id)) { visible.add(target.id); refresh(target.id); }
+    }
+  }, { rootMargin: "200px" });
+  for (const id of Object.keys(parts)) watch.observe(byId(id));
+
+  let state = "";
+  async function refreshAll() {
+    if (document.hidden) return;
+    summary = await get("summary").catch(() => summary);
+    await Promise.all([...visible].map(refresh));
+  }
+  setInterval(() => { if (state !== "ended") refreshAll(); }, SECONDS_BETWEEN_REFRESHES * 1000);
+
+  const live = new Live({
+    onLive: (event) => {
+      const before = state;
+      state = event.state.run;
+      if (before && before !== state) {
+        if (before === "ended") get("run").then((found) => Object.assign(run, found)).catch(complain);
+        if (state === "ended") say("The training has ended.");
+        setTimeout(refreshAll, 500);
+      }
+      showState(event.state, summary);
+      controls.show(event.state);
+      screens.show(event);
+      map.follow(event.state.environments);
+    },
+    onLost: () => say("The server does not answer; trying again…"),
+    onEnd: () => {
+      state = "ended";
+      controls.show({ run: "ended", environments: [] });
+      byId("state").textContent = byId("state").dataset.run = "ended";
+      say(`The training has ended, and this page with it. To look at it again: pkmn dashboard ${run.name}`);
+    },
+  });
+  byId("rate").addEventListener("change", () => live.connect(Number(byId("rate").value)));
+  live.connect();
+}
+
+start().catch(complain);

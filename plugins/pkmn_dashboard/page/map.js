@@ -1,0 +1,76 @@
+// The visited tiles of a map, the busier the stronger, and where the environments are on it now.
+
+import { byId, element, number, replace, row } from "./elements.js";
+import { count, mapName } from "./format.js";
+import { get } from "./server.js";
+
+const TABLE_ROWS = 12;
+
+export class VisitMap {
+  constructor(run) {
+    this.run = run;
+    this.choice = byId("map-choice");
+    this.canvas = byId("map-canvas");
+    this.tiles = [];
+    this.players = [];
+    this.choice.addEventListener("change", () => this.load());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+  }
+
+  async refresh() {
+    const maps = await get("maps");
+    const chosen = this.choice.value;
+    const options = maps.map(({ map_id: id, tiles }) => element("option", { value: id }, `${mapName(this.run, id)} (${count(tiles)} tiles)`));
+    if (document.activeElement !== this.choice) {
+      replace(this.choice, options);
+      const known = maps.some(({ map_id: id }) => String(id) === chosen);
+      if (maps.length) this.choice.value = known ? chosen : maps[0].map_id;
+    }
+    if (maps.length) await this.load();
+  }
+
+  async load() {
+    this.tiles = await get(`maps/${this.choice.value}/visits`);
+    this.draw();
+    const total = this.tiles.reduce((sum, tile) => sum + tile.steps, 0);
+    const [busiest] = this.tiles;
+    byId("map-text").textContent = `${mapName(this.run, this.choice.value)}: ${count(this.tiles.length)} tiles visited in ${count(total)} steps; the busiest is (${busiest.x}, ${busiest.y}) with ${count(busiest.steps)}.`;
+    replace(byId("map-rows"), this.tiles.slice(0, TABLE_ROWS).map(({ x, y, steps }) => row([number(x), number(y), number(count(steps))])));
+    byId("map-details").hidden = false;
+  }
+
+  /** Where the environments are, from the live events. */
+  follow(environments) {
+    const players = environments.filter(({ map_id: id }) => String(id) === this.choice.value).map(({ x, y }) => [x, y]);
+    if (String(players) === String(this.players)) return;
+    this.players = players;
+    this.draw();
+  }
+
+  draw() {
+    if (!this.tiles.length) return;
+    const left = Math.min(...this.tiles.map(({ x }) => x));
+    const top = Math.min(...this.tiles.map(({ y }) => y));
+    const columns = Math.max(...this.tiles.map(({ x }) => x)) - left + 1;
+    const rows = Math.max(...this.tiles.map(({ y }) => y)) - top + 1;
+    const size = Math.max(4, Math.min(20, Math.floor(720 / columns), Math.floor(480 / rows)));
+    Object.assign(this.canvas, { width: columns * size, height: rows * size });
+    this.canvas.hidden = false;
+    const paint = this.canvas.getContext("2d");
+    const style = getComputedStyle(document.documentElement);
+    const [low, high] = ["--heat-low", "--heat-high"].map((name) => parse(style.getPropertyValue(name)));
+    const most = Math.log1p(this.tiles[0].steps);
+    for (const { x, y, steps } of this.tiles) {
+      const heat = Math.log1p(steps) / most;
+      paint.fillStyle = `rgb(${low.map((from, channel) => Math.round(from + (high[channel] - from) * heat)).join(" ")})`;
+      paint.fillRect((x - left) * size, (y - top) * size, size - 1, size - 1);
+    }
+    for (const [colour, width] of [["--card", 6], ["--danger", 3]]) {
+      paint.strokeStyle = style.getPropertyValue(colour);
+      paint.lineWidth = width;
+      for (const [x, y] of this.players) paint.strokeRect((x - left) * size, (y - top) * size, size - 1, size - 1);
+    }
+  }
+}
+
+const parse = (hex) => hex.trim().slice(1).match(/../g).map((two) => parseInt(two, 16));

@@ -1,0 +1,46 @@
+// Talks to the server: reads its JSON, asks things of the training, and listens to its events.
+
+export async function get(path) {
+  const answer = await fetch(`/api/${path}`, { headers: { accept: "application/json" } });
+  if (!answer.ok) throw new Error(await reason(answer));
+  return answer.json();
+}
+
+export async function post(path) {
+  const answer = await fetch(`/api/${path}`, { method: "POST", headers: { "x-pkmn-action": "1" } });
+  if (!answer.ok) throw new Error(await reason(answer));
+  return answer.json();
+}
+
+async function reason(answer) {
+  try {
+    const { detail } = await answer.clone().json();
+    return typeof detail === "string" ? detail : `the server answered ${answer.status}`;
+  } catch {
+    return (await answer.text()) || `the server answered ${answer.status}`;
+  }
+}
+
+/** Listens to the live events at a rate; stops while nobody can see the page. */
+export class Live {
+  constructor({ onLive, onLost, onEnd }) {
+    this.handlers = { onLive, onLost, onEnd };
+    this.rate = 5;
+    this.ended = false;
+    document.addEventListener("visibilitychange", () => this.connect());
+  }
+
+  connect(rate = this.rate) {
+    this.rate = rate;
+    this.source?.close();
+    if (document.hidden || this.ended) return;
+    this.source = new EventSource(`/api/events?rate=${rate}&screens=${rate > 0}`);
+    this.source.addEventListener("live", (event) => this.handlers.onLive(JSON.parse(event.data)));
+    this.source.addEventListener("end", () => {
+      this.ended = true;
+      this.source.close();
+      this.handlers.onEnd();
+    });
+    this.source.addEventListener("error", () => this.handlers.onLost());
+  }
+}

@@ -1,0 +1,38 @@
+"""Registers `pkmn dashboard`, and starts the page's server beside a training that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pkmncli.api import Register, RunInfo
+from pkmncli.hookspecs import hookimpl
+
+
+@hookimpl
+def pkmn_register_commands(register: Register) -> None:
+    """Adds ``pkmn dashboard``."""
+    register(
+        "dashboard",
+        "pkmn_dashboard.command:dashboard",
+        help="Show a run on a live page, while it trains or afterwards.",
+        extra="dashboard",
+    )
+
+
+@hookimpl
+def pkmn_run_started(run: RunInfo) -> None:
+    """Starts the server, if the training is to have a page."""
+    if run.settings[""]["web"]:
+        from pkmn_dashboard.beside_training import begin  # noqa: PLC0415 - most trainings have no page
+
+        begin(run)
+
+
+@hookimpl
+def pkmn_run_finished(run: RunInfo, summary: Mapping[str, Any]) -> None:
+    """Ends the server of the training."""
+    if run.settings[""]["web"]:
+        from pkmn_dashboard.beside_training import end  # noqa: PLC0415
+
+        end()

@@ -1,0 +1,58 @@
+"""The socket that a page is served at: the wanted port, or the next one that is free."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+import sys
+
+from pkmncli.errors import ConfigurationError
+
+TRIED_PORTS = 100
+LOOPBACK = "127.0.0.1"
+
+_TAKEN = {errno.EADDRINUSE, errno.EACCES}
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket at ``port``, or the next free one after it.
+
+    Raises:
+        ConfigurationError: no port from there on is free, or this machine has no such address.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in range(port, min(port + TRIED_PORTS, 65536)):
+        found = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            if sys.platform != "win32":  # there it would share the port with whoever has it
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind((host, number))
+            found.listen(128)
+        except OSError as error:
+            found.close()
+            if error.errno not in _TAKEN:
+                raise ConfigurationError(
+                    f"--host {host}: this machine has no such address ({error.strerror})"
+                ) from None
+        else:
+            return found
+    raise ConfigurationError(f"no port from {port} to {number} is free: give another --web-port")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def address(listening: socket.socket) -> str:
+    """The address to open in a browser."""
+    host, port = listening.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname()
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

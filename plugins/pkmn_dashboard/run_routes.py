@@ -1,0 +1,134 @@
+"""Routes that read the run: what it is, what it recorded, where it stands. None of them takes a path."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from pkmn_dashboard.answers import (
+    AdviceAnswer,
+    Episode,
+    Metric,
+    Milestone,
+    Patterns,
+    RecordedDecision,
+    RunDescription,
+    Series,
+    State,
+    Transcript,
+    VisitedMap,
+    VisitedTile,
+)
+from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.patterns import Patterns as PatternFinder
+from pkmn_dashboard.tables import Tables
+from pkmn_dashboard.watched_run import WatchedRun
+from pkmncli.api import Source
+
+MOST_NAMES = 40
+LARGEST_STEP = 2**62
+
+Limit = Annotated[int, Query(ge=1, le=500, description="most rows")]
+Before = Annotated[int | None, Query(ge=0, le=LARGEST_STEP, description="only what came before this step of the run")]
+
+
+def run_routes(run: WatchedRun, events: LiveEvents) -> APIRouter:
+    """The routes of one run."""
+    router = APIRouter(tags=["run"])
+    tables = Tables(run.tables_folder)
+    finder = PatternFinder(run.tables_folder, tables)
+
+    @router.get("/run")
+    def description() -> RunDescription:
+        """Which run it is, and the names of what its numbers stand for."""
+        names, training = run.read_json("names.json"), run.training()
+        shape = None if training is None else training.screen_shape
+        return RunDescription(
+            name=run.folder.name,
+            folder=str(run.folder),
+            state=events.state()["run"],
+            may_control=run.may_control and training is not None,
+            game=str(names.get("game", "")),
+            settings=run.settings().get("", {}),
+            screen_shape=None if shape is None else list(shape),
+            maps={str(number): str(name) for number, name in dict(names.get("maps", {})).items()},
+            phases=[str(name) for name in names.get("phases", [])],
+            milestones=[str(name) for name in names.get("milestones", [])],
+        )
+
+    @router.get("/state")
+    async def state() -> State:
+        """Where the training stands now."""
+        return State(**events.state())
+
+    @router.get("/summary")
+    def summary() -> dict[str, object]:
+        """The run's summary, as of its latest checkpoint or its end."""
+        return dict(run.read_json("summary.json"))
+
+    @router.get("/metric-names")
+    def metric_names() -> list[Metric]:
+        """The run's metrics, with their latest values."""
+        return [Metric(**row) for row in tables.metric_names()]
+
+    @router.get("/metrics")
+    def metrics(
+        name: Annotated[list[str], Query(min_length=1, max_length=MOST_NAMES, description="names of metrics")],
+        points: Annotated[int, Query(ge=2, le=2000, description="most points of each")] = 400,
+    ) -> dict[str, Series]:
+        """Metrics over the steps of the run."""
+        found = tables.metrics(sorted(set(name)), points)
+        return {one: Series.model_validate(series) for one, series in found.items()}
+
+    @router.get("/milestones")
+    def milestones() -> list[Milestone]:
+        """The game's milestones, with splits."""
+        order = [str(name) for name in run.read_json("names.json").get("milestones", [])]
+        return [Milestone(**row) for row in tables.milestones(order)]
+
+    @router.get("/episodes")
+    def episodes(limit: Limit = 50) -> list[Episode]:
+        """The latest episodes, newest first."""
+        return [Episode(**row) for row in tables.episodes(limit)]
+
+    @router.get("/decisions")
+    def decisions(
+        source: Annotated[Source | None, Query(description="0 rl, 1 explore, 2 rule, 3 llm")] = None,
+        before: Before = None,
+        limit: Limit = 50,
+    ) -> list[RecordedDecision]:
+        """The latest decisions, newest first."""
+        wanted = None if source is None else int(source)
+        return [RecordedDecision(**row) for row in tables.decisions(wanted, limit, before)]
+
+    @router.get("/maps")
+    def maps() -> list[VisitedMap]:
+        """The maps that were visited, the one with the most steps first."""
+        return [VisitedMap(**row) for row in tables.maps()]
+
+    @router.get("/maps/{map_id}/visits")
+    def visits(map_id: Annotated[int, Path(ge=0, le=2**32 - 1)]) -> list[VisitedTile]:
+        """The tiles of a map that were visited."""
+        return [VisitedTile(**row) for row in tables.visits(map_id)]
+
+    @router.get("/advice")
+    def advice(before: Before = None, limit: Annotated[int, Query(ge=1, le=50)] = 10) -> Transcript:
+        """What the language model was asked and answered, newest first."""
+        costs = tables.metrics(["llm/cost_usd"], 2000)["llm/cost_usd"]["values"]
+        total = run.read_json("summary.json").get("llm", {}).get("cost_usd")
+        return Transcript(
+            **tables.advice_totals(),
+            cost_usd=total if total is not None else max(costs, default=None),
+            latest=[AdviceAnswer(**row) for row in tables.advice(limit, before)],
+        )
+
+    @router.get("/patterns")
+    def patterns(
+        min_frequency: Annotated[int, Query(ge=1, le=10**9, description="least number of times")] = 20,
+        limit: Limit = 25,
+    ) -> Patterns:
+        """Which actions paid off in which situations."""
+        return Patterns(patterns=finder.find(min_frequency, limit))
+
+    return router

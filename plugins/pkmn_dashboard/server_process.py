@@ -1,0 +1,42 @@
+"""The process that serves the page of a training: `python -m pkmn_dashboard.server_process FOLDER DESCRIPTOR`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pkmn_dashboard.serving import PageServer
+
+LEAST_URGENT = 15
+"""Niceness: where there are too few cores, the training goes first."""
+
+
+def main() -> None:
+    """Serves until the pipe at standard input ends, which it does with the trainer's process."""
+    folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
+    if hasattr(os, "nice"):
+        with contextlib.suppress(OSError):
+            os.nice(LEAST_URGENT)
+    from pkmn_dashboard.gate import Gate  # noqa: PLC0415 - a second of work, which is not urgent either
+    from pkmn_dashboard.serving import PageServer  # noqa: PLC0415
+
+    server = PageServer(folder, socket.socket(fileno=descriptor), Gate())
+    threading.Thread(target=_wait_for_the_end, args=(server,), daemon=True).start()
+    server.run()
+    os._exit(0)  # the thread still reads
+
+
+def _wait_for_the_end(server: PageServer) -> None:
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    server.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Serves the page of one run at a listening socket, until told to end."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import uvicorn
+
+from pkmn_dashboard.app import make_app
+from pkmn_dashboard.gate import Gate
+from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.watched_run import WatchedRun
+
+SECONDS_FOR_OPEN_ANSWERS = 2
+
+
+class PageServer:
+    """The server of one run's page.
+
+    Args:
+        folder: the run's folder.
+        listening: the socket.
+        gate: whom it answers.
+        may_control: whether a viewer may pause the training, stop it and so on.
+    """
+
+    def __init__(self, folder: Path, listening: socket.socket, gate: Gate, *, may_control: bool = True) -> None:
+        self._listening = listening
+        run = WatchedRun(folder, may_control=may_control)
+        self._events = LiveEvents(run, ended=lambda: self._server.should_exit)
+        config = uvicorn.Config(
+            make_app(run, self._events, gate),
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=SECONDS_FOR_OPEN_ANSWERS,
+        )
+        self._server = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Serves until :meth:`end`, Ctrl-C or SIGTERM."""
+        self._server.run(sockets=[self._listening])
+
+    def end(self) -> None:
+        """Has it end soon. May be called from another thread."""
+        self._server.should_exit = True

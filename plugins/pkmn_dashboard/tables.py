@@ -1,0 +1,216 @@
+"""Questions about a run's tables, answered from its Parquet files through DuckDB, also while it trains.
+
+One question at a time and on one thread, so that a training beside it keeps its cores; an answer serves everyone who
+asks the same within some seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+
+MEMORY_LIMIT = "1GB"
+FRESH_S = 2.0
+"""How long an answer serves others who ask the same."""
+
+HEAVY_FRESH_S = 15.0
+"""The same for questions that read every decision."""
+
+REST = 40
+"""How many times as long as an answer took it serves at least: long runs are asked about less often."""
+
+MOST_KEPT_ANSWERS = 200
+
+FRAMES_PER_SECOND = 4194304 / 70224
+"""Of the console: clock cycles over cycles a frame."""
+
+Answer = TypeVar("Answer")
+
+
+class Tables:
+    """The tables in a folder. Methods may be called from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._kept: dict[Any, tuple[float, int, Any]] = {}
+        """Until when each answer serves whatever is written, how old its table was, and the answer."""
+        config: dict[str, Any] = {
+            "threads": 1,
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": str(Path(tempfile.gettempdir()) / f"pkmn-duckdb-{os.getpid()}"),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        self._connection = duckdb.connect(":memory:", config=config)
+
+    def kept(self, table: str, question: Any, fresh_s: float, ask: Callable[[], Answer]) -> Answer:
+        """The answer to a question about a table: an earlier one, while it is fresh or nothing was written since."""
+        key = (table, question)
+        with self._lock:
+            until, written, answer = self._kept.get(key, (-1e9, -1, None))
+            began, now = time.monotonic(), self._written(table)
+            if began > until and written != now:
+                answer = ask()
+                ended = time.monotonic()
+                if len(self._kept) >= MOST_KEPT_ANSWERS:
+                    self._kept.clear()
+                self._kept[key] = (ended + max(fresh_s, REST * (ended - began)), now, answer)
+            return answer  # type: ignore[no-any-return]
+
+    def _written(self, table: str) -> int:
+        """When a file of the table last came or went."""
+        try:
+            return (self._folder / table).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def _rows(self, table: str, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Rows of a query over ``rows``, the table; none where it has no file yet."""
+        for attempt in (0, 1, 2):
+            files = sorted(str(path) for path in (self._folder / table).glob("[0-9]*.parquet"))
+            if not files:
+                return []
+            try:
+                relation = self._connection.read_parquet(files, union_by_name=True)  # noqa: F841 - DuckDB finds it
+                query = f"WITH rows AS (SELECT * FROM relation) {sql}"
+                cursor = self._connection.execute(query, list(parameters))
+                names = [column[0] for column in cursor.description or ()]
+                return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+            except duckdb.IOException:
+                if attempt == 2:  # a run that goes on sets files aside, but not for ever
+                    raise
+        raise AssertionError("unreachable")
+
+    # Metrics -----------------------------------------------------------------------------------------------------
+
+    def metric_names(self) -> list[dict[str, Any]]:
+        """Each metric with its count, and its latest value."""
+        sql = """SELECT name, count(*) AS count, arg_max(value, (global_step, time)) AS latest FROM rows
+                 WHERE isfinite(value) GROUP BY name ORDER BY name"""
+        return self.kept("metrics", "names", FRESH_S, lambda: self._rows("metrics", sql))
+
+    def metrics(self, names: Sequence[str], points: int) -> dict[str, dict[str, list[float]]]:
+        """Series of metrics by name: steps and values, at most ``points`` of each: neighbours are averaged."""
+        sql = """
+            , chosen AS (SELECT * FROM rows WHERE list_contains(?, name) AND isfinite(value)),
+            reach AS (SELECT min(global_step) AS low, max(global_step) - min(global_step) + 1 AS width FROM chosen)
+            SELECT name, CAST(floor((global_step - low) * ? / width) AS BIGINT) AS place,
+                max(global_step) AS step, avg(value) AS value
+            FROM chosen, reach GROUP BY name, place ORDER BY name, place
+        """
+
+        def ask() -> dict[str, dict[str, list[float]]]:
+            found: dict[str, dict[str, list[float]]] = {name: {"steps": [], "values": []} for name in names}
+            for row in self._rows("metrics", sql, [list(names), points]):
+                found[row["name"]]["steps"].append(row["step"])
+                found[row["name"]]["values"].append(row["value"])
+            return found
+
+        return self.kept("metrics", (tuple(names), points), FRESH_S, ask)
+
+    def milestones(self, order: Sequence[str]) -> list[dict[str, Any]]:
+        """The milestones in order: in how many episodes each was reached, its soonest and latest split."""
+        sql = """
+            SELECT split_part(name, '/', 2) AS name,
+                count(*) FILTER (name LIKE '%/step') AS episodes,
+                min(global_step) AS first_seen,
+                CAST(min(value) FILTER (name LIKE '%/step') AS BIGINT) AS best_step,
+                CAST(arg_max(value, global_step) FILTER (name LIKE '%/step') AS BIGINT) AS latest_step,
+                min(value) FILTER (name LIKE '%/frame') AS best_frame,
+                arg_max(value, global_step) FILTER (name LIKE '%/frame') AS latest_frame
+            FROM rows WHERE name LIKE 'milestone/%' GROUP BY 1
+        """
+
+        at_once = """SELECT arg_max(milestones, last_step) AS milestones, count(*) AS episodes,
+                        min(last_step) AS first_seen
+                     FROM rows WHERE purpose = 'train' HAVING count(*) > 0"""
+
+        def ask() -> list[dict[str, Any]]:
+            reached = {row.pop("name"): row for row in self._rows("metrics", sql)}
+            for row in self._rows("episodes", at_once):  # has no split to measure
+                for name, step in json.loads(row["milestones"]).items():
+                    if step == 0 and name not in reached:
+                        zero = {"best_step": 0, "latest_step": 0, "best_frame": 0, "latest_frame": 0}
+                        reached[name] = {"episodes": row["episodes"], "first_seen": row["first_seen"], **zero}
+            nothing = {"episodes": 0, "first_seen": None, "best_step": None, "latest_step": None}
+            found = []
+            for name in [*order, *(name for name in reached if name not in order)]:
+                row = reached.get(name, {})
+                seconds = {
+                    f"{which}_s": None
+                    if row.get(f"{which}_frame") is None
+                    else row[f"{which}_frame"] / FRAMES_PER_SECOND
+                    for which in ("best", "latest")
+                }
+                kept = {key: row.get(key, value) for key, value in nothing.items()}
+                found.append({"name": name, **kept, **seconds})
+            return found
+
+        return self.kept("metrics", ("milestones", *order), FRESH_S, ask)
+
+    # Episodes and decisions --------------------------------------------------------------------------------------
+
+    def episodes(self, limit: int) -> list[dict[str, Any]]:
+        """The latest episodes, newest first."""
+        sql = """SELECT environment, episode, last_step, steps, total_reward, outcome, llm_share, milestones FROM rows
+                 WHERE purpose = 'train' ORDER BY last_step DESC, environment LIMIT ?"""
+
+        def ask() -> list[dict[str, Any]]:
+            rows = self._rows("episodes", sql, [limit])
+            return [{**row, "milestones": json.loads(row["milestones"])} for row in rows]
+
+        return self.kept("episodes", limit, FRESH_S, ask)
+
+    def decisions(self, source: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
+        """The latest decisions, newest first: of one source, before one step, where that is said."""
+        sql = """SELECT global_step, environment, episode, step, action, source, confidence, reward, map_id, x, y,
+                    phase, reason, model
+                 FROM rows WHERE (? IS NULL OR source = ?) AND (? IS NULL OR global_step < ?)
+                 ORDER BY global_step DESC LIMIT ?"""
+        parameters = [source, source, before, before, limit]
+        return self.kept("decisions", tuple(parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters))
+
+    def maps(self) -> list[dict[str, Any]]:
+        """The maps that were visited: steps spent on each, and how many tiles of it were."""
+        sql = """SELECT map_id, count(*) AS steps, count(DISTINCT (x, y)) AS tiles FROM rows
+                 GROUP BY map_id ORDER BY steps DESC"""
+        return self.kept("decisions", "maps", HEAVY_FRESH_S, lambda: self._rows("decisions", sql))
+
+    def visits(self, map_id: int) -> list[dict[str, Any]]:
+        """The tiles of a map that were visited, and the steps decided on each."""
+        sql = "SELECT x, y, count(*) AS steps FROM rows WHERE map_id = ? GROUP BY x, y ORDER BY steps DESC, y, x"
+        return self.kept("decisions", ("visits", map_id), HEAVY_FRESH_S, lambda: self._rows("decisions", sql, [map_id]))
+
+    # The language model ------------------------------------------------------------------------------------------
+
+    def advice(self, limit: int, before: int | None) -> list[dict[str, Any]]:
+        """The latest answers of the language model, newest first."""
+        sql = """SELECT global_step, asked_at, environment, event, followed, reading, problem, advice, model, cached,
+                    prompt, reply, prompt_tokens, completion_tokens, latency_s
+                 FROM rows WHERE ? IS NULL OR global_step < ? ORDER BY global_step DESC, environment LIMIT ?"""
+
+        def ask() -> list[dict[str, Any]]:
+            rows = self._rows("advice", sql, [before, before, limit])
+            return [{**row, "advice": json.loads(row["advice"]) if row["advice"] else None} for row in rows]
+
+        return self.kept("advice", (limit, before), FRESH_S, ask)
+
+    def advice_totals(self) -> dict[str, Any]:
+        """Tokens and answers of the language model over the whole run."""
+        sql = """SELECT count(*) AS answers, coalesce(sum(prompt_tokens), 0)::BIGINT AS prompt_tokens,
+                    coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens FROM rows"""
+
+        def ask() -> dict[str, Any]:
+            rows = self._rows("advice", sql)
+            return rows[0] if rows else {"answers": 0, "prompt_tokens": 0, "completion_tokens": 0}
+
+        return self.kept("advice", "totals", FRESH_S, ask)

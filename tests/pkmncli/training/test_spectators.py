@@ -1,0 +1,134 @@
+"""Those who watch a training from another process: what they see, and that nothing they ask for changes its course."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveTraining
+from pkmncli.runs import Run
+
+DEADLINE_S = 90.0
+
+
+def wait_until(what: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        answer = what()
+        if answer:
+            return answer
+        time.sleep(0.005)
+    raise AssertionError("waited in vain")
+
+
+@contextmanager
+def watched(folder: Path, *arguments: str) -> Iterator[tuple[LiveTraining, subprocess.Popen[str]]]:
+    """A training in a process of its own, and a view of it as soon as there is one."""
+    command = [sys.executable, "-m", "pkmncli", "train", "--run-name=it", *arguments]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield wait_until(lambda: LiveTraining.attach(folder / "runs" / "it")), process
+        finally:
+            process.kill()
+
+
+def paused_at(live: LiveTraining) -> int:
+    live.watch(DEADLINE_S, 10)
+    wait_until(lambda: live.state().steps)
+    live.pause(True)
+    return int(wait_until(lambda: live.state().paused and live.state()).steps)
+
+
+@pytest.mark.parametrize("envs", [1, 2])
+def test_a_paused_training_takes_exactly_the_steps_of_one_that_was_not(
+    envs: int,
+    pkmn: Callable[..., Any],
+    small_training: list[str],
+    assert_same_course: Callable[[Path, Path], None],
+    tmp_path: Path,
+) -> None:
+    arguments = [*small_training, "--steps=700", f"--envs={envs}"]
+    with watched(tmp_path, *arguments) as (live, process):
+        steps = paused_at(live)
+        assert steps < 700, "it was paused on its way"
+        live.save_start(envs - 1)
+        wait_until(lambda: live.state().answers == 1)
+        live.save_checkpoint()
+        wait_until(lambda: live.state().answers == 2)
+        assert live.state().message == f"Checkpoint of step {steps:,} saved."
+        assert live.state().steps == steps, "it stood still meanwhile"
+        live.pause(False)
+        assert process.wait(DEADLINE_S) == 0, process.stderr and process.stderr.read()
+    folder = tmp_path / "runs" / "it"
+    assert not (folder / LIVE_FILE).exists() and not (folder / BOARD_FILE).exists()
+    result = pkmn("train", *arguments, "--run-name=unwatched")
+    assert result.code == 0, result.err
+    assert_same_course(folder, tmp_path / "runs" / "unwatched")
+
+
+def test_a_pause_counts_for_no_time_and_is_left_by_stop(small_training: list[str], tmp_path: Path) -> None:
+    with watched(tmp_path, *small_training, "--steps=100000", "--save-interval=100000") as (live, process):
+        steps = paused_at(live)
+        before = live.state().elapsed_s
+        live.save_checkpoint()
+        wait_until(lambda: live.state().answers)
+        assert live.state().elapsed_s == before
+        live.stop()
+        assert process.wait(DEADLINE_S) == 130
+        assert process.stdout is not None and "Interrupted, and saved." in process.stdout.read()
+    run = Run(tmp_path / "runs" / "it")
+    assert run.read_summary()["total_steps"] == steps
+    assert run.checkpoints.names()[-1] == f"step-{steps:09}"
+
+
+def test_ctrl_c_ends_a_training_that_stands_still(small_training: list[str], tmp_path: Path) -> None:
+    with watched(tmp_path, *small_training, "--steps=100000", "--save-interval=100000") as (live, process):
+        steps = paused_at(live)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(DEADLINE_S) == 130
+    assert Run(tmp_path / "runs" / "it").read_summary()["total_steps"] == steps
+
+
+def test_a_start_that_was_saved_is_one_to_begin_in(
+    pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
+) -> None:
+    with watched(tmp_path, *small_training, "--steps=100000", "--save-interval=100000") as (live, process):
+        paused_at(live)
+        live.save_start(0)
+        message = wait_until(lambda: live.state().answers and live.state().message)
+        live.stop()
+        process.wait(DEADLINE_S)
+    assert message.startswith("State of environment 0 saved. Begin there: pkmn train --init-state ")
+    path = message.rpartition(" ")[2]
+    result = pkmn("train", *small_training, f"--init-state={path}", "--steps=40")
+    assert result.code == 0, result.err
+
+
+def test_whoever_looks_sees_every_environment_and_nobody_sees_an_old_board(
+    small_training: list[str], tmp_path: Path
+) -> None:
+    with watched(tmp_path, *small_training, "--steps=100000", "--envs=2") as (live, process):
+        paused_at(live)
+        screens = live.screens()
+        assert screens is not None and screens.shape == (2, 144, 160, 3) and live.screen_shape == (144, 160, 3)
+        assert all(len(np.unique(screen)) > 1 for screen in screens)
+        assert (live.records()["step"] > 0).all()
+        folder = tmp_path / "runs" / "it"
+        assert (folder / BOARD_FILE).stat().st_mode & 0o077 == 0, "only the same user may steer it"
+        process.kill()
+        process.wait()
+        wait_until(lambda: not live.running)
+        assert LiveTraining.attach(folder) is None, "the files of a killed training are no training"
+    assert LiveTraining.attach(tmp_path) is None
+    (tmp_path / LIVE_FILE).write_text(f'{{"process_id": {os.getpid()}}}')
+    assert LiveTraining.attach(tmp_path) is None, "nor is a damaged file"

@@ -1,0 +1,166 @@
+"""Fixtures: a training with a page, a run that is over, a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from dashboard_training import PageTraining, chromium, page_training
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="module")
+def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageTraining]:
+    """A training of two environments that goes on until it is stopped."""
+    with page_training(tmp_path_factory.mktemp("training"), "--envs=2") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    path = chromium()
+    if path is None:
+        pytest.skip("no Chromium is installed: apt-get install chromium")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not where there is no browser
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens an address, and holds that the page asks no other server and reports no error."""
+    opened: list[Page] = []
+    faults: list[str] = []
+
+    def open_one(url: str, **options: Any) -> Page:
+        page = browser.new_page(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options})
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        local = (url, "data:")
+        page.on("request", lambda asked: None if asked.url.startswith(local) else faults.append(asked.url))
+        page.goto(url)
+        opened.append(page)
+        return page
+
+    yield open_one
+    for page in opened:
+        page.close()
+    assert [fault for fault in faults if "ERR_CONNECTION_REFUSED" not in fault] == []
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that is over, written by the parts that write one, without a training."""
+    from pkmn_decisions.store import DuckDBStore  # noqa: PLC0415 - only these tests need it
+
+    folder = tmp_path_factory.mktemp("finished") / "done"
+    folder.mkdir()
+    (folder / "versions.json").write_text(json.dumps({"layout": 1, "created": 1.0}))
+    (folder / "config.toml").write_text('rl = "dqn"\nenvs = 2\nllm = "scripted"\nmode = "adaptive"\n')
+    names = {"game": "Quillwood", "maps": {"257": "Alderbrook"}, "phases": ["free", "battle"]}
+    (folder / "names.json").write_text(json.dumps({**names, "milestones": ["begun", "outside", "won"]}))
+    summary = {"total_steps": 40, "total_episodes": 2, "llm": {"cost_usd": 0.25}}
+    (folder / "summary.json").write_text(json.dumps(summary))
+    store = DuckDBStore(folder)
+    steps = list(range(1, 41))
+    store.append(
+        "decisions",
+        {
+            "global_step": steps,
+            "environment": [0] * 40,
+            "episode": [(step - 1) // 20 for step in steps],
+            "step": [(step - 1) % 20 + 1 for step in steps],
+            "time": [1000.0 + step for step in steps],
+            "action": [7] * 40,
+            "source": [step % 4 for step in steps],
+            "confidence": [0.5] * 40,
+            "reward": [1.0] * 40,
+            "terminated": [False] * 40,
+            "truncated": [step % 20 == 0 for step in steps],
+            "map_id": [257] * 40,
+            "x": [step % 5 for step in steps],
+            "y": [3] * 40,
+            "phase": [0] * 40,
+            "battle": [0] * 40,
+            "opponent": [0] * 40,
+            "health": [1.0] * 40,
+            "milestones": [1] * 40,
+            "frames": [24 * step for step in steps],
+            "coarse_hash": [1] * 40,
+            "fine_hash": [1] * 40,
+            "reason": [f"why {step} <b>" for step in steps],
+        },
+    )
+    store.append(
+        "episodes",
+        {
+            "environment": [0, 0],
+            "episode": [0, 1],
+            "first_step": [0, 20],
+            "last_step": [20, 40],
+            "seed": [1, 2],
+            "start": ["", ""],
+            "steps": [20, 20],
+            "total_reward": [20.0, 21.0],
+            "terminated": [False, False],
+            "truncated": [True, True],
+            "outcome": ["time-limit", "time-limit"],
+            "llm_share": [0.25, 0.25],
+            "milestones": ['{"begun": 0, "outside": 9}', '{"begun": 0, "outside": 7}'],
+            "presses": [b"", b""],
+            "fine_hashes": [b"", b""],
+            "memory_hashes": [b"", b""],
+            "frames": [480, 480],
+        },
+    )
+    metrics = [
+        (20, "episode/reward", 20.0),
+        (20, "milestone/outside/step", 9.0),
+        (20, "milestone/outside/frame", 216.0),
+        (40, "episode/reward", 21.0),
+        (40, "milestone/outside/step", 7.0),
+        (40, "milestone/outside/frame", 168.0),
+        (40, "learner/loss", float("nan")),
+    ]
+    store.append(
+        "metrics",
+        {
+            "global_step": [step for step, _, _ in metrics],
+            "time": [1000.0] * len(metrics),
+            "name": [name for _, name, _ in metrics],
+            "value": [value for _, _, value in metrics],
+        },
+    )
+    store.append(
+        "advice",
+        {
+            "global_step": [5, 9],
+            "asked_at": [3, 7],
+            "environment": [0, 0],
+            "time": [1000.0, 1001.0],
+            "event": ["interval", "interval"],
+            "followed": [True, False],
+            "reading": ["schema", "nothing"],
+            "problem": ["", "no answer"],
+            "advice": ['{"goal": "go out"}', ""],
+            "model": ["script", ""],
+            "cached": [False, False],
+            "prompt": ["Where to?", "And now?"],
+            "reply": ["<i>out</i>", ""],
+            "prompt_tokens": [10, 20],
+            "completion_tokens": [3, 0],
+            "latency_s": [0.5, 1.0],
+        },
+    )
+    store.close()
+    return folder

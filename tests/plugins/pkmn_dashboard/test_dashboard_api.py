@@ -1,0 +1,182 @@
+"""What the page's server answers: the figures of a run, and one clear refusal for what it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.config import SchemathesisConfig
+from starlette.testclient import TestClient
+
+from pkmn_dashboard.app import make_app
+from pkmn_dashboard.gate import Gate
+from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.watched_run import WatchedRun
+
+ACTION = {"x-pkmn-action": "1"}
+
+
+def client_of(folder: Path, gate: Gate | None = None, **options: Any) -> TestClient:
+    run = WatchedRun(folder, **options)
+    ended = iter([False, True])  # its events end after the first
+    app = make_app(run, LiveEvents(run, ended=lambda: next(ended, True)), gate or Gate())
+    return TestClient(app, base_url="http://127.0.0.1:8080")
+
+
+@pytest.fixture
+def client(finished_run: Path) -> Iterator[TestClient]:
+    with client_of(finished_run) as found:
+        yield found
+
+
+def test_a_run_is_described_with_the_names_of_its_numbers(client: TestClient, finished_run: Path) -> None:
+    run = client.get("/api/run").json()
+    assert (run["name"], run["folder"], run["state"], run["may_control"]) == ("done", str(finished_run), "ended", False)
+    assert run["maps"] == {"257": "Alderbrook"} and run["phases"] == ["free", "battle"]
+    assert run["settings"]["rl"] == "dqn"
+    assert client.get("/api/summary").json()["total_steps"] == 40
+
+
+def test_metrics_are_series_over_steps_and_long_ones_are_averaged(client: TestClient) -> None:
+    found = client.get("/api/metrics", params={"name": ["episode/reward", "learner/loss", "none"], "points": 2}).json()
+    assert found["episode/reward"] == {"steps": [20, 40], "values": [20.0, 21.0]}
+    assert found["learner/loss"] == found["none"] == {"steps": [], "values": []}, "what is no number is left out"
+    names = {one["name"]: one for one in client.get("/api/metric-names").json()}
+    assert names["episode/reward"] == {"name": "episode/reward", "count": 2, "latest": 21.0}
+
+
+def test_milestones_have_their_splits_in_the_games_order(client: TestClient) -> None:
+    begun, outside, won = client.get("/api/milestones").json()
+    assert (begun["name"], begun["episodes"], begun["best_step"]) == ("begun", 2, 0)
+    assert (outside["episodes"], outside["best_step"], outside["latest_step"], outside["first_seen"]) == (2, 7, 7, 20)
+    assert outside["best_s"] == pytest.approx(168 / 59.7275, abs=1e-3)
+    assert (won["episodes"], won["best_step"]) == (0, None)
+
+
+def test_decisions_come_newest_first_by_source_and_page_by_page(client: TestClient) -> None:
+    newest = client.get("/api/decisions", params={"limit": 3}).json()
+    assert [one["global_step"] for one in newest] == [40, 39, 38]
+    assert newest[0]["reason"] == "why 40 <b>"
+    advised = client.get("/api/decisions", params={"limit": 2, "source": 3, "before": 35}).json()
+    assert [(one["global_step"], one["source"]) for one in advised] == [(31, 3), (27, 3)]
+
+
+def test_maps_episodes_and_visits(client: TestClient) -> None:
+    assert client.get("/api/maps").json() == [{"map_id": 257, "steps": 40, "tiles": 5}]
+    visits = client.get("/api/maps/257/visits").json()
+    assert len(visits) == 5 and visits[0] == {"x": 0, "y": 3, "steps": 8}
+    assert client.get("/api/maps/1/visits").json() == []
+    assert client.get("/api/episodes", params={"limit": 1}).json()[0]["milestones"] == {"begun": 0, "outside": 7}
+
+
+def test_the_transcript_tells_tokens_and_cost(client: TestClient) -> None:
+    found = client.get("/api/advice").json()
+    assert (found["answers"], found["prompt_tokens"], found["completion_tokens"], found["cost_usd"]) == (2, 30, 3, 0.25)
+    assert [(one["global_step"], one["advice"]) for one in found["latest"]] == [(9, None), (5, {"goal": "go out"})]
+
+
+def test_patterns_are_those_of_the_analyzer(client: TestClient, finished_run: Path) -> None:
+    from pkmn_decisions.analyzer import DecisionHistoryAnalyzer  # noqa: PLC0415
+
+    with DecisionHistoryAnalyzer(finished_run) as analyzer:
+        expected = json.loads(json.dumps(analyzer.analyze_patterns(3)))
+    assert expected
+    assert client.get("/api/patterns", params={"min_frequency": 3}).json() == {"patterns": expected}
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "save-checkpoint", "save-start", "stop"])
+def test_nothing_can_be_asked_of_a_run_that_is_over(client: TestClient, action: str) -> None:
+    answer = client.post(f"/api/{action}", headers=ACTION)
+    assert (answer.status_code, answer.json()["detail"]) == (409, "no training goes on in this run")
+
+
+def test_a_page_that_only_shows_refuses_before_anything_else(finished_run: Path) -> None:
+    with client_of(finished_run, may_control=False) as client:
+        assert client.post("/api/stop", headers=ACTION).status_code == 403
+
+
+def test_a_run_without_anything_is_shown_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "versions.json").write_text(json.dumps({"layout": 1, "created": 1.0}))
+    with client_of(tmp_path) as client:
+        paths = ("metric-names", "episodes", "decisions", "maps", "maps/257/visits", "milestones")
+        assert [client.get(f"/api/{path}").json() for path in paths] == [[]] * len(paths)
+        assert client.get("/api/advice").json()["latest"] == []
+        assert client.get("/api/patterns").json() == {"patterns": []}
+
+
+def test_a_damaged_table_is_told_in_a_line(finished_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(finished_run, folder)
+    (table,) = (folder / "metrics").glob("*.parquet")
+    table.write_bytes(b"no table")
+    with client_of(folder) as client:
+        answer = client.get("/api/milestones")
+        assert answer.status_code == 503
+        assert table.name in answer.json()["detail"] and "\n" not in answer.json()["detail"]
+        assert client.get("/api/maps").status_code == 200, "the rest can be looked at"
+
+
+def test_live_events_tell_the_state_and_then_the_end(client: TestClient) -> None:
+    answer = client.get("/api/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    kinds = [line for line in answer.text.splitlines() if line.startswith("event:")]
+    assert kinds == ["event: live", "event: end"]
+
+
+def test_too_many_viewers_are_refused(finished_run: Path) -> None:
+    from pkmn_dashboard.live_events import MOST_VIEWERS  # noqa: PLC0415
+
+    run = WatchedRun(finished_run)
+    events = LiveEvents(run)
+
+    async def one_more_than_there_is_room_for() -> int:
+        listening = [events.events(1, pictures=True) for _ in range(MOST_VIEWERS)]
+        for one in listening:
+            await anext(one)
+        transport = httpx.ASGITransport(make_app(run, events, Gate()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return (await client.get("/api/events")).status_code
+
+    assert asyncio.run(one_more_than_there_is_room_for()) == 503
+    assert events.viewers == 0, "those who are gone are not counted"
+
+
+def test_no_file_outside_the_page_is_served(client: TestClient) -> None:
+    for path in ("/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py", "/page//etc/passwd", "/config.toml"):
+        assert client.get(path).status_code == 404, path
+    assert client.get("/page/main.js").headers["content-type"].startswith("text/javascript")
+
+
+def test_whatever_is_asked_the_server_never_fails(finished_run: Path) -> None:
+    """Every operation of the description, with values that fit it and values that do not."""
+    run = WatchedRun(finished_run)
+    app = make_app(run, LiveEvents(run, ended=lambda: True), Gate())
+    config = SchemathesisConfig.from_dict({"generation": {"max-examples": 12}})
+    here = {"host": "127.0.0.1"}
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", app, config=config, headers=here)
+    tried = []
+
+    @settings(
+        max_examples=12,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def ask(case: Any) -> None:
+        answer = case.call(headers={**here, **ACTION})
+        tried.append(case.path)
+        case.validate_response(answer, checks=[schemathesis.checks.not_a_server_error])
+
+    for found in schema.get_all_operations():
+        given(case=found.ok().as_strategy())(ask)()
+    assert set(tried) == set(app.openapi()["paths"])

@@ -1,0 +1,174 @@
+"""The page in a browser, beside a real training on the bundled game. The last test ends that training."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from dashboard_training import DEADLINE_S, PageTraining, wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+OpenPage = Callable[..., "Page"]
+
+
+def axe_findings(page: Page) -> list[str]:
+    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - not where there is no browser
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {node['html']} {node['failureSummary']}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+        for node in one["nodes"]
+    ]
+
+
+def test_screens_move_and_say_what_was_decided_and_why(training: PageTraining, open_page: OpenPage) -> None:
+    page = open_page(training.url)
+    picture = page.locator("[data-environment='0'] img")
+    picture.wait_for()
+    page.wait_for_function("() => document.querySelector(\"[data-environment='0'] img\").naturalWidth === 160")
+    first = picture.get_attribute("src")
+    page.wait_for_function("first => document.querySelector(\"[data-environment='0'] img\").src !== first", arg=first)
+    assert page.locator("#screen-list figure").count() == 2
+    page.locator("figcaption .reason").filter(has_text="Reason: ").first.wait_for()
+    assert "Screen of environment 0: " in (picture.get_attribute("alt") or "")
+
+
+def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage) -> None:
+    page = open_page(training.url)
+    chart = page.locator("[data-chart='Reward of an episode']")
+    chart.scroll_into_view_if_needed()
+    chart.locator("canvas").wait_for()
+    chart.get_by_text("As a table").click()
+    latest = "() => document.querySelector(\"[data-chart='Reward of an episode'] tbody tr:last-child\").textContent"
+    before = page.evaluate(latest)
+    page.wait_for_function(f"before => ({latest})() !== before", arg=before)
+    assert chart.locator("tbody tr").count() >= 2
+    step = chart.locator("tbody tr:last-child td").first.inner_text()
+    assert int(step.replace(",", "")) > 0
+
+
+def test_decisions_can_be_told_apart_by_who_decided(training: PageTraining, open_page: OpenPage) -> None:
+    page = open_page(training.url)
+    rows = page.locator("#decision-rows tr")
+    page.locator("#decisions").scroll_into_view_if_needed()
+    rows.nth(5).wait_for()
+    assert any(text.strip() not in {"", "–"} for text in rows.locator("td.reason").all_inner_texts())
+    page.get_by_label("Decided by").select_option(label="language model")
+    page.wait_for_function(
+        "() => { const all = [...document.querySelectorAll('#decision-rows tr td:nth-child(5)')];"
+        " return all.length && all.every(cell => cell.textContent === 'language model'); }"
+    )
+    page.get_by_label("Decided by").select_option(label="anyone")
+    newest = rows.first.locator("td").first.inner_text()
+    page.locator("#older-decisions").click()
+    page.wait_for_function("() => !document.getElementById('newest-decisions').disabled")
+    assert rows.first.locator("td").first.inner_text() != newest
+
+
+def test_the_transcript_the_map_and_the_patterns_are_there(training: PageTraining, open_page: OpenPage) -> None:
+    page = open_page(training.url)
+    page.locator("#advice").scroll_into_view_if_needed()
+    page.locator("#advice-list li").first.wait_for()
+    assert "look around" in page.locator("#advice-list pre").first.inner_text()
+    assert "tokens asked" in page.locator("#advice-totals").inner_text()
+    page.locator("#advice-list summary").first.click()
+    assert "Situation" in page.locator("#advice-list details pre").first.inner_text()
+
+    page.locator("#map").scroll_into_view_if_needed()
+    page.locator("#map-canvas").wait_for()
+    painted = (
+        "() => document.getElementById('map-canvas').getContext('2d').getImageData(0, 0, 2000, 2000).data.some(Boolean)"
+    )
+    assert page.evaluate(painted)
+    assert "tiles visited" in page.locator("#map-text").inner_text()
+
+    page.get_by_label("At least").fill("2")
+    page.get_by_role("button", name="Find").click()
+    page.locator("#pattern-rows tr").first.wait_for()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
+def test_everyone_can_read_it(training: PageTraining, open_page: OpenPage, scheme: str, width: int) -> None:
+    page = open_page(training.url, color_scheme=scheme, viewport={"width": width, "height": 800})
+    page.locator("[data-environment='1'] img").wait_for()
+    for part in ("charts", "map", "decisions", "advice"):
+        page.locator(f"#{part}").scroll_into_view_if_needed()
+        page.locator(f"#{part} canvas, #{part} tbody tr, #{part} li").first.wait_for(state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out"
+    assert axe_findings(page) == []
+    page.evaluate("window.scrollTo(0, 0)")
+    page.locator("#run-name").click()
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", "focus can be seen"
+
+
+def test_a_pause_stands_still_and_is_left_again_by_keyboard(training: PageTraining, open_page: OpenPage) -> None:
+    page = open_page(training.url)
+    page.wait_for_function("() => !document.getElementById('pause').disabled")
+    page.get_by_role("button", name="Pause").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Resume").wait_for()
+    assert page.locator("#state").inner_text() == "paused"
+    paused = training.get("state")
+    page.get_by_role("button", name="Save start state").click()
+    page.get_by_text("State of environment 0 saved").or_(page.get_by_text("no episode can begin")).wait_for()
+    page.get_by_role("button", name="Save checkpoint").click()
+    page.get_by_text("Checkpoint of step").wait_for()
+    assert (training.folder / "checkpoints" / f"step-{paused['steps']:09}").is_dir()
+    still = training.get("state")
+    assert (still["run"], still["steps"]) == ("paused", paused["steps"])
+    assert still["elapsed_s"] == paused["elapsed_s"], "time that it stands still is no time of training"
+
+    assert page.evaluate("document.activeElement.id") == "save-checkpoint"
+    page.get_by_role("button", name="Resume").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    wait_until(lambda: training.get("state")["steps"] > paused["steps"])
+
+
+def test_stop_saves_ends_the_training_and_says_so(training: PageTraining, open_page: OpenPage) -> None:
+    page = open_page(training.url)
+    page.get_by_role("button", name="Stop…").click()
+    page.get_by_role("button", name="Train on").click()
+    assert training.get("state")["run"] == "running"
+    page.get_by_role("button", name="Stop…").click()
+    page.get_by_role("button", name="Save and stop").click()
+    assert training.process.wait(DEADLINE_S) == 130
+    steps = json.loads((training.folder / "summary.json").read_text())["total_steps"]
+    assert (training.folder / "checkpoints" / f"step-{steps:09}").is_dir()
+    page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
+    assert page.get_by_role("button", name="Pause").is_disabled()
+    assert not (training.folder / "live.json").exists()
+
+
+def test_a_run_that_is_over_is_shown_without_anything_to_press(
+    finished_run: Path, open_page: OpenPage, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--web-port=18080"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            lines: list[str] = []
+            while not lines or not lines[-1].startswith("Showing "):
+                lines.append(process.stdout.readline())
+            page = open_page(lines[-1].split(" at ")[1].strip())
+            page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
+            for name in ("Pause", "Save checkpoint", "Save start state", "Stop…"):
+                assert page.get_by_role("button", name=name).is_disabled()
+            assert page.locator("#steps").inner_text() == "40"
+            page.locator("#decisions").scroll_into_view_if_needed()
+            page.get_by_text("why 40 <b>").wait_for()  # what was recorded is text, not markup
+            page.locator("#milestones").scroll_into_view_if_needed()
+            page.get_by_text("Not reached yet: won.").wait_for()
+            assert axe_findings(page) == []
+        finally:
+            process.terminate()
+            _: Any = process.wait(DEADLINE_S)

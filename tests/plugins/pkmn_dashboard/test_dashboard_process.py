@@ -1,0 +1,105 @@
+"""The process that serves the page: it ends with the training however that ends, and costs it nothing when it dies."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from dashboard_training import DEADLINE_S, PageTraining, page_training, wait_until
+
+from pkmn_dashboard.ports import LOOPBACK, address, is_loopback, listen
+from pkmncli.errors import ConfigurationError
+
+
+def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
+    with page_training(tmp_path) as training:
+        wait_until(lambda: training.get("state"))
+        server = training.server()
+        assert server.nice() > psutil.Process(training.process.pid).nice(), "the training goes first"
+        training.process.kill()
+        gone, _ = psutil.wait_procs([server], timeout=DEADLINE_S)
+        assert gone == [server]
+    assert (training.folder / "live.json").exists(), "a killed training leaves it behind"
+
+
+def test_a_server_or_viewer_that_dies_costs_the_training_nothing(tmp_path: Path) -> None:
+    with page_training(tmp_path, "--steps=1500") as training:
+        host, port = training.url.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port))) as silent:  # asks, and never reads
+            silent.sendall(b"GET /api/events?rate=15 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            wait_until(lambda: training.get("state")["steps"])
+            training.server().kill()
+        assert training.process.wait(DEADLINE_S) == 0
+    assert len(list((training.folder / "checkpoints").glob("step-*"))) >= 1
+
+
+def test_a_run_that_trains_elsewhere_is_shown_and_steered_too(tmp_path: Path) -> None:
+    with page_training(tmp_path) as training:
+        command = [sys.executable, "-m", "pkmncli", "dashboard", "it", "--web-port=18090"]
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                said = ""
+                while not said.startswith("Showing "):
+                    said = process.stdout.readline()
+                other = PageTraining(training.process, said.split(" at ")[1].strip(), training.folder)
+                wait_until(lambda: other.get("state")["steps"])
+                assert other.get("run")["screen_shape"] == [144, 160, 3]
+                other.post("pause")
+                wait_until(lambda: training.get("state")["run"] == "paused")
+                training.process.kill()
+                wait_until(lambda: other.get("state")["run"] == "ended")
+            finally:
+                process.terminate()
+                process.wait(DEADLINE_S)
+
+
+def test_a_port_that_is_taken_gives_way_to_the_next() -> None:
+    with listen(LOOPBACK, 18200) as first, listen(LOOPBACK, first.getsockname()[1]) as second:
+        assert second.getsockname()[1] > first.getsockname()[1]
+        assert address(second) == f"http://127.0.0.1:{second.getsockname()[1]}/"
+    with pytest.raises(ConfigurationError, match="this machine has no such address"):
+        listen("203.0.113.7", 18200)
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"), [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("lan", False)]
+)
+def test_only_this_machines_own_addresses_need_no_token(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback
+
+
+def test_beyond_this_machine_the_token_is_printed_and_needed(finished_run: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--host=0.0.0.0", "--web-port=18300"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            said = ""
+            while "?token=" not in said:
+                said = process.stdout.readline()
+            port = said.split("/?token=")[0].rsplit(":", 1)[1]
+            token = said.split("?token=")[1].strip()
+            assert len(token) >= 32
+            for headers, status in (("", b"401"), (f"Authorization: Bearer {token}\r\n", b"200")):
+                answer = ask(int(port), headers)
+                assert answer.split()[1] == status, answer
+        finally:
+            process.terminate()
+            process.wait(DEADLINE_S)
+
+
+def ask(port: int, headers: str) -> bytes:
+    def attempt() -> bytes:
+        try:
+            with socket.create_connection((LOOPBACK, port)) as connection:
+                connection.sendall(f"GET /api/run HTTP/1.0\r\nHost: {LOOPBACK}\r\n{headers}\r\n".encode())
+                return connection.recv(100)
+        except OSError:
+            return b""
+
+    answer: bytes = wait_until(attempt)
+    return answer
