@@ -47,6 +47,8 @@ class Setup:
     learner: str
     masks: bool = False
     equal: bool = True
+    overlap: bool = True
+    """Ours only: rollouts are gathered beside learning."""
 
 
 SETUPS = (
@@ -56,12 +58,14 @@ SETUPS = (
     Setup("dqn, its defaults", "our", "dqn", masks=True, equal=False),
     Setup("MaskablePPO of sb3-contrib", "sb3", "ppo", masks=True),
     Setup("ppo", "our", "ppo", masks=True),
+    Setup("ppo without overlap", "our", "ppo", masks=True, overlap=False),
     Setup("PPO of stable-baselines3", "sb3", "ppo"),
     Setup("ppo without masks", "our", "ppo"),
 )
 ALIKE = (
     ("dqn, the same settings", "DQN of stable-baselines3"),
     ("ppo", "MaskablePPO of sb3-contrib"),
+    ("ppo without overlap", "MaskablePPO of sb3-contrib"),
     ("ppo without masks", "PPO of stable-baselines3"),
 )
 """Ours and theirs that differ in nothing but the library."""
@@ -132,6 +136,7 @@ def compare_returns(given: argparse.Namespace) -> None:
                 envs=given.envs,
                 masks=setup.masks,
                 equal=setup.equal,
+                overlap=setup.overlap,
                 episodes=given.episodes,
                 evaluation_seed=EVALUATION_SEED,
                 torch_threads=given.torch_threads,

@@ -51,7 +51,7 @@ def sets_of(spec: TrainingSpec) -> list[str]:
     """Its `--set` options."""
     sets = [] if spec.masks else ['pyboy.without_mask_rules=["all"]']
     if spec.learner == "ppo":
-        return [*sets, f"ppo.n_steps={spec.rollout_rows}"]
+        return [*sets, f"ppo.n_steps={spec.rollout_rows}", f"ppo.overlap={str(spec.overlap).lower()}"]
     return [*sets, *EQUAL_DQN] if spec.equal else sets
 
 

@@ -26,6 +26,8 @@ class TrainingSpec:
     """Whether forbidden presses are masked. Without, every press is made, and the learner has no masks."""
     equal: bool = True
     """Ours only: without what the other library has not; else with our defaults."""
+    overlap: bool = True
+    """Ours only: PPO gathers the next rollout while it learns from the last."""
     processes: bool = False
     """The other library only: environments in processes of their own, even if there is only one."""
     episodes: int = 0

@@ -47,6 +47,9 @@ class Algorithm(Protocol):
     ``act``, ``observe``, ``draw`` and ``publish`` are called by the trainer's thread; ``learn`` by the learner's,
     at the same time as ``act`` and ``observe``. What ``learn`` changes acts only after ``publish``. So the trainer's
     loop is: every ``update_interval`` steps wait for the running ``learn``, ``publish``, ``draw``, start ``learn``.
+
+    A learner whose attribute ``waits_for_updates`` is true acts with an update at once: ``learn`` is waited for, and
+    ``publish`` follows, so environments stand still meanwhile. Others leave it out.
     """
 
     update_interval: int

@@ -50,8 +50,12 @@ def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experien
     act_seconds = (time.perf_counter() - began) / _TRIAL_ACTS
     per_step = step_seconds + act_seconds + (_PIPE_SECONDS + _RECORDING_SECONDS) * pool.num_envs
     learning = learner.time_learning()
-    windows_per_step = pool.num_envs / learner.update_interval  # an update runs beside the steps of its window
-    rate = pool.num_envs / (max(per_step, learning * windows_per_step) * (_SHARED_CORES if learning else 1.0))
+    learning_per_step = learning * pool.num_envs / learner.update_interval
+    if getattr(learner, "waits_for_updates", False):
+        seconds = per_step + learning_per_step
+    else:  # an update runs beside the steps of its window
+        seconds = max(per_step, learning_per_step) * (_SHARED_CORES if learning else 1.0)
+    rate = pool.num_envs / seconds
     weights = sum(getattr(value, "nbytes", 0) for value in learner.state_dict().values())
     disk = steps * BYTES_PER_DECISION + bytes_of_experience + weights * checkpoints
     return Estimate(rate, steps / rate, disk)

@@ -1,6 +1,7 @@
 """The learner's own thread, which learns while the environments step, with a lag counted in steps and not in time.
 
 The weights of update k act from window k + 1 on, however long the update took: that keeps a training reproducible.
+A learner that waits for its updates has no such lag, and nothing steps while it learns.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ class LearnerThread:
 
     def __init__(self, learner: Algorithm) -> None:
         self._learner = learner
+        self._waits = bool(getattr(learner, "waits_for_updates", False))
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pkmn-learner")
         self._running: Future[dict[str, float]] | None = None
         self._unpublished = False
@@ -25,14 +27,11 @@ class LearnerThread:
 
         Returns the metrics of the update that ended; nothing when there was none.
         """
-        metrics = self.wait()
-        if self._unpublished:
-            self._learner.publish()
-            self._unpublished = False
+        metrics = self._let_act()
         drawn = self._learner.draw()
         if drawn is not None:
             self._running = self._executor.submit(self._learner.learn, drawn)
-        return metrics
+        return self._let_act() if self._waits else metrics
 
     def wait(self) -> dict[str, float]:
         """Waits for the running update without letting it act yet, so that the learner may be saved."""
@@ -41,6 +40,13 @@ class LearnerThread:
         metrics = self._running.result()
         self._running = None
         self._unpublished = True
+        return metrics
+
+    def _let_act(self) -> dict[str, float]:
+        metrics = self.wait()
+        if self._unpublished:
+            self._learner.publish()
+            self._unpublished = False
         return metrics
 
     def state_dict(self) -> dict[str, Any]:

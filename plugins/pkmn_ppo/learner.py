@@ -72,6 +72,7 @@ class OnPolicyLearner:
         """
         self.update_interval = settings.n_steps * num_envs
         self.experience_steps = 0  # the rollout under way is part of the state
+        self.waits_for_updates = not settings.overlap
         self.steps = 0
         self._name = learning.learner
         self._settings = settings

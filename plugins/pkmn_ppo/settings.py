@@ -32,6 +32,11 @@ class OnPolicySettings(BaseModel):
 
     # Rollouts and advantages
     n_steps: PositiveInt
+    overlap: bool = Field(
+        True,
+        description="Gather the next rollout while learning from the last: faster, but its presses are drawn by a "
+        "policy that is one update older; false waits for the update [own]",
+    )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
     gae_lambda: float
     normalize_advantage: bool

@@ -16,6 +16,7 @@ class CountingLearner(NoLearner):
         self.learned = 0
         self.acting = 0
         self.drawn = 0
+        self.waits_for_updates = False
         self.may_finish = threading.Semaphore(0)
 
     def draw(self) -> object | None:
@@ -43,6 +44,19 @@ def test_update_k_acts_from_window_k_plus_one_on() -> None:
     thread.wait()
     thread.close()
     assert seen == [(0, None), (1, 1.0), (2, 2.0), (3, 3.0)]
+
+
+def test_the_update_of_a_learner_that_waits_for_it_acts_at_once() -> None:
+    learner = CountingLearner()
+    learner.waits_for_updates = True
+    thread = LearnerThread(learner)
+    seen = []
+    for _window in range(3):
+        learner.may_finish.release()
+        metrics = thread.next_window()
+        seen.append((learner.acting, metrics["update"], thread.state_dict()))
+    thread.close()
+    assert seen == [(number, float(number), {"unpublished": False}) for number in (1, 2, 3)]
 
 
 def test_a_waited_for_update_acts_only_after_the_window_even_when_resumed() -> None:
