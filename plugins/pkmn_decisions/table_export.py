@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from pkmn_decisions.schema import SCHEMA_VERSION, Column, Table
+from pkmn_decisions.schema import AMOUNTS, SCHEMA_VERSION, Column, Table
 from pkmn_decisions.table_files import TableFile, list_files, relation, sql_text
 from pkmncli.errors import DecisionValidationError, RunError
 
@@ -26,7 +26,7 @@ _FORMATS = {
 def export_table(folder: Path, table: Table, path: Path, form: str) -> int:
     """Writes the rows of a table to ``path``, which appears whole; in the order of their steps.
 
-    Bytes are written to CSV as hexadecimal digits. Other processes may write the table meanwhile.
+    Bytes are written to CSV as hexadecimal digits, amounts by name as JSON. Other processes may write the table meanwhile.
 
     Returns:
         How many rows there are.
@@ -69,6 +69,8 @@ def _source(table: Table, files: list[TableFile]) -> str:
 def _cell(column: Column, form: str) -> str:
     if form == "csv" and column.sql == "BLOB":
         return f'lower(hex("{column.name}")) AS "{column.name}"'
+    if form == "csv" and column.sql == AMOUNTS:
+        return f'to_json("{column.name}")::VARCHAR AS "{column.name}"'
     return f'"{column.name}"'
 
 

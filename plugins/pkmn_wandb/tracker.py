@@ -7,6 +7,7 @@ out then: the course is the same, and so are the values.
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -31,6 +32,8 @@ class WandbTracker:
         folder.mkdir(exist_ok=True)
         self._state_file = folder / STATE_FILE
         self._id, self._logged_before = self._recall()
+        # It would recommend another product of its makers, past the setting that silences it.
+        os.environ.setdefault("WANDB_DISABLE_WEAVE", "true")
         self._run = wandb.init(
             project=settings.project,
             entity=settings.entity,

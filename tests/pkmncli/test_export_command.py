@@ -46,6 +46,8 @@ def test_the_line_that_is_printed_loads_the_tables(form: str, pkmn: Pkmn, run: R
         assert loaded.columns == list(rows[0])
         first = dict(zip(loaded.columns, loaded.fetchall()[0], strict=True))
         expected = {name: value for name, value in rows[0].items() if not isinstance(value, bytes | str | float)}
+        if form == "csv" and table == "decisions":  # which knows no amounts by name
+            first["reward_parts"] = json.loads(first["reward_parts"])
         assert {name: first[name] for name in expected} == expected
         assert len(loaded) == len(rows)
     store.close()
