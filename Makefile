@@ -1,5 +1,6 @@
 # make train   on a fresh machine: environment, install, then a training on the bundled game
 # make test    on a fresh machine: environment, install, then the whole test suite
+# make test-long   the variants of tests that take longest
 # make examples   trains on the bundled game with other libraries, some minutes each
 # make lint | format | bench | docs | clean
 #
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
 .DEFAULT_GOAL := test
-.PHONY: train test examples lint format bench docs clean check-python
+.PHONY: train test test-long examples lint format bench docs clean check-python
 
 train: $(VENV)/installed
 	$(BIN)/pkmn train $(ARGS)
@@ -25,6 +26,9 @@ examples: $(VENV)/installed-dev
 	$(BIN)/python examples/stable_baselines3_dqn.py $(ARGS)
 	$(BIN)/python examples/sb3_contrib_maskable_ppo.py $(ARGS)
 	$(BIN)/python examples/cleanrl_style_ppo.py $(ARGS)
+
+test-long: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n $(WORKERS) -m long $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -72,7 +72,7 @@ def test_advice_is_carried_out_counted_and_written_down(
     assert min(followed) <= first_llm
 
 
-@pytest.mark.parametrize("allowance", [1, 0.03])
+@pytest.mark.parametrize("allowance", [pytest.param(1, marks=pytest.mark.long), 0.03])
 def test_a_killed_training_repeats_the_advice_that_it_had(
     allowance: float,
     pkmn: Callable[..., Any],
@@ -89,7 +89,7 @@ def test_a_killed_training_repeats_the_advice_that_it_had(
     assert_same_course(_run(tmp_path), _run(tmp_path, "whole"))
 
 
-@pytest.mark.parametrize("flushes", [5, 6])
+@pytest.mark.parametrize("flushes", [5, pytest.param(6, marks=pytest.mark.long)])
 def test_what_changed_is_told_alike_after_a_kill(
     flushes: int,
     pkmn: Callable[..., Any],

@@ -88,7 +88,7 @@ def test_a_training_goes_on_from_where_it_got(
     assert (refused.code, len(refused.err.splitlines())) == (5, 1)
 
 
-@pytest.mark.parametrize("envs", [1, 2])
+@pytest.mark.parametrize("envs", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_killed_training_begins_its_episodes_where_it_would_have(
     envs: int, pkmn: Callable[..., Any], assert_same_course: Callable[[Path, Path], None], tmp_path: Path
 ) -> None:

@@ -28,7 +28,11 @@ BETWEEN_TWO_TABLES = ("os.rename", "metrics", 2)
 
 
 @pytest.mark.parametrize(
-    ("mode", "envs", "moment"), [("adaptive", 1, BETWEEN_TWO_TABLES), ("rl-only", 2, WRITING_A_CHECKPOINT)]
+    ("mode", "envs", "moment"),
+    [
+        ("adaptive", 1, BETWEEN_TWO_TABLES),
+        pytest.param("rl-only", 2, WRITING_A_CHECKPOINT, marks=pytest.mark.long),
+    ],
 )
 def test_a_killed_training_goes_on_as_if_nothing_had_happened(
     mode: str,

@@ -128,7 +128,9 @@ def badge_by_rules() -> dict[int, int]:
     return {}
 
 
-@pytest.mark.parametrize("advice", ["STUBBORN", "HOMEWARD", "AT_RANDOM"])
+@pytest.mark.parametrize(
+    "advice", [*(pytest.param(name, marks=pytest.mark.long) for name in ("STUBBORN", "HOMEWARD")), "AT_RANDOM"]
+)
 def test_bad_advice_costs_a_tenth_of_the_steps_at_most(
     advice: str, play: Play, badge_by_rules: dict[int, int], tmp_path: Path
 ) -> None:

@@ -143,6 +143,7 @@ def test_given_again_it_trains_nothing(unbroken: tuple[str, str, Path], pkmn: Pk
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.long
 def test_ctrl_c_and_kill_lose_nothing(
     unbroken: tuple[str, str, Path],
     tmp_path: Path,
