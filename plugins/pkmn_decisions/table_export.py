@@ -26,7 +26,7 @@ _FORMATS = {
 def export_table(folder: Path, table: Table, path: Path, form: str) -> int:
     """Writes the rows of a table to ``path``, which appears whole; in the order of their steps.
 
-    Bytes are written to CSV as hexadecimal digits, amounts by name as JSON. Other processes may write the table meanwhile.
+    Bytes are written to CSV as hexadecimal digits, amounts by name as JSON. Other processes may write it meanwhile.
 
     Returns:
         How many rows there are.
