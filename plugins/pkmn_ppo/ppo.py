@@ -3,8 +3,10 @@
 Schulman et al. 2017, "Proximal policy optimization algorithms".
 
 A rollout is gathered while the one before is being learned from, so the policy that drew its presses is one update
-older than the one that learns from it. The ratios are of the probabilities that the presses were drawn with, which
-were kept: they begin where the update before has left them, and are clipped from there.
+older than the one that learns from it. What the clipping keeps near is the policy as it is before the update; that the
+presses were drawn by an older one is made up for by a weight, as an importance weight does (Hilton, Cobbe and Schulman
+2021, "Batch size-invariance for policy optimization", equation 4). Weights are cut off, which keeps rare presses that
+have become likely from ruling an update (Espeholt et al. 2018, "IMPALA"). Without a lag all of them are 1.
 """
 
 from __future__ import annotations
@@ -22,25 +24,41 @@ from pkmncli.learners.weights import ADAM
 
 
 def clipped_surrogate(
-    log_probs: Tensor, log_probs_drawn: Tensor, advantages: Tensor, own: Tensor, clip_range: float
+    log_probs: Tensor, log_probs_before: Tensor, weights: Tensor, advantages: Tensor, clip_range: float
 ) -> tuple[Tensor, Tensor]:
     """The policy's loss, and the share of the learner's own presses where the clipping took hold.
 
-    The mean over all steps of -min(ratio A, clip(ratio, 1 - range, 1 + range) A), with 0 for presses that are not the
-    learner's own (Schulman et al. 2017, equation 7): so the weight of a step does not depend on how many there are.
+    The mean over all steps of -weight min(ratio A, clip(ratio, 1 - range, 1 + range) A), with 0 for presses that are
+    not the learner's own (Schulman et al. 2017, equation 7): so what a step counts does not depend on how many of them
+    are its own.
 
     Args:
         log_probs: (n,) of the presses, by the policy that learns.
-        log_probs_drawn: (n,) by the policy that drew them.
+        log_probs_before: (n,) by the policy as it was before the update.
+        weights: (n,) of :func:`weights_of_drawn`.
         advantages: (n,).
-        own: (n,), 1 where the learner drew the press itself, else 0.
         clip_range: how far the ratio counts.
     """
-    # Where a press is someone else's, no probability that it was drawn with is known: nothing may come of it.
-    ratios = torch.where(own > 0, log_probs - log_probs_drawn, 0.0).exp()
+    own = (weights > 0).float()
+    ratios = torch.where(own > 0, log_probs - log_probs_before, 0.0).exp()
     clipped = ratios.clamp(1 - clip_range, 1 + clip_range)
-    gains = torch.minimum(ratios * advantages, clipped * advantages)
-    return -(gains * own).mean(), _mean((ratios != clipped).float(), own)
+    gains = weights * torch.minimum(ratios * advantages, clipped * advantages)
+    return -gains.mean(), _mean((ratios != clipped).float(), own)
+
+
+def weights_of_drawn(log_probs_before: Tensor, log_probs_drawn: Tensor, own: Tensor, most: float) -> Tensor:
+    """How much a press counts: how much likelier it had become before the update than when it was drawn.
+
+    Args:
+        log_probs_before: (n,) of the presses, by the policy as it was before the update.
+        log_probs_drawn: (n,) by the policy that drew them.
+        own: (n,), 1 where the learner drew the press itself, else 0.
+        most: where weights are cut off.
+
+    Returns:
+        (n,): 0 for presses of others, since no probability that they were drawn with is known.
+    """
+    return own * torch.where(own > 0, log_probs_before - log_probs_drawn, 0.0).exp().clamp(max=most)
 
 
 def value_error(values: Tensor, values_before: Tensor, returns: Tensor, clip_range_vf: float) -> Tensor:
@@ -79,8 +97,9 @@ class PPOLearning(PolicyLearning[PPOSettings]):
         settings = self.settings
         policy, values = self.network(batch.observations)
         log_probs = policy.log_prob(batch.actions)
+        weights = weights_of_drawn(batch.log_probs_before, batch.log_probs, batch.own, settings.max_importance_weight)
         policy_loss, clip_fraction = clipped_surrogate(
-            log_probs, batch.log_probs, batch.advantages, batch.own, settings.clip_range
+            log_probs, batch.log_probs_before, weights, batch.advantages, settings.clip_range
         )
         value_loss = value_error(values, batch.values, batch.returns, settings.clip_range_vf)
         entropy = policy.entropy()

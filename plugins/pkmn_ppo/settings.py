@@ -101,6 +101,11 @@ class PPOSettings(OnPolicySettings):
         gt=0,
         description="How far a press's probability may move, as a ratio, before its gain is cut [preset, ppo]",
     )
+    max_importance_weight: float = Field(
+        2.0,
+        ge=1,
+        description="Most that a press counts for having become likelier since it was drawn, an update earlier [own]",
+    )
     clip_range_vf: float = Field(
         0.0, ge=0, description="How far a value may move, in units of return, likewise; 0 does not clip [study]"
     )

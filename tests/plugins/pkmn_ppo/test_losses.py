@@ -14,7 +14,7 @@ import torch
 from pkmn_ppo.a2c import A2CLearning, policy_gradient_loss
 from pkmn_ppo.experience import Experience
 from pkmn_ppo.learning import PolicyLearning
-from pkmn_ppo.ppo import PPOLearning, clipped_surrogate, value_error
+from pkmn_ppo.ppo import PPOLearning, clipped_surrogate, value_error, weights_of_drawn
 from pkmn_ppo.settings import A2CSettings, PPOSettings
 from pkmncli.learners.observations import layout_of
 
@@ -44,7 +44,7 @@ def batch_of(size: int = 6, own: tuple[float, ...] = (1, 1, 1, 0, 1, 0)) -> Expe
         actions=torch.tensor([0, 1, 2, 3, 1, 0]),
         own=owned,
         log_probs=(-1.2 + 0.5 * numbers()) * owned,
-        log_probs_before=-1.3 + 0.1 * numbers(),
+        log_probs_before=-1.0 + 0.5 * numbers(),
         values=numbers(),
         advantages=numbers(),
         returns=numbers(),
@@ -64,10 +64,16 @@ def test_the_clipped_surrogate_by_hand() -> None:
     """Ratios 1.5 and 0.5 with a range of 0.2: gains are cut, losses are not; the last press is someone else's."""
     ratios = torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1, 9.0])
     advantages = torch.tensor([2.0, -2.0, 2.0, -2.0, 1.0, 5.0])
-    own = torch.tensor([1.0, 1, 1, 1, 1, 0])
-    loss, clipped = clipped_surrogate(ratios.log(), torch.zeros(6), advantages, own, 0.2)
-    assert loss.item() == pytest.approx(-(1.2 * 2 - 1.5 * 2 + 0.5 * 2 - 0.8 * 2 + 1.1) / 6)
+    weights = torch.tensor([1.0, 1, 1, 1, 0.5, 0])
+    loss, clipped = clipped_surrogate(ratios.log(), torch.zeros(6), weights, advantages, 0.2)
+    assert loss.item() == pytest.approx(-(1.2 * 2 - 1.5 * 2 + 0.5 * 2 - 0.8 * 2 + 0.5 * 1.1) / 6)
     assert clipped.item() == pytest.approx(4 / 5)
+
+
+def test_a_press_counts_as_much_as_it_became_likelier_since_it_was_drawn() -> None:
+    before, drawn = torch.tensor([0.3, 0.2, 0.9, 0.5]).log(), torch.tensor([0.2, 0.4, 0.1, 0.5]).log()
+    weights = weights_of_drawn(before, drawn, torch.tensor([1.0, 1, 1, 0]), most=2.0)
+    np.testing.assert_allclose(weights, [1.5, 0.5, 2.0, 0.0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("clip_range_vf", [0.0, 0.3])
@@ -90,9 +96,10 @@ def test_the_loss_of_ppo_by_hand(clip_range_vf: float) -> None:
             errors.append((before + min(max(value - before, -0.3), 0.3) - wanted) ** 2)
         value_loss += max(errors) / 6
         if batch.own[row]:
-            ratio = shares[int(batch.actions[row])] / math.exp(batch.log_probs[row])
+            ratio = shares[int(batch.actions[row])] / math.exp(batch.log_probs_before[row])
             ratios.append(ratio)
-            advantage = float(batch.advantages[row])
+            weight = min(math.exp(batch.log_probs_before[row] - batch.log_probs[row]), 2.0)
+            advantage = weight * float(batch.advantages[row])
             policy_loss -= min(ratio * advantage, min(max(ratio, 0.8), 1.2) * advantage) / 6
             entropy_sum -= sum(share * math.log(share) for share in shares.values())
     assert min(ratios) < 0.8 and max(ratios) > 1.2, "both ends of the range are met"
