@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -44,6 +45,14 @@ def test_update_k_acts_from_window_k_plus_one_on() -> None:
     thread.wait()
     thread.close()
     assert seen == [(0, None), (1, 1.0), (2, 2.0), (3, 3.0)]
+
+
+def test_threads_take_turns_faster_while_it_learns() -> None:
+    usual = sys.getswitchinterval()
+    thread = LearnerThread(CountingLearner())
+    assert sys.getswitchinterval() < usual
+    thread.close()
+    assert sys.getswitchinterval() == usual
 
 
 def test_the_update_of_a_learner_that_waits_for_it_acts_at_once() -> None:
