@@ -153,6 +153,19 @@ def test_the_view_is_written_in_any_encoding(encoding: str, statuses: list[Statu
     assert any("240 of 240 steps" in line for line in drawn(statuses[-1], 80, file=file))
 
 
+def test_a_pause_counts_for_no_time_left(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:
+    now = 100.0
+    monkeypatch.setattr(console.time, "monotonic", lambda: now)
+    progress = ConsoleProgress(quiet=True)
+    progress.on_look(statuses[60])
+    now += 10
+    before = progress._clock(statuses[120]).left_s
+    now += 500
+    progress.on_pause()
+    progress.after_pause(500)
+    assert before is not None and progress._clock(statuses[120]).left_s == pytest.approx(before)
+
+
 def test_drawing_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:
     now = 0.0
 

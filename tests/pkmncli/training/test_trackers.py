@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -135,6 +135,8 @@ def test_a_wrong_tracker_is_told(names: list[str], pkmn: Callable[..., Any], tmp
 class Failing:
     """A tracker that breaks in the middle."""
 
+    closed: ClassVar[list[object]] = []
+
     def __init__(self, run: Any, step: int, settings: object) -> None:
         self.calls = 0
 
@@ -144,7 +146,10 @@ class Failing:
             raise OSError("the server went away")
 
     def flush(self) -> None: ...
-    def close(self, summary: object) -> None: ...
+
+    def close(self, summary: object) -> None:
+        self.closed.append(summary)
+        raise OSError("and stays away")
 
 
 def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
@@ -164,6 +169,7 @@ def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
     assert result.code == 0
     told = "the tracker 'failing' failed and is left out for the rest of the run: OSError: the server went away\n"
     assert result.err == told
+    assert Failing.closed == [None], "it may hold a file or a process"
     run = tmp_path / "runs" / "it"
     assert tracked(run) == stored(run)
     assert [plugin.name for plugin in registry.plugins if "tracker" in plugin.name] == []
