@@ -164,6 +164,12 @@ class Trainer:
 
     def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         """Trains until the budget is used or ``interrupted`` says so, saves, and returns the summary."""
+        try:
+            return self._train(interrupted)
+        finally:
+            self._call_hook("pkmn_run_ended", run=self._run)
+
+    def _train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         self._call_hook("pkmn_run_started", run=self._run, step=self.statistics.steps)
         try:
             if self._saved_at < 0:

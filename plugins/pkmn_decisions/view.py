@@ -16,7 +16,6 @@ it is read; otherwise it is computed from the rewards, which takes several times
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -92,10 +91,11 @@ class RunViews:
         self._stored = False
         """Whether the files say what came of a decision."""
         self._locked = False
+        self._aside = tempfile.TemporaryDirectory(prefix="pkmn-duckdb-", ignore_cleanup_errors=True)
         config: dict[str, Any] = {
             "memory_limit": MEMORY_LIMIT,
             # By default it would lie in the folder that the command was started from.
-            "temp_directory": str(Path(tempfile.gettempdir()) / f"pkmn-duckdb-{os.getpid()}"),
+            "temp_directory": self._aside.name,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
@@ -222,8 +222,9 @@ class RunViews:
         return rows[0][0], rows[0][1]
 
     def close(self) -> None:
-        """Lets go of the database's memory."""
+        """Lets go of the database's memory, and of what it put aside."""
         self._connection.close()
+        self._aside.cleanup()
 
     def _all_runs(self, table: Table) -> str:
         parts = []

@@ -131,7 +131,7 @@ def test_the_view_says_what_there_is_to_say(statuses: list[Status]) -> None:
     ):
         assert fact in text, fact
     assert re.search(r"speed +\d[\d,]* steps/s  environment \d+%  learner \d+%", text)
-    assert re.search(r"pressed +\w+, by (the learner|exploration|rules|the LLM)", text)
+    assert re.search(r"pressed +\w+, by (the learner|exploration|the rules|the LLM)", text)
     assert re.search(r"game +\w+", text)
     step, frame = statistics.milestone_splits["downstairs"]
     assert frame is not None

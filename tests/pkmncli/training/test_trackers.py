@@ -17,10 +17,12 @@ from killed_training import train_until
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
+from pkmncli.errors import RunError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.training import trainer
 from pkmncli.training.assembly import open_store
+from pkmncli.training.recorder import Recorder
 
 Points = dict[str, list[tuple[int, float]]]
 
@@ -173,6 +175,34 @@ def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
     run = tmp_path / "runs" / "it"
     assert tracked(run) == stored(run)
     assert [plugin.name for plugin in registry.plugins if "tracker" in plugin.name] == []
+
+
+def test_plugins_are_told_of_the_end_of_a_training_that_an_error_ends(
+    pkmn: Callable[..., Any], small_training: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+
+    class Inline:
+        @hookimpl
+        def pkmn_run_finished(self) -> None:
+            told.append("finished")
+
+        @hookimpl
+        def pkmn_run_ended(self, run: Any) -> None:
+            told.append(f"{run.folder.name} ended")
+
+    def full(_recorder: Recorder) -> None:
+        raise RunError("the disk is full")
+
+    registry = get_registry()
+    registry.register_plugin(Inline(), "inline")
+    try:
+        assert pkmn("train", *small_training, "--steps=40", "--run-name=whole").code == 0
+        monkeypatch.setattr(Recorder, "flush_if_due", full)
+        assert pkmn("train", *small_training, "--steps=40", "--run-name=broken").code == 5
+    finally:
+        registry.unregister_plugin("inline")
+    assert told == ["finished", "whole ended", "broken ended"]
 
 
 # Weights & Biases ----------------------------------------------------------------------------------------------------

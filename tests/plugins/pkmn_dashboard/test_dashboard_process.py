@@ -12,7 +12,11 @@ import pytest
 from dashboard_training import DEADLINE_S, PageTraining, page_training, wait_until
 
 from pkmn_dashboard.ports import LOOPBACK, address, is_loopback, listen
+from pkmncli.api.live import LiveTraining
 from pkmncli.errors import ConfigurationError
+
+EVENTS_BESIDE_IT = 60
+"""That another viewer gets while one never reads."""
 
 
 def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
@@ -27,13 +31,30 @@ def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
 
 
 def test_a_server_or_viewer_that_dies_costs_the_training_nothing(tmp_path: Path) -> None:
-    with page_training(tmp_path, "--steps=1500") as training:
+    with page_training(tmp_path) as training:
         host, port = training.url.removeprefix("http://").rstrip("/").split(":")
-        with socket.create_connection((host, int(port))) as silent:  # asks, and never reads
-            silent.sendall(b"GET /api/events?rate=15 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            wait_until(lambda: training.get("state")["steps"])
-            training.server().kill()
-        assert training.process.wait(DEADLINE_S) == 0
+        request = "GET /api/events?rate=15 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.socket() as silent, socket.create_connection((host, int(port)), DEADLINE_S) as other:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # what is sent to it soon finds no room
+            silent.connect((host, int(port)))
+            silent.sendall(request.encode())  # asks, and never reads
+            other.sendall(request.encode())
+            began = wait_until(lambda: training.get("state")["steps"])
+            received = b""
+            while received.count(b"event: live") < EVENTS_BESIDE_IT:
+                received += other.recv(65536)
+            wait_until(lambda: training.get("state")["steps"] > began + 100)
+            server = training.server()
+            waiting = [one for one in server.net_connections() if one.status == psutil.CONN_ESTABLISHED]
+            assert len(waiting) >= 2, "the one that never reads is still there"
+            server.kill()
+        live = LiveTraining.attach(training.folder)
+        assert live is not None
+        live.watch(DEADLINE_S, 0)
+        last = live.state().steps
+        wait_until(lambda: live.state().steps > last + 100)
+        live.stop()
+        assert training.process.wait(DEADLINE_S) == 130
     assert len(list((training.folder / "checkpoints").glob("step-*"))) >= 1
 
 
