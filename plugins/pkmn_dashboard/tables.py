@@ -6,7 +6,9 @@ One question at a time and on one thread, so that a training beside it keeps its
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,11 +40,13 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._kept = KeptAnswers(folder).kept
-        self._aside = tempfile.TemporaryDirectory(prefix="pkmn-duckdb-", ignore_cleanup_errors=True)
+        self.aside = Path(tempfile.mkdtemp(prefix="pkmn-duckdb-"))
+        """Where DuckDB puts what does not fit into memory."""
+        self._remove_aside = weakref.finalize(self, shutil.rmtree, self.aside, ignore_errors=True)
         config: dict[str, Any] = {
             "threads": 1,
             "memory_limit": MEMORY_LIMIT,
-            "temp_directory": self._aside.name,
+            "temp_directory": str(self.aside),
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
@@ -51,7 +55,7 @@ class Tables:
     def close(self) -> None:
         """Breaks off what is asked just now, and removes what DuckDB put aside."""
         self._connection.interrupt()
-        self._aside.cleanup()
+        self._remove_aside()
 
     def _rows(self, table: str, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Rows of a query over ``rows``, the table; none where it has no file yet."""

@@ -16,7 +16,9 @@ it is read; otherwise it is computed from the rewards, which takes several times
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -91,11 +93,12 @@ class RunViews:
         self._stored = False
         """Whether the files say what came of a decision."""
         self._locked = False
-        self._aside = tempfile.TemporaryDirectory(prefix="pkmn-duckdb-", ignore_cleanup_errors=True)
+        aside = tempfile.mkdtemp(prefix="pkmn-duckdb-")
+        self._remove_aside = weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
         config: dict[str, Any] = {
             "memory_limit": MEMORY_LIMIT,
             # By default it would lie in the folder that the command was started from.
-            "temp_directory": self._aside.name,
+            "temp_directory": aside,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
@@ -224,7 +227,7 @@ class RunViews:
     def close(self) -> None:
         """Lets go of the database's memory, and of what it put aside."""
         self._connection.close()
-        self._aside.cleanup()
+        self._remove_aside()
 
     def _all_runs(self, table: Table) -> str:
         parts = []

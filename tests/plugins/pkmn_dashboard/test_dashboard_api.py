@@ -98,7 +98,7 @@ def test_pages_of_two_environments_leave_no_row_out_and_show_none_twice(tmp_path
 
 def test_what_is_put_aside_is_private_and_goes_with_the_tables(tmp_path: Path) -> None:
     tables = Tables(tmp_path)
-    aside = Path(tables._aside.name)
+    aside = tables.aside
     assert aside.stat().st_mode & 0o077 == 0
     tables.close()
     assert not aside.exists()
