@@ -319,7 +319,9 @@ class Trainer:
             self._meters.leave_out(stood_still_s)
             if not interrupted():
                 self._observer.after_pause(stood_still_s)
-        self._meters.spend(viewers=time.perf_counter() - began - stood_still_s)
+        spent = time.perf_counter() - began - stood_still_s
+        self._meters.spend(viewers=spent)
+        self.statistics.elapsed_s += spent
 
     def _stand_still(self) -> None:
         """What was recorded goes to disk first, so that a training that stands still can be looked at."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -51,5 +52,6 @@ def dashboard(
         typer.echo("Ctrl-C ends the page, not the training.")
         give_way()
         server = PageServer(found.folder, listening, Gate(token, (host,), port), may_control=not view_only)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # to end as orderly as by Ctrl-C
         with contextlib.suppress(KeyboardInterrupt):
             server.run()

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from rich.console import Console
 from pkmncli.training import console, trainer
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.live_view import Clock, lay_out
+from pkmncli.training.statistics import TrainingStatistics
 from pkmncli.training.status import Status
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -157,13 +159,14 @@ def test_a_pause_counts_for_no_time_left(monkeypatch: pytest.MonkeyPatch, status
     now = 100.0
     monkeypatch.setattr(console.time, "monotonic", lambda: now)
     progress = ConsoleProgress(quiet=True)
-    progress.on_look(statuses[60])
+    first, later = (replace(statuses[0], statistics=TrainingStatistics(steps=steps)) for steps in (60, 120))
+    progress.on_look(first)
     now += 10
-    before = progress._clock(statuses[120]).left_s
+    assert progress._clock(later).left_s == pytest.approx(20)
     now += 500
     progress.on_pause()
     progress.after_pause(500)
-    assert before is not None and progress._clock(statuses[120]).left_s == pytest.approx(before)
+    assert progress._clock(later).left_s == pytest.approx(20)
 
 
 def test_drawing_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:

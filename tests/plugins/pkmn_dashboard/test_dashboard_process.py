@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -96,7 +97,10 @@ def test_only_this_machines_own_addresses_need_no_token(host: str, loopback: boo
 
 def test_beyond_this_machine_the_token_is_printed_and_needed(finished_run: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--host=0.0.0.0", "--web-port=18300"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    environment = {**os.environ, "TMPDIR": str(aside)}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
             said = ""
@@ -108,9 +112,11 @@ def test_beyond_this_machine_the_token_is_printed_and_needed(finished_run: Path,
             for headers, status in (("", b"401"), (f"Authorization: Bearer {token}\r\n", b"200")):
                 answer = ask(int(port), headers)
                 assert answer.split()[1] == status, answer
+            assert list(aside.glob("pkmn-duckdb-*")), "nothing is put aside where others look"
         finally:
             process.terminate()
             process.wait(DEADLINE_S)
+    assert not list(aside.iterdir()), "nothing is left behind"
 
 
 def ask(port: int, headers: str) -> bytes:
