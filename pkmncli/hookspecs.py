@@ -105,3 +105,8 @@ def pkmn_checkpoint_saved(run: RunInfo, path: Path) -> None:
 @hookspec
 def pkmn_run_finished(run: RunInfo, summary: Mapping[str, Any]) -> None:
     """A training ended, or was interrupted and saved."""
+
+
+@hookspec
+def pkmn_run_ended(run: RunInfo) -> None:
+    """A training is over, also where an error ended it and nothing was finished. The last that is told of it."""

@@ -31,7 +31,8 @@ MESSAGE_BYTES = 480
 REQUESTS_DTYPE = np.dtype(
     [
         ("watched_until", "f8"),  # seconds since 1970 until which someone wants to know what is going on
-        ("picture_interval_s", "f8"),  # seconds between two pictures meanwhile; 0 for none
+        ("pictures_until", "f8"),  # the same for pictures
+        ("picture_interval_s", "f8"),  # seconds between two pictures meanwhile
         ("pause", "u1"),  # 1 while the training is to stand still
         ("stop", "u1"),  # 1 once it is to end
         ("saves", "u4"),  # checkpoints asked for so far
@@ -49,6 +50,7 @@ STATE_DTYPE = np.dtype(
         ("episodes", "u8"),
         ("elapsed_s", "f8"),  # spent training, pauses left out
         ("fraction_done", "f8"),  # share of the budget that is used
+        ("steps_per_second", "f8"),  # lately, viewers included; 0 before it can be told, and in a pause
         ("paused", "u1"),
         ("answers", "u4"),  # requests that were answered so far
         ("message", f"S{MESSAGE_BYTES}"),  # the latest answer, in words
@@ -104,6 +106,8 @@ class LiveState:
     episodes: int
     elapsed_s: float
     fraction_done: float
+    steps_per_second: float
+    """Lately, over all environments; 0 before that can be told, and while it is paused."""
     paused: bool
     answers: int
     message: str
@@ -119,6 +123,8 @@ class LiveTraining:
         """Of one environment's screen: (height, width, 3) RGB, or (height, bytes) with two pixels in a byte."""
         self._process = (process_id, process_began)
         self.num_envs = num_envs
+        self._interval = 0.0
+        """Between two pictures, as this viewer set it last."""
 
     @classmethod
     def attach(cls, folder: Path) -> LiveTraining | None:
@@ -140,10 +146,18 @@ class LiveTraining:
         return _is_running(*self._process)
 
     def watch(self, seconds: float, pictures_per_second: float) -> None:
-        """Has the trainer tell where it stands for so long, and fill in pictures. Call it again before that is over."""
-        requests = self._board.requests
-        requests["picture_interval_s"] = 1 / pictures_per_second if pictures_per_second > 0 else 0.0
-        requests["watched_until"] = max(float(requests["watched_until"][0]), time.time() + seconds)
+        """Has the trainer tell where it stands for so long, and fill in pictures. Call it again before that is over.
+
+        Several viewers share the board, so the fastest of them sets the pace of the pictures: none makes it slower
+        but the one that made it as fast as it is.
+        """
+        requests, now = self._board.requests, time.time()
+        if pictures_per_second > 0:
+            interval, held = 1 / pictures_per_second, float(requests["picture_interval_s"][0])
+            others_want_them = float(requests["pictures_until"][0]) > now and held != self._interval
+            requests["picture_interval_s"] = self._interval = min(interval, held) if others_want_them else interval
+            requests["pictures_until"] = max(float(requests["pictures_until"][0]), now + seconds)
+        requests["watched_until"] = max(float(requests["watched_until"][0]), now + seconds)
 
     def state(self) -> LiveState:
         """Where the training stood when it last told."""
@@ -154,6 +168,7 @@ class LiveTraining:
             int(row["episodes"]),
             float(row["elapsed_s"]),
             float(row["fraction_done"]),
+            float(row["steps_per_second"]),
             bool(row["paused"]),
             int(row["answers"]),
             bytes(row["message"]).decode(errors="ignore"),

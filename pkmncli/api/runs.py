@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -163,13 +164,20 @@ def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> R
     return RunInfo(folder, settings)
 
 
-def open_analyzer(folder: Path, name: str = "decisions") -> Analyzer:
+def open_analyzer(folder: Path, name: str = "decisions", *, threads: int | None = None) -> Analyzer:
     """The analyzer that a plugin registered, on the tables in a folder.
+
+    Args:
+        folder: where the tables are.
+        name: what it is registered under.
+        threads: threads that a question may take, for an analyzer that takes this argument; others have their own mind.
 
     Raises:
         PluginError: none is registered under the name.
     """
     from pkmncli.plugins import get_registry  # noqa: PLC0415 - registration modules import this one
 
-    analyzer: Analyzer = get_registry().get("analyzers", name).load()(folder)
+    build = get_registry().get("analyzers", name).load()
+    takes_threads = threads is not None and "threads" in inspect.signature(build).parameters
+    analyzer: Analyzer = build(folder, threads=threads) if takes_threads else build(folder)
     return analyzer

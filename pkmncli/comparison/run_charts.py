@@ -17,7 +17,7 @@ from pkmncli.comparison.charts import (
     new_figure,
 )
 from pkmncli.comparison.measures import interquartile_mean
-from pkmncli.comparison.run_plots import Plotted, PlottedGroup
+from pkmncli.comparison.run_plots import TITLES, Plotted, PlottedGroup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ def _curves(plotted: Plotted) -> Any:
                 start, end = max(steps[0] for steps, _ in curves), min(steps[-1] for steps, _ in curves)
                 if start < end:
                     draw_curves(axes, np.linspace(start, end, CURVE_POINTS), curves, number, group.label)
-        axes.set_title(metric)
+        axes.set_title(TITLES.get(metric, metric))
         axes.set_xlabel("steps")
         axes.xaxis.set_major_formatter("{x:,.0f}")
     _legend(figure, plotted)

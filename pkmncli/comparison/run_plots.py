@@ -15,17 +15,20 @@ from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store
 
-DEFAULT_METRICS = (
-    "episode/reward",
-    "evaluation/avg_reward",
-    "episode/milestones",
-    "episode/length",
-    "share/rl",
-    "episode/llm_share",
-    "learner/loss",
-    "curriculum/trust",
-    "time/steps_per_second",
-)
+TITLES = {
+    "episode/reward": "Reward of an episode",
+    "evaluation/avg_reward": "Reward in evaluations",
+    "episode/milestones": "Milestones of an episode",
+    "episode/length": "Length of an episode, in steps",
+    "share/rl": "Share decided by the learner",
+    "episode/llm_share": "Share decided by the LLM",
+    "learner/loss": "Loss of the learner",
+    "curriculum/trust": "Trust in the advised side",
+    "time/steps_per_second": "Steps per second",
+}
+"""Metrics that tell most, in words."""
+
+DEFAULT_METRICS = tuple(TITLES)
 """Curves that are drawn where none was asked for, those that never move left out."""
 
 Tiles = Mapping[int, Mapping[tuple[int, int], int]]
@@ -52,7 +55,7 @@ class Plotted:
     groups: tuple[PlottedGroup, ...]
     metrics: tuple[str, ...]
     milestones: tuple[str, ...]
-    """In the game's order."""
+    """By the step at which the soonest run reached them; in the game's order where that is the same."""
     map_names: Mapping[int, str]
 
 
@@ -90,11 +93,15 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
         raise RunError("there is nothing to draw yet: none of the runs has ended an episode")
     names = [_names(run) for run in runs]
     order = dict.fromkeys(name for one in names for name in one.get("milestones", ()))
-    reached = {name for group in groups for name in group.splits}
+    reached: dict[str, int] = {}
+    for one in groups:
+        for name, steps in one.splits.items():
+            reached[name] = min(*steps, reached.get(name, steps[0]))
+    known = [name for name in (*order, *sorted(reached.keys() - order.keys())) if name in reached]
     return Plotted(
         tuple(groups),
         drawn,
-        tuple(name for name in (*order, *sorted(reached - order.keys())) if name in reached),
+        tuple(sorted(known, key=reached.__getitem__)),
         {int(number): str(name) for one in names for number, name in one.get("maps", {}).items()},
     )
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 LINE_PIXELS = 36
 FONT_PIXELS = 24
 _MARGIN = 12
+_PADDING = 8
+"""Below the last line, which would else touch the edge."""
 _BACKGROUND = (24, 26, 32)
 _COLOURS = ((150, 158, 170), (245, 245, 245), (255, 206, 92), (150, 200, 255))
 """Of the lines, the first on: progress, place, what was pressed, why."""
@@ -36,7 +38,7 @@ def side_by_side(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[n
 def _band(lines: tuple[str, ...], width: int) -> NDArray[np.uint8]:
     from PIL import Image, ImageDraw  # noqa: PLC0415 - only captions need it
 
-    band = Image.new("RGB", (width, LINE_PIXELS * len(lines)), _BACKGROUND)
+    band = Image.new("RGB", (width, LINE_PIXELS * len(lines) + _PADDING), _BACKGROUND)
     draw = ImageDraw.Draw(band)
     for number, line in enumerate(lines):
         place = (_MARGIN, number * LINE_PIXELS + (LINE_PIXELS - FONT_PIXELS) // 2)

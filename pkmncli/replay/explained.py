@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Source
+from pkmncli.training.scene import WHO
 
 if TYPE_CHECKING:
     from pkmncli.api import Facts
     from pkmncli.replay.recorded import PlayedStep, RecordedEpisode
 
-_WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "the rules", Source.LLM: "the LLM"}
 _MAPS_PER_GROUP = 256
 
 LINES = 4
@@ -68,6 +68,6 @@ class Explanation:
         row = self._decisions.get(step.number)
         pressed, reason = step.action.name.lower(), ""
         if row is not None:
-            pressed += f", by {_WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
+            pressed += f", by {WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
             reason = str(row["reason"])
         return progress, self._names.place(facts), pressed, reason

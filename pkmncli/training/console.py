@@ -22,6 +22,8 @@ LOOK_SECONDS = 0.25
 LOOK_COST = 0.005
 """and seldom enough that looking and drawing take at most this share of the time."""
 
+PAUSED = "paused from the live page, until it is resumed there"
+
 
 class ConsoleProgress:
     """Shows where a training stands.
@@ -80,6 +82,22 @@ class ConsoleProgress:
         """Says what the training does instead of stepping, until the next status."""
         if self._live is not None and self._status is not None:
             self._draw(time.monotonic(), doing)
+
+    def on_pause(self) -> None:
+        """Says that the training stands still, since a terminal in which nothing moves looks like one that hangs."""
+        if self._live is not None and self._status is not None:
+            self.on_activity(PAUSED)
+        else:
+            self.message(f"{PAUSED[0].upper()}{PAUSED[1:]}.")
+
+    def after_pause(self, seconds: float) -> None:
+        """Leaves the pause out of the pace by which the time left is told."""
+        if self._began is not None:
+            began, done = self._began
+            self._began = (began + seconds, done)
+        if self._live is None:
+            self.message("Going on after the pause.")
+        self._due = min(self._due, time.monotonic())
 
     def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
         """Says what the learner is worth alone."""

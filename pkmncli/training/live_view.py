@@ -33,6 +33,7 @@ _SPENT_ON = {
     "LLM": ("advice",),
     "recording": ("recording",),
     "measuring": ("measuring",),
+    "viewers": ("viewers",),
 }
 """What time is spent on, for people: the names of the meters that make it up."""
 

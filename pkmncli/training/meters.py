@@ -71,9 +71,16 @@ class Meters:
 
     def look(self, statistics: TrainingStatistics, scene: Scene) -> Status:
         """A status of now. The learner's metrics are the latest averages."""
+        return Status(statistics, self._options, *self._latest(statistics), self._averages, scene)
+
+    def steps_per_second(self, statistics: TrainingStatistics) -> float:
+        """Speed lately, with all that the time went into but pauses; 0 before it can be told."""
+        return self._latest(statistics)[0]
+
+    def _latest(self, statistics: TrainingStatistics) -> tuple[float, Mapping[str, float]]:
         if not self._lately[0] or time.perf_counter() - self._since[1] >= LEAST_SECONDS:
             self._lately = (self._rate(statistics), dict(self._seconds))
-        return Status(statistics, self._options, *self._lately, self._averages, scene)
+        return self._lately
 
     def _rate(self, statistics: TrainingStatistics) -> float:
         steps, since = self._since

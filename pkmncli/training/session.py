@@ -198,7 +198,8 @@ class TrainingSession:
                 spectators,
             ):
                 summary = trainer.train(lambda: bool(interrupted) or spectators.want_stop)
-                stopped = spectators.want_stop
+                # asked for after the last step, it stopped nothing
+                stopped = spectators.want_stop and options.fraction_used(trainer.statistics) < 1
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:

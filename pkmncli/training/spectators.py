@@ -6,6 +6,7 @@ With nobody there it costs a look at the clock for each step. See :mod:`pkmncli.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shlex
 import time
@@ -17,6 +18,8 @@ import psutil
 
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard
 from pkmncli.atomic_files import write_errors_explained, write_json
+from pkmncli.diagnostics import redact
+from pkmncli.errors import PkmnError
 from pkmncli.training.episode_starts import keep_state, state_file
 
 if TYPE_CHECKING:
@@ -25,8 +28,13 @@ if TYPE_CHECKING:
     from pkmncli.training.statistics import TrainingStatistics
     from pkmncli.training.workers import WorkerPool
 
+logger = logging.getLogger(__name__)
+
 SECONDS_BETWEEN_LOOKS = 0.04
 """How often the board is filled and requests are read, at most: 25 times a second."""
+
+MOST_FAULTS = 8
+"""Different ones that are told, of pictures that could not be taken."""
 
 SCREEN = "screen"
 """The part of an observation that people can look at, where an environment draws nothing for them."""
@@ -47,6 +55,8 @@ class Spectators:
         self._next_look = self._next_picture = 0.0
         self._from_observations = False
         self._saves = self._starts = 0
+        self._faults: set[str] = set()
+        """What went wrong with pictures, told once each."""
 
     def __enter__(self) -> Spectators:
         shape = self._picture_shape()
@@ -93,36 +103,41 @@ class Spectators:
         self,
         statistics: TrainingStatistics,
         fraction_done: float,
+        steps_per_second: float,
         interrupted: Callable[[], bool],
         *,
         save: Callable[[], None],
-        flush: Callable[[], None],
+        on_pause: Callable[[], None],
     ) -> float:
         """Between two steps: fills the board, and does what was asked for. Nothing of it changes what is decided.
 
         Args:
             statistics: of the training.
             fraction_done: share of its budget that is used, 0..1.
+            steps_per_second: its speed lately.
             interrupted: whether the training is to end, which ends a pause.
             save: writes a checkpoint.
-            flush: puts what was recorded on disk, so that a training that stands still can be looked at.
+            on_pause: told that it stands still from here on.
 
         Returns:
             Seconds for which it stood still.
         """
-        self._show(statistics, fraction_done, paused=False)
+        self._show(statistics, fraction_done, steps_per_second, paused=False)
         self._do_what_was_asked(statistics, save)
         if not self._want_pause:
             return 0.0
         began = time.perf_counter()
-        flush()
+        logger.info("a viewer has the training stand still at step %d", statistics.steps)
+        on_pause()
         while self._want_pause and not interrupted():
-            self._show(statistics, fraction_done, paused=True)
+            self._show(statistics, fraction_done, 0.0, paused=True)
             self._do_what_was_asked(statistics, save)
             time.sleep(SECONDS_BETWEEN_LOOKS)
-        return time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        logger.info("the pause ended after %.0f s", seconds)
+        return seconds
 
-    def _show(self, statistics: TrainingStatistics, fraction_done: float, *, paused: bool) -> None:
+    def _show(self, statistics: TrainingStatistics, fraction_done: float, speed: float, *, paused: bool) -> None:
         self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
         board = self._board
         if board is None or float(board.requests["watched_until"][0]) < time.time():
@@ -134,13 +149,16 @@ class Spectators:
         state["episodes"] = statistics.episodes
         state["elapsed_s"] = statistics.elapsed_s
         state["fraction_done"] = fraction_done
+        state["steps_per_second"] = speed
         state["paused"] = paused
         state["updated"] = time.time()
 
     def _picture_shape(self) -> tuple[int, ...] | None:
         """Of one environment's picture: what it draws for people, or else the screen that it observes."""
         picture = self._pool.view(0)
-        if picture is not None:
+        if isinstance(picture, str):
+            self._tell_fault(picture)
+        elif picture is not None:
             return picture.shape
         self._from_observations = True
         space = self._pool.observation_space.spaces.get(SCREEN)
@@ -148,13 +166,20 @@ class Spectators:
 
     def _show_pictures(self, board: LiveBoard) -> None:
         interval, now = float(board.requests["picture_interval_s"][0]), time.monotonic()
-        if board.screens is None or not interval or now < self._next_picture:
+        wanted = float(board.requests["pictures_until"][0]) >= time.time()
+        if board.screens is None or not wanted or now < self._next_picture:
             return
         self._next_picture = now + interval
         if self._from_observations:
             board.screens[:] = self._pool.observations()[SCREEN]
             return
-        self._pool.views_onto(self._folder / BOARD_FILE, board.screens.shape[1:])
+        for fault in self._pool.views_onto(self._folder / BOARD_FILE, board.screens.shape[1:]):
+            self._tell_fault(fault)
+
+    def _tell_fault(self, fault: str) -> None:
+        if fault and fault not in self._faults and len(self._faults) < MOST_FAULTS:
+            self._faults.add(fault)
+            logger.warning("viewers get no picture: %s", redact(fault))
 
     def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
         if self._board is None:
@@ -162,19 +187,32 @@ class Spectators:
         asked = self._board.requests[0]
         if int(asked["saves"]) != self._saves:
             self._saves = int(asked["saves"])
-            save()
-            self._answer(f"Checkpoint of step {statistics.steps:,} saved.")
+            self._answer(self._saved(statistics, save))
         if int(asked["starts"]) != self._starts:
             self._starts = int(asked["starts"])
             self._answer(self._keep_start(min(int(asked["start_environment"]), self._pool.num_envs - 1)))
 
+    @staticmethod
+    def _saved(statistics: TrainingStatistics, save: Callable[[], None]) -> str:
+        """Has a checkpoint written. Returns what came of it, in words: who only looks can end no training by it."""
+        try:
+            save()
+        except (PkmnError, OSError) as error:
+            logger.warning("a viewer asked for a checkpoint, which could not be saved: %s", redact(str(error)))
+            return f"The checkpoint could not be saved: {redact(str(error))}"
+        return f"Checkpoint of step {statistics.steps:,} saved."
+
     def _keep_start(self, index: int) -> str:
         """Keeps the state of an environment for episodes to begin in. Returns what came of it, in words."""
-        state = self._pool.start_state(index)
-        if state is None:
-            return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
-        folder = self._folder / "starts"
-        path = shlex.quote(str(state_file(folder, keep_state(folder, state))))
+        try:
+            state = self._pool.start_state(index)
+            if state is None:
+                return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
+            folder = self._folder / "starts"
+            path = shlex.quote(str(state_file(folder, keep_state(folder, state))))
+        except (PkmnError, OSError) as error:
+            logger.warning("a viewer asked for a start state, which could not be saved: %s", redact(str(error)))
+            return f"The state of environment {index} could not be saved: {redact(str(error))}"
         return f"State of environment {index} saved. Begin there: pkmn train --init-state {path}"
 
     def _answer(self, text: str) -> None:

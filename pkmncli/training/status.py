@@ -91,5 +91,11 @@ class Observer(Protocol):
     def on_activity(self, doing: str) -> None:
         """The training does something else than stepping for a while, such as an evaluation."""
 
+    def on_pause(self) -> None:
+        """A viewer has the training stand still."""
+
+    def after_pause(self, seconds: float) -> None:
+        """It goes on, after so many seconds that count for no pace."""
+
     def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
         """The learner was evaluated after so many steps."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from traceback import format_exception
 from typing import Any
 
@@ -95,7 +95,10 @@ class TrackedRun:
         try:
             call(*arguments)
         except (Exception, SystemExit) as error:
-            self._tracker = None
+            tracker, self._tracker = self._tracker, None
+            if tracker is not None:
+                with suppress(Exception, SystemExit):  # it may hold a file or a process, and has failed once already
+                    tracker.close(None)
             say(f"the tracker '{self.name}' failed and is left out for the rest of the run: {one_line(error)}")
             if debug_enabled():
                 say("".join(format_exception(error)))

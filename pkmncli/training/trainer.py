@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import Action, Algorithm, RunInfo, Segment, Source, Store, Transitions
+from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
 from pkmncli.hybrid.arbiter import Arbiter
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.checkpoints import Checkpoint
@@ -21,10 +21,11 @@ from pkmncli.training.meters import Meters, metrics_of
 from pkmncli.training.press_log import PressLog
 from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
+from pkmncli.training.scene import scene_of
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.spectators import Spectators
 from pkmncli.training.statistics import TrainingStatistics
-from pkmncli.training.status import Observer, Scene, TrainerOptions
+from pkmncli.training.status import Observer, TrainerOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,8 +39,6 @@ logger = logging.getLogger(__name__)
 
 METRICS_INTERVAL = 1000
 """Environment steps between two rows of averaged metrics."""
-
-_WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "rules", Source.LLM: "the LLM"}
 
 
 class Trainer:
@@ -165,6 +164,12 @@ class Trainer:
 
     def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         """Trains until the budget is used or ``interrupted`` says so, saves, and returns the summary."""
+        try:
+            return self._train(interrupted)
+        finally:
+            self._call_hook("pkmn_run_ended", run=self._run)
+
+    def _train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         self._call_hook("pkmn_run_started", run=self._run, step=self.statistics.steps)
         try:
             if self._saved_at < 0:
@@ -291,17 +296,7 @@ class Trainer:
 
     def _look(self, record: np.void) -> None:
         """Shows where the training stands. Nothing depends on whether it is looked at."""
-        progression = self._progression
-        scene = Scene(
-            game=self._pool.status(0),
-            action=Action(int(record["action"])).name.lower(),
-            source=_WHO[Source(int(record["source"]))],
-            reason=record["reason"].decode(errors="ignore"),
-            advice="" if self._desk is None else self._desk.latest_advice,
-            trust=progression.trust,
-            strategy="" if progression.strategy is None else progression.strategy.name,
-            share=progression.share or 0.0,
-        )
+        scene = scene_of(self._pool.status(0), record, self._desk, self._progression)
         self._observer.on_look(self._meters.look(self.statistics, scene))
 
     # Spectators ------------------------------------------------------------------------------------------------------
@@ -310,11 +305,28 @@ class Trainer:
         """Between two steps: lets those who watch see where it stands, and does what they ask for."""
         if self._spectators is None or not self._spectators.due:
             return
+        began = time.perf_counter()
         fraction = min(self._options.fraction_used(self.statistics), 1.0)
         stood_still_s = self._spectators.attend(
-            self.statistics, fraction, interrupted, save=self.save_checkpoint, flush=self._recorder.flush
+            self.statistics,
+            fraction,
+            self._meters.steps_per_second(self.statistics),
+            interrupted,
+            save=self.save_checkpoint,
+            on_pause=self._stand_still,
         )
-        self._meters.leave_out(stood_still_s)
+        if stood_still_s:
+            self._meters.leave_out(stood_still_s)
+            if not interrupted():
+                self._observer.after_pause(stood_still_s)
+        spent = time.perf_counter() - began - stood_still_s
+        self._meters.spend(viewers=spent)
+        self.statistics.elapsed_s += spent
+
+    def _stand_still(self) -> None:
+        """What was recorded goes to disk first, so that a training that stands still can be looked at."""
+        self._recorder.flush()
+        self._observer.on_pause()
 
     # Episodes --------------------------------------------------------------------------------------------------------
 

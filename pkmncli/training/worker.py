@@ -22,6 +22,7 @@ from pkmncli.api import (
     Source,
 )
 from pkmncli.api.live import LiveBoard
+from pkmncli.diagnostics import one_line
 from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.training.consequences import ConsequenceWatcher
 from pkmncli.training.press_log import PressLog, advice_from
@@ -81,7 +82,7 @@ class Worker:
                 self.environment.reset(seed=seed, options={"start_state": state.environment})
                 steps = self.environment.milestone_steps()
                 fits = fits and all(steps[place] == 0 for place in reached)
-        except PkmnError:
+        except (PkmnError, OSError):
             fits = False
         self.load(state, slot)
         return state.environment if fits else None
@@ -154,19 +155,47 @@ class Worker:
         Image.fromarray(pixels).save(file, "PNG")
         return file.getvalue()
 
-    def view(self) -> NDArray[np.uint8] | None:
-        """The picture that people see, (height, width, 3); None where the environment has none for them."""
+    def view(self) -> NDArray[np.uint8] | str | None:
+        """The picture that people see, (height, width, 3); None where the environment has none for them.
+
+        A text says why there is none where the environment fails to draw it: looking must not end a training.
+        """
         see = getattr(self.environment, "view", None)
-        picture: NDArray[np.uint8] | None = None if see is None else see()
+        if see is None:
+            return None
+        try:
+            seen = see()
+            if seen is None:
+                return None
+            picture: NDArray[np.uint8] = np.asarray(seen)
+        except Exception as error:  # whatever a third party's environment raises
+            return f"the environment's view() failed: {one_line(error)}"
+        if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3 or not picture.size:
+            return f"the environment's view() is not (height, width, 3) uint8 but {picture.shape} {picture.dtype}"
         return picture
 
-    def view_onto(self, path: str, num_envs: int, shape: tuple[int, ...]) -> None:
-        """Puts that picture on the live board in a file, which costs a tenth of sending it."""
+    def view_onto(self, path: str, num_envs: int, shape: tuple[int, ...]) -> str:
+        """Puts that picture on the live board in a file, which costs a tenth of sending it.
+
+        Returns:
+            Why there is none, a black one then; empty where all is well.
+        """
         if self.live_board is None:
-            self.live_board = LiveBoard(Path(path), num_envs, shape)
+            try:
+                self.live_board = LiveBoard(Path(path), num_envs, shape)
+            except (OSError, ValueError) as error:  # someone removed it, or cut it off
+                return f"no live board: {one_line(error)}"
+        screens = self.live_board.screens
         picture = self.view()
-        if picture is not None and self.live_board.screens is not None:
-            self.live_board.screens[self.index] = picture
+        if picture is None or screens is None:
+            return ""
+        if not isinstance(picture, str) and picture.shape != tuple(shape):
+            picture = f"the environment's view() has another shape than before: {picture.shape}"
+        if isinstance(picture, str):
+            screens[self.index] = 0
+            return picture
+        screens[self.index] = picture
+        return ""
 
     def milestones(self) -> list[int]:
         """Steps at which the milestones of the running episode were reached, -1 for those that were not."""

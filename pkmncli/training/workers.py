@@ -290,14 +290,18 @@ class WorkerPool:
         line: str = self.call(index, "status")
         return line
 
-    def view(self, index: int) -> NDArray[np.uint8] | None:
-        """What one environment looks like to people, (height, width, 3); None where it has no picture for them."""
-        picture: NDArray[np.uint8] | None = self.call(index, "view")
+    def view(self, index: int) -> NDArray[np.uint8] | str | None:
+        """What one environment looks like to people, (height, width, 3); None where it has no picture for them.
+
+        A text says why where it fails to draw one.
+        """
+        picture: NDArray[np.uint8] | str | None = self.call(index, "view")
         return picture
 
-    def views_onto(self, path: Path, shape: tuple[int, ...]) -> None:
-        """Has each environment put that picture, of this shape, on the live board in a file."""
-        self.call_all("view_onto", [(str(path), self.num_envs, shape)] * self.num_envs)
+    def views_onto(self, path: Path, shape: tuple[int, ...]) -> list[str]:
+        """Has each environment put that picture, of this shape, on the live board in a file. Returns what failed."""
+        faults: list[str] = self.call_all("view_onto", [(str(path), self.num_envs, shape)] * self.num_envs)
+        return [fault for fault in faults if fault]
 
     def picture(self, index: int) -> bytes:
         """What one environment's screen shows, as a PNG file."""

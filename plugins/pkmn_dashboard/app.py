@@ -15,14 +15,15 @@ from pkmn_dashboard.control_routes import control_routes
 from pkmn_dashboard.gate import Gate, GateMiddleware
 from pkmn_dashboard.live_events import HIGHEST_RATE, MOST_VIEWERS, LiveEvents
 from pkmn_dashboard.run_routes import run_routes
+from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.errors import PkmnError
 
 PAGE = Path(__file__).parent / "page"
 
 
-def make_app(run: WatchedRun, events: LiveEvents, gate: Gate) -> FastAPI:
-    """The application of one run's page."""
+def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | None = None) -> FastAPI:
+    """The application of one run's page; ``tables`` are the run's own without any."""
     app = FastAPI(
         title="pkmn dashboard",
         version="1",
@@ -48,7 +49,7 @@ def make_app(run: WatchedRun, events: LiveEvents, gate: Gate) -> FastAPI:
         """A file of the run that can't be read, say."""
         return JSONResponse({"detail": str(error).strip().split("\n", 1)[0]}, 503)
 
-    app.include_router(run_routes(run, events), prefix="/api")
+    app.include_router(run_routes(run, events, tables or Tables(run.tables_folder)), prefix="/api")
     app.include_router(control_routes(run), prefix="/api")
 
     @app.get("/", include_in_schema=False)

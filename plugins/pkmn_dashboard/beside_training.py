@@ -53,7 +53,7 @@ def begin(run: RunInfo) -> None:
 
 
 def end() -> None:
-    """Ends the server, if there is one."""
+    """Ends the server, if there is one, and waits for that: at most :data:`SECONDS_TO_END`."""
     while _servers:
         server = _servers.pop()
         assert server.stdin is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 import uvicorn  # noqa: F401 - not installed without the extra, which is to be told before anything else
 
 from pkmn_dashboard.ports import LOOPBACK, address, is_loopback, listen
+from pkmn_dashboard.urgency import give_way
 from pkmncli.api import find_run
 
 PORT = 8080
@@ -48,6 +50,8 @@ def dashboard(
         if token is not None:
             typer.echo("Whoever has this address sees the run" + ("." if view_only else ", and may stop its training."))
         typer.echo("Ctrl-C ends the page, not the training.")
-        server = PageServer(found.folder, listening, Gate(token, (host,)), may_control=not view_only)
+        give_way()
+        server = PageServer(found.folder, listening, Gate(token, (host,), port), may_control=not view_only)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # to end as orderly as by Ctrl-C
         with contextlib.suppress(KeyboardInterrupt):
             server.run()

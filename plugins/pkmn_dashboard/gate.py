@@ -2,7 +2,7 @@
 
 - A page of another origin may make a browser send requests here. So the Host header must be an address or this
   machine's own name, which a name that an attacker has pointed at this machine is not; and what changes something needs
-  a header that no form can send, and an Origin that is this server's.
+  a header that no form can send, and an Origin that is this server's. Programs of this machine are not kept out by it.
 - Beyond this machine everyone needs the token that was printed once: as a bearer token, or by a cookie that the address
   with ``?token=`` leaves behind.
 """
@@ -45,10 +45,12 @@ class Gate:
     Args:
         token: needed by every request; nothing is needed without.
         hosts: names that this machine goes by, beside those for itself.
+        port: of the server. Browsers send a cookie to every port of a machine, so that its name tells them apart.
     """
 
-    def __init__(self, token: str | None = None, hosts: tuple[str, ...] = ()) -> None:
+    def __init__(self, token: str | None = None, hosts: tuple[str, ...] = (), port: int = 0) -> None:
         self._token = token
+        self._cookie = f"pkmn_dashboard_{port}"
         self._hosts = {"localhost", *(host.lower() for host in hosts)}
         if token is not None:
             name = socket.gethostname().lower()
@@ -64,11 +66,12 @@ class Gate:
             if not self._is_token(given) and not self._is_token(self._sent(headers)):
                 text = "This page needs its token: open the address that pkmn dashboard printed.\n"
                 return PlainTextResponse(text, 401, headers={"www-authenticate": "Bearer"})
-        if method not in SAFE_METHODS:
-            origin = headers.get("origin")
-            if ACTION_HEADER not in headers or (origin is not None and urlsplit(origin).netloc != host):
-                return PlainTextResponse(f"Only the page itself may do that, with the header {ACTION_HEADER}.\n", 403)
-        return None
+        from_elsewhere = headers.get("sec-fetch-site") == "cross-site"
+        if from_elsewhere and (method not in SAFE_METHODS or headers.get("sec-fetch-mode") != "navigate"):
+            return PlainTextResponse("Pages of other servers may lead here, and nothing else.\n", 403)
+        if method in SAFE_METHODS or (ACTION_HEADER in headers and _same_origin(headers.get("origin"), host)):
+            return None
+        return PlainTextResponse(f"Only the page itself may do that, with the header {ACTION_HEADER}.\n", 403)
 
     def welcome(self, path: str, query: str) -> Response | None:
         """The answer to a right token in an address: a cookie, and the address without it."""
@@ -82,10 +85,6 @@ class Gate:
             self._cookie, self._token, max_age=COOKIE_DAYS * 86400, httponly=True, samesite="strict", path="/"
         )
         return answer
-
-    @property
-    def _cookie(self) -> str:
-        return "pkmn_dashboard"
 
     def _is_token(self, given: str | None) -> bool:
         assert self._token is not None
@@ -113,6 +112,14 @@ class Gate:
         except ValueError:
             return False
         return self._token is not None or found.is_loopback
+
+
+def _same_origin(origin: str | None, host: str) -> bool:
+    """Whether a page of this server asks, or a program, which says nothing of an origin."""
+    try:
+        return origin is None or urlsplit(origin).netloc == host
+    except ValueError:
+        return False
 
 
 class GateMiddleware:

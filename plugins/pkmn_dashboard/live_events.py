@@ -11,7 +11,6 @@ import base64
 import json
 import math
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -30,8 +29,11 @@ HIGHEST_RATE_OF_ALL = 40.0
 SECONDS_BETWEEN_STATES = 1.0
 """How often a viewer without pictures is told."""
 
-SPEED_SECONDS = 3.0
-"""What the speed is taken over."""
+SECONDS_WATCHED = 2 * SECONDS_BETWEEN_STATES + 1
+"""For how long the trainer is asked to tell where it stands, each time."""
+
+SECONDS_TO_CATCH_UP = 0.2
+"""How long an answer waits for the trainer to tell, where nobody looked before: it does so between two steps."""
 
 
 _ACTIONS = {int(action): action.name.lower() for action in Action}
@@ -55,8 +57,6 @@ class LiveEvents:
         """Of each environment: how often it changed, its pixels, and the same as a PNG file in base64."""
         self._rates: list[float] = []
         """Pictures a second that each viewer wants."""
-        self._past: deque[tuple[float, int, float]] = deque(maxlen=256)
-        """When, steps and seconds of training, of the states read lately."""
 
     async def events(self, rate: float, *, pictures: bool) -> AsyncIterator[str]:
         """The events for one viewer, until the server ends."""
@@ -67,6 +67,7 @@ class LiveEvents:
         try:
             yield "retry: 2000\n\n"
             while not self._ended():
+                await self._catch_up()
                 self._refresh()
                 parts = []
                 for index, (version, _, text) in enumerate(self._pictures if pictures else ()):
@@ -88,11 +89,28 @@ class LiveEvents:
         """How many are listening."""
         return len(self._rates)
 
-    def state(self) -> dict[str, Any]:
+    async def state(self) -> dict[str, Any]:
         """The newest state."""
+        await self._catch_up()
         self._refresh()
         content: dict[str, Any] = json.loads(self._state_text)
         return content
+
+    async def _catch_up(self) -> None:
+        """Where nobody has looked for a while, what stands on the board is old: waits a moment for something newer."""
+        began = time.monotonic()
+        training = self._run.training()
+        if training is None or began - self._read_at < SECONDS_WATCHED:
+            return
+        self._watch(training)
+        while (passed := time.monotonic() - began) < SECONDS_TO_CATCH_UP:
+            age_s = training.state().age_s
+            if age_s is not None and age_s < passed:
+                return
+            await asyncio.sleep(0.01)
+
+    def _watch(self, training: LiveTraining) -> None:
+        training.watch(SECONDS_WATCHED, self._fair(max(self._rates, default=0.0)))
 
     def _refresh(self) -> None:
         """Reads the board, if that was not done just now."""
@@ -102,19 +120,15 @@ class LiveEvents:
         self._read_at = now
         training = self._run.training()
         if training is None:
-            self._pictures, self._past = [], deque(maxlen=256)
+            self._pictures = []
             self._state_text = json.dumps({"run": "ended", "may_control": False, "environments": []})
             return
-        training.watch(2 * SECONDS_BETWEEN_STATES + 1, self._fair(max(self._rates, default=0.0)))
-        self._state_text = json.dumps(self._described(training, training.state(), now))
+        self._watch(training)
+        self._state_text = json.dumps(self._described(training, training.state()))
         self._take_pictures(training)
 
-    def _described(self, training: LiveTraining, state: LiveState, now: float) -> dict[str, Any]:
+    def _described(self, training: LiveTraining, state: LiveState) -> dict[str, Any]:
         known = state.age_s is not None
-        if known:
-            self._past.append((now, state.steps, state.elapsed_s))
-        while len(self._past) > 2 and now - self._past[0][0] > SPEED_SECONDS:
-            self._past.popleft()
         return {
             "run": "paused" if state.paused else "running",
             "may_control": self._run.may_control,
@@ -122,19 +136,12 @@ class LiveEvents:
             "episodes": state.episodes if known else None,
             "elapsed_s": round(state.elapsed_s, 1) if known else None,
             "fraction_done": state.fraction_done if known else None,
-            "steps_per_second": None if state.paused else self._speed(),
+            "steps_per_second": round(state.steps_per_second, 1) or None,
             "age_s": None if state.age_s is None else round(state.age_s, 1),
             "answers": state.answers,
             "message": state.message,
             "environments": [_decision(row) for row in training.records()] if known else [],
         }
-
-    def _speed(self) -> float | None:
-        if len(self._past) < 2:
-            return None
-        _, steps, seconds = self._past[0]
-        _, steps_now, seconds_now = self._past[-1]
-        return round((steps_now - steps) / (seconds_now - seconds), 1) if seconds_now > seconds else None
 
     def _take_pictures(self, training: LiveTraining) -> None:
         screens = training.screens()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pkmn_dashboard.tables import Tables
+from pkmn_dashboard.kept_answers import KeptAnswers
 from pkmncli.api import open_analyzer
 
 FRESH_S = 30.0
@@ -16,21 +16,21 @@ class Patterns:
 
     Args:
         folder: of the run's tables.
-        tables: what keeps its answers.
     """
 
-    def __init__(self, folder: Path, tables: Tables) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._tables = tables
+        self._answers = KeptAnswers(folder)
+        """Of its own: the other questions wait for no analysis."""
 
     def find(self, min_frequency: int, limit: int) -> list[dict[str, Any]]:
         """The patterns, as the analyzer describes them; the surest success first."""
 
         def ask() -> list[dict[str, Any]]:
-            analyzer = open_analyzer(self._folder)
+            analyzer = open_analyzer(self._folder, threads=1)  # the training beside it needs the cores
             try:
                 return [dict(one) for one in analyzer.analyze_patterns(min_frequency, limit=limit)]
             finally:
                 analyzer.close()
 
-        return self._tables.kept("decisions", ("patterns", min_frequency, limit), FRESH_S, ask)
+        return self._answers.kept("decisions", ("patterns", min_frequency, limit), FRESH_S, ask)

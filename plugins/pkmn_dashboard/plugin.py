@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pkmncli.api import Register, RunInfo
 from pkmncli.hookspecs import hookimpl
 
@@ -30,7 +27,7 @@ def pkmn_run_started(run: RunInfo) -> None:
 
 
 @hookimpl
-def pkmn_run_finished(run: RunInfo, summary: Mapping[str, Any]) -> None:
+def pkmn_run_ended(run: RunInfo) -> None:
     """Ends the server of the training."""
     if run.settings[""]["web"]:
         from pkmn_dashboard.beside_training import end  # noqa: PLC0415

@@ -22,7 +22,7 @@ from pkmn_dashboard.answers import (
 )
 from pkmn_dashboard.live_events import LiveEvents
 from pkmn_dashboard.patterns import Patterns as PatternFinder
-from pkmn_dashboard.tables import Tables
+from pkmn_dashboard.tables import Cursor, Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.api import Source
 
@@ -31,23 +31,25 @@ LARGEST_STEP = 2**62
 
 Limit = Annotated[int, Query(ge=1, le=500, description="most rows")]
 Before = Annotated[int | None, Query(ge=0, le=LARGEST_STEP, description="only what came before this step of the run")]
+BeforeEnvironment = Annotated[
+    int, Query(ge=0, le=65535, description="and of that step itself only environments before this one")
+]
 
 
-def run_routes(run: WatchedRun, events: LiveEvents) -> APIRouter:
+def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter:
     """The routes of one run."""
     router = APIRouter(tags=["run"])
-    tables = Tables(run.tables_folder)
-    finder = PatternFinder(run.tables_folder, tables)
+    finder = PatternFinder(run.tables_folder)
 
     @router.get("/run")
-    def description() -> RunDescription:
+    async def description() -> RunDescription:
         """Which run it is, and the names of what its numbers stand for."""
         names, training = run.read_json("names.json"), run.training()
         shape = None if training is None else training.screen_shape
         return RunDescription(
             name=run.folder.name,
             folder=str(run.folder),
-            state=events.state()["run"],
+            state=(await events.state())["run"],
             may_control=run.may_control and training is not None,
             game=str(names.get("game", "")),
             settings=run.settings().get("", {}),
@@ -60,7 +62,7 @@ def run_routes(run: WatchedRun, events: LiveEvents) -> APIRouter:
     @router.get("/state")
     async def state() -> State:
         """Where the training stands now."""
-        return State(**events.state())
+        return State(**await events.state())
 
     @router.get("/summary")
     def summary() -> dict[str, object]:
@@ -96,11 +98,14 @@ def run_routes(run: WatchedRun, events: LiveEvents) -> APIRouter:
     def decisions(
         source: Annotated[Source | None, Query(description="0 rl, 1 explore, 2 rule, 3 llm")] = None,
         before: Before = None,
+        before_environment: BeforeEnvironment = 0,
         limit: Limit = 50,
     ) -> list[RecordedDecision]:
         """The latest decisions, newest first."""
         wanted = None if source is None else int(source)
-        return [RecordedDecision(**row) for row in tables.decisions(wanted, limit, before)]
+        return [
+            RecordedDecision(**row) for row in tables.decisions(wanted, limit, cursor_of(before, before_environment))
+        ]
 
     @router.get("/maps")
     def maps() -> list[VisitedMap]:
@@ -113,14 +118,18 @@ def run_routes(run: WatchedRun, events: LiveEvents) -> APIRouter:
         return [VisitedTile(**row) for row in tables.visits(map_id)]
 
     @router.get("/advice")
-    def advice(before: Before = None, limit: Annotated[int, Query(ge=1, le=50)] = 10) -> Transcript:
+    def advice(
+        before: Before = None,
+        before_environment: BeforeEnvironment = 0,
+        limit: Annotated[int, Query(ge=1, le=50)] = 10,
+    ) -> Transcript:
         """What the language model was asked and answered, newest first."""
         costs = tables.metrics(["llm/cost_usd"], 2000)["llm/cost_usd"]["values"]
         total = run.read_json("summary.json").get("llm", {}).get("cost_usd")
         return Transcript(
             **tables.advice_totals(),
             cost_usd=total if total is not None else max(costs, default=None),
-            latest=[AdviceAnswer(**row) for row in tables.advice(limit, before)],
+            latest=[AdviceAnswer(**row) for row in tables.advice(limit, cursor_of(before, before_environment))],
         )
 
     @router.get("/patterns")
@@ -132,3 +141,8 @@ def run_routes(run: WatchedRun, events: LiveEvents) -> APIRouter:
         return Patterns(patterns=finder.find(min_frequency, limit))
 
     return router
+
+
+def cursor_of(step: int | None, environment: int) -> Cursor | None:
+    """What rows must come before, as a request says it."""
+    return None if step is None else (step, environment)

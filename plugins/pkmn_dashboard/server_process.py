@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import sys
@@ -10,19 +9,16 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pkmn_dashboard.urgency import give_way
+
 if TYPE_CHECKING:
     from pkmn_dashboard.serving import PageServer
-
-LEAST_URGENT = 15
-"""Niceness: where there are too few cores, the training goes first."""
 
 
 def main() -> None:
     """Serves until the pipe at standard input ends, which it does with the trainer's process."""
     folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
-    if hasattr(os, "nice"):
-        with contextlib.suppress(OSError):
-            os.nice(LEAST_URGENT)
+    give_way()
     from pkmn_dashboard.gate import Gate  # noqa: PLC0415 - a second of work, which is not urgent either
     from pkmn_dashboard.serving import PageServer  # noqa: PLC0415
 

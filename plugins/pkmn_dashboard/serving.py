@@ -10,6 +10,7 @@ import uvicorn
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 
 SECONDS_FOR_OPEN_ANSWERS = 2
@@ -29,8 +30,9 @@ class PageServer:
         self._listening = listening
         run = WatchedRun(folder, may_control=may_control)
         self._events = LiveEvents(run, ended=lambda: self._server.should_exit)
+        self._tables = Tables(run.tables_folder)
         config = uvicorn.Config(
-            make_app(run, self._events, gate),
+            make_app(run, self._events, gate, self._tables),
             loop="asyncio",
             ws="none",
             lifespan="off",
@@ -44,7 +46,10 @@ class PageServer:
 
     def run(self) -> None:
         """Serves until :meth:`end`, Ctrl-C or SIGTERM."""
-        self._server.run(sockets=[self._listening])
+        try:
+            self._server.run(sockets=[self._listening])
+        finally:
+            self._tables.close()
 
     def end(self) -> None:
         """Has it end soon. May be called from another thread."""

@@ -1,21 +1,21 @@
 """Questions about a run's tables, answered from its Parquet files through DuckDB, also while it trains.
 
-One question at a time and on one thread, so that a training beside it keeps its cores; an answer serves everyone who
-asks the same within some seconds.
+One question at a time and on one thread, so that a training beside it keeps its cores.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import tempfile
-import threading
-import time
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import duckdb
+
+from pkmn_dashboard.kept_answers import KeptAnswers
 
 MEMORY_LIMIT = "1GB"
 FRESH_S = 2.0
@@ -24,15 +24,14 @@ FRESH_S = 2.0
 HEAVY_FRESH_S = 15.0
 """The same for questions that read every decision."""
 
-REST = 40
-"""How many times as long as an answer took it serves at least: long runs are asked about less often."""
-
-MOST_KEPT_ANSWERS = 200
-
 FRAMES_PER_SECOND = 4194304 / 70224
 """Of the console: clock cycles over cycles a frame."""
 
-Answer = TypeVar("Answer")
+Cursor = tuple[int, int]
+"""A step of the run and an environment. Rows are ordered by both, since answers to several may share a step."""
+
+
+_THE_END: Cursor = (2**63 - 1, 0)
 
 
 class Tables:
@@ -40,38 +39,23 @@ class Tables:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
-        self._kept: dict[Any, tuple[float, int, Any]] = {}
-        """Until when each answer serves whatever is written, how old its table was, and the answer."""
+        self._kept = KeptAnswers(folder).kept
+        self.aside = Path(tempfile.mkdtemp(prefix="pkmn-duckdb-"))
+        """Where DuckDB puts what does not fit into memory."""
+        self._remove_aside = weakref.finalize(self, shutil.rmtree, self.aside, ignore_errors=True)
         config: dict[str, Any] = {
             "threads": 1,
             "memory_limit": MEMORY_LIMIT,
-            "temp_directory": str(Path(tempfile.gettempdir()) / f"pkmn-duckdb-{os.getpid()}"),
+            "temp_directory": str(self.aside),
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
         self._connection = duckdb.connect(":memory:", config=config)
 
-    def kept(self, table: str, question: Any, fresh_s: float, ask: Callable[[], Answer]) -> Answer:
-        """The answer to a question about a table: an earlier one, while it is fresh or nothing was written since."""
-        key = (table, question)
-        with self._lock:
-            until, written, answer = self._kept.get(key, (-1e9, -1, None))
-            began, now = time.monotonic(), self._written(table)
-            if began > until and written != now:
-                answer = ask()
-                ended = time.monotonic()
-                if len(self._kept) >= MOST_KEPT_ANSWERS:
-                    self._kept.clear()
-                self._kept[key] = (ended + max(fresh_s, REST * (ended - began)), now, answer)
-            return answer  # type: ignore[no-any-return]
-
-    def _written(self, table: str) -> int:
-        """When a file of the table last came or went."""
-        try:
-            return (self._folder / table).stat().st_mtime_ns
-        except OSError:
-            return 0
+    def close(self) -> None:
+        """Breaks off what is asked just now, and removes what DuckDB put aside."""
+        self._connection.interrupt()
+        self._remove_aside()
 
     def _rows(self, table: str, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Rows of a query over ``rows``, the table; none where it has no file yet."""
@@ -96,7 +80,7 @@ class Tables:
         """Each metric with its count, and its latest value."""
         sql = """SELECT name, count(*) AS count, arg_max(value, (global_step, time)) AS latest FROM rows
                  WHERE isfinite(value) GROUP BY name ORDER BY name"""
-        return self.kept("metrics", "names", FRESH_S, lambda: self._rows("metrics", sql))
+        return self._kept("metrics", "names", FRESH_S, lambda: self._rows("metrics", sql))
 
     def metrics(self, names: Sequence[str], points: int) -> dict[str, dict[str, list[float]]]:
         """Series of metrics by name: steps and values, at most ``points`` of each: neighbours are averaged."""
@@ -115,7 +99,7 @@ class Tables:
                 found[row["name"]]["values"].append(row["value"])
             return found
 
-        return self.kept("metrics", (tuple(names), points), FRESH_S, ask)
+        return self._kept("metrics", (tuple(names), points), FRESH_S, ask)
 
     def milestones(self, order: Sequence[str]) -> list[dict[str, Any]]:
         """The milestones in order: in how many episodes each was reached, its soonest and latest split."""
@@ -155,7 +139,7 @@ class Tables:
                 found.append({"name": name, **kept, **seconds})
             return found
 
-        return self.kept("metrics", ("milestones", *order), FRESH_S, ask)
+        return self._kept("metrics", ("milestones", *order), FRESH_S, ask)
 
     # Episodes and decisions --------------------------------------------------------------------------------------
 
@@ -168,41 +152,47 @@ class Tables:
             rows = self._rows("episodes", sql, [limit])
             return [{**row, "milestones": json.loads(row["milestones"])} for row in rows]
 
-        return self.kept("episodes", limit, FRESH_S, ask)
+        return self._kept("episodes", limit, FRESH_S, ask)
 
-    def decisions(self, source: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
-        """The latest decisions, newest first: of one source, before one step, where that is said."""
+    def decisions(self, source: int | None, limit: int, before: Cursor | None) -> list[dict[str, Any]]:
+        """The latest decisions, newest first: of one source, before one row, where that is said."""
         sql = """SELECT global_step, environment, episode, step, action, source, confidence, reward, map_id, x, y,
                     phase, reason, model
-                 FROM rows WHERE (? IS NULL OR source = ?) AND (? IS NULL OR global_step < ?)
-                 ORDER BY global_step DESC LIMIT ?"""
-        parameters = [source, source, before, before, limit]
-        return self.kept("decisions", tuple(parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters))
+                 FROM rows WHERE (? IS NULL OR source = ?)
+                    AND (global_step < ? OR (global_step = ? AND environment < ?))
+                 ORDER BY global_step DESC, environment DESC LIMIT ?"""
+        step, environment = before or _THE_END
+        parameters = [source, source, step, step, environment, limit]
+        return self._kept("decisions", tuple(parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters))
 
     def maps(self) -> list[dict[str, Any]]:
         """The maps that were visited: steps spent on each, and how many tiles of it were."""
         sql = """SELECT map_id, count(*) AS steps, count(DISTINCT (x, y)) AS tiles FROM rows
                  GROUP BY map_id ORDER BY steps DESC"""
-        return self.kept("decisions", "maps", HEAVY_FRESH_S, lambda: self._rows("decisions", sql))
+        return self._kept("decisions", "maps", HEAVY_FRESH_S, lambda: self._rows("decisions", sql))
 
     def visits(self, map_id: int) -> list[dict[str, Any]]:
         """The tiles of a map that were visited, and the steps decided on each."""
         sql = "SELECT x, y, count(*) AS steps FROM rows WHERE map_id = ? GROUP BY x, y ORDER BY steps DESC, y, x"
-        return self.kept("decisions", ("visits", map_id), HEAVY_FRESH_S, lambda: self._rows("decisions", sql, [map_id]))
+        return self._kept(
+            "decisions", ("visits", map_id), HEAVY_FRESH_S, lambda: self._rows("decisions", sql, [map_id])
+        )
 
     # The language model ------------------------------------------------------------------------------------------
 
-    def advice(self, limit: int, before: int | None) -> list[dict[str, Any]]:
+    def advice(self, limit: int, before: Cursor | None) -> list[dict[str, Any]]:
         """The latest answers of the language model, newest first."""
         sql = """SELECT global_step, asked_at, environment, event, followed, reading, problem, advice, model, cached,
                     prompt, reply, prompt_tokens, completion_tokens, latency_s
-                 FROM rows WHERE ? IS NULL OR global_step < ? ORDER BY global_step DESC, environment LIMIT ?"""
+                 FROM rows WHERE global_step < ? OR (global_step = ? AND environment < ?)
+                 ORDER BY global_step DESC, environment DESC LIMIT ?"""
+        step, environment = before or _THE_END
 
         def ask() -> list[dict[str, Any]]:
-            rows = self._rows("advice", sql, [before, before, limit])
+            rows = self._rows("advice", sql, [step, step, environment, limit])
             return [{**row, "advice": json.loads(row["advice"]) if row["advice"] else None} for row in rows]
 
-        return self.kept("advice", (limit, before), FRESH_S, ask)
+        return self._kept("advice", (limit, before), FRESH_S, ask)
 
     def advice_totals(self) -> dict[str, Any]:
         """Tokens and answers of the language model over the whole run."""
@@ -213,4 +203,4 @@ class Tables:
             rows = self._rows("advice", sql)
             return rows[0] if rows else {"answers": 0, "prompt_tokens": 0, "completion_tokens": 0}
 
-        return self.kept("advice", "totals", FRESH_S, ask)
+        return self._kept("advice", "totals", FRESH_S, ask)

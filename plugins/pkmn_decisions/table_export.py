@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -39,9 +38,11 @@ def export_table(folder: Path, table: Table, path: Path, form: str) -> int:
         raise DecisionValidationError(f"There is no format {form}; the formats are {', '.join(_FORMATS)}.")
     names = ", ".join(_cell(column, form) for column in table.columns)
     temporary = path.with_name(path.name + ".tmp")
-    config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "temp_directory": str(_spill_folder())}
+    # what DuckDB puts aside would by default lie in the folder that the command was started from
+    aside = tempfile.TemporaryDirectory(prefix="pkmn-duckdb-", ignore_cleanup_errors=True)
+    config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "temp_directory": aside.name}
     try:
-        with duckdb.connect(":memory:", config=config) as connection:
+        with aside, duckdb.connect(":memory:", config=config) as connection:
             for attempt in range(_ATTEMPTS):
                 files = list_files(folder / table.name)
                 query = f"SELECT {names} FROM ({_source(table, files)}) ORDER BY {table.step}, file, row"
@@ -72,8 +73,3 @@ def _cell(column: Column, form: str) -> str:
     if form == "csv" and column.sql == AMOUNTS:
         return f'to_json("{column.name}")::VARCHAR AS "{column.name}"'
     return f'"{column.name}"'
-
-
-def _spill_folder() -> Path:
-    """By default it would lie in the folder that the command was started from."""
-    return Path(tempfile.gettempdir()) / f"pkmn-duckdb-{os.getpid()}"

@@ -16,8 +16,9 @@ it is read; otherwise it is computed from the rewards, which takes several times
 
 from __future__ import annotations
 
-import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,10 +93,12 @@ class RunViews:
         self._stored = False
         """Whether the files say what came of a decision."""
         self._locked = False
+        aside = tempfile.mkdtemp(prefix="pkmn-duckdb-")
+        self._remove_aside = weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
         config: dict[str, Any] = {
             "memory_limit": MEMORY_LIMIT,
             # By default it would lie in the folder that the command was started from.
-            "temp_directory": str(Path(tempfile.gettempdir()) / f"pkmn-duckdb-{os.getpid()}"),
+            "temp_directory": aside,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
@@ -222,8 +225,9 @@ class RunViews:
         return rows[0][0], rows[0][1]
 
     def close(self) -> None:
-        """Lets go of the database's memory."""
+        """Lets go of the database's memory, and of what it put aside."""
         self._connection.close()
+        self._remove_aside()
 
     def _all_runs(self, table: Table) -> str:
         parts = []

@@ -1,7 +1,8 @@
 """Takes metrics to Weights & Biases, or with ``WANDB_MODE=offline`` into the run folder's ``wandb/``.
 
 A run keeps its id there, so a training that goes on goes on in the same run. Steps that were logged before are left
-out then: the course is the same, and so are the values.
+out then: the course is the same, and so are the values. With a live language model, whose answers may be others the
+second time, they may differ: wandb keeps those of the first.
 """
 
 from __future__ import annotations
@@ -89,4 +90,6 @@ class WandbTracker:
             return secrets.token_hex(4), -1
 
     def _remember(self, step: int) -> None:
-        self._state_file.write_text(json.dumps({"id": self._id, "step": step}), encoding="utf-8")
+        whole = self._state_file.with_suffix(".tmp")  # cut off in the middle, it would cost the run its id
+        whole.write_text(json.dumps({"id": self._id, "step": step}), encoding="utf-8")
+        whole.replace(self._state_file)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pkmncli import hookspecs
+from pkmncli.api import open_analyzer
 from pkmncli.errors import PluginError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import HOOK_OF_KIND, Registry, get_registry
@@ -35,6 +36,19 @@ def test_a_registered_name_gives_its_target(plugin_registry: Registry) -> None:
     assert (entry.name, entry.kind, entry.help, entry.load_config()) == ("coins", "rewards", "a", None)
     assert plugin_registry.names("rewards") == ["coins"]
     assert get_registry() is plugin_registry
+
+
+def test_an_analyzer_is_told_of_threads_only_where_it_takes_them(plugin_registry: Registry, tmp_path: Path) -> None:
+    class Inline:
+        @hookimpl
+        def pkmn_register_analyzers(self, register: Callable[..., None]) -> None:
+            register("plain", lambda folder: {"folder": folder})
+            register("threaded", lambda folder, threads=None: {"folder": folder, "threads": threads})
+
+    plugin_registry.register_plugin(Inline(), "mine")
+    assert open_analyzer(tmp_path, "plain", threads=1) == {"folder": tmp_path}
+    assert open_analyzer(tmp_path, "threaded", threads=1) == {"folder": tmp_path, "threads": 1}
+    assert open_analyzer(tmp_path, "threaded") == {"folder": tmp_path, "threads": None}
 
 
 def test_unregistering_takes_everything_back(plugin_registry: Registry) -> None:

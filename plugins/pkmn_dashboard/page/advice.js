@@ -2,23 +2,23 @@
 
 import { byId, element } from "./elements.js";
 import { count, figure } from "./format.js";
-import { get } from "./server.js";
+import { before, get } from "./server.js";
 
 const PAGE = 10;
 
 export class AdviceList {
   constructor(onError) {
     this.before = null;
-    const turn = (before) => { this.before = before; this.refresh().catch(onError); };
+    const turn = (row) => { this.before = row; this.refresh().catch(onError); };
     byId("older-advice").addEventListener("click", () => turn(this.last));
     byId("newest-advice").addEventListener("click", () => turn(null));
   }
 
   async refresh() {
     const query = new URLSearchParams({ limit: PAGE });
-    if (this.before != null) query.set("before", this.before);
+    if (this.before != null) before(query, this.before);
     const found = await get(`advice?${query}`);
-    this.last = found.latest.at(-1)?.global_step ?? this.before;
+    this.last = found.latest.at(-1) ?? this.before;
     byId("older-advice").disabled = found.latest.length < PAGE;
     byId("newest-advice").disabled = this.before == null;
     if (!found.answers) return;
@@ -39,9 +39,9 @@ function item(one, open) {
   const goal = one.advice?.goal ?? "no advice";
   const fate = one.problem || (one.followed ? "followed" : "set aside: the rules had their share");
   const used = `${count(one.prompt_tokens)} + ${count(one.completion_tokens)} tokens, ${figure(one.latency_s)} s${one.cached ? ", from the cache" : ""}`;
-  const prompt = element("details", { "data-key": key(one), open: open.has(key(one)) }, element("summary", {}, "What was asked"), element("pre", { tabindex: 0 }, one.prompt));
+  const prompt = element("details", { "data-key": key(one), open: open.has(key(one)) }, element("summary", {}, "What was asked"), element("pre", { tabindex: 0, role: "region", "aria-label": "What was asked" }, one.prompt));
   return element("li", {},
     element("h3", {}, `Step ${count(one.global_step)}, environment ${one.environment}: ${goal}`),
     element("p", { class: "quiet" }, `${one.model || "no model answered"}, asked for ${one.event} at step ${count(one.asked_at)}; ${used}; ${fate}`),
-    element("pre", { tabindex: 0, "aria-label": "What was answered" }, one.reply || "(nothing)"), prompt);
+    element("pre", { tabindex: 0, role: "region", "aria-label": "What was answered" }, one.reply || "(nothing)"), prompt);
 }

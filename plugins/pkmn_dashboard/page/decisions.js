@@ -2,7 +2,7 @@
 
 import { byId, number, replace, row } from "./elements.js";
 import { ACTIONS, count, figure, mapName, percent, SOURCES } from "./format.js";
-import { get } from "./server.js";
+import { before, get } from "./server.js";
 
 const PAGE = 30;
 
@@ -10,7 +10,7 @@ export class Decisions {
   constructor(run, onError) {
     this.run = run;
     this.before = null;
-    const turn = (before) => { this.before = before; this.refresh().catch(onError); };
+    const turn = (row) => { this.before = row; this.refresh().catch(onError); };
     byId("source").addEventListener("change", () => turn(null));
     byId("older-decisions").addEventListener("click", () => turn(this.last));
     byId("newest-decisions").addEventListener("click", () => turn(null));
@@ -20,9 +20,9 @@ export class Decisions {
     const source = byId("source").value;
     const query = new URLSearchParams({ limit: PAGE });
     if (source !== "") query.set("source", source);
-    if (this.before != null) query.set("before", this.before);
+    if (this.before != null) before(query, this.before);
     const found = await get(`decisions?${query}`);
-    this.last = found.at(-1)?.global_step ?? this.before;
+    this.last = found.at(-1) ?? this.before;
     byId("older-decisions").disabled = found.length < PAGE;
     byId("newest-decisions").disabled = this.before == null;
     const rows = found.map((one) => row([

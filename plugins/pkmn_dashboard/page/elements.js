@@ -30,4 +30,9 @@ export function replace(parent, children) {
   if (made.innerHTML !== parent.innerHTML) parent.replaceChildren(...made.childNodes);
 }
 
+/** Sets an attribute or the text only where it differs, so that nothing is read out or laid out anew for nothing. */
+export function rewrite(node, name, value) {
+  if (node[name] !== value) node[name] = value;
+}
+
 export const byId = (id) => document.getElementById(id);

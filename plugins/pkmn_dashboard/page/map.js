@@ -5,6 +5,7 @@ import { count, mapName } from "./format.js";
 import { get } from "./server.js";
 
 const TABLE_ROWS = 12;
+const MARK_PIXELS = 16; // of the mark of an environment, so that its number can be read
 
 export class VisitMap {
   constructor(run) {
@@ -41,7 +42,7 @@ export class VisitMap {
 
   /** Where the environments are, from the live events. */
   follow(environments) {
-    const players = environments.filter(({ map_id: id }) => String(id) === this.choice.value).map(({ x, y }) => [x, y]);
+    const players = environments.map(({ map_id: id, x, y }, index) => [id, x, y, index]).filter(([id]) => String(id) === this.choice.value);
     if (String(players) === String(this.players)) return;
     this.players = players;
     this.draw();
@@ -65,10 +66,20 @@ export class VisitMap {
       paint.fillStyle = `rgb(${low.map((from, channel) => Math.round(from + (high[channel] - from) * heat)).join(" ")})`;
       paint.fillRect((x - left) * size, (y - top) * size, size - 1, size - 1);
     }
-    for (const [colour, width] of [["--card", 6], ["--danger", 3]]) {
-      paint.strokeStyle = style.getPropertyValue(colour);
-      paint.lineWidth = width;
-      for (const [x, y] of this.players) paint.strokeRect((x - left) * size, (y - top) * size, size - 1, size - 1);
+    const radius = Math.max(size / 2, MARK_PIXELS / 2);
+    paint.font = `bold ${Math.round(radius * 1.3)}px system-ui, sans-serif`;
+    Object.assign(paint, { textAlign: "center", textBaseline: "middle", lineWidth: 2 });
+    for (const [, x, y, index] of this.players) {
+      const within = (at, length) => Math.min(Math.max((at + 0.5) * size, radius + 1), Math.max(length - radius - 1, radius + 1));
+      const place = [within(x - left, this.canvas.width), within(y - top, this.canvas.height)];
+      paint.beginPath();
+      paint.arc(...place, radius, 0, 2 * Math.PI);
+      paint.fillStyle = style.getPropertyValue("--player");
+      paint.strokeStyle = style.getPropertyValue("--player-text");
+      paint.fill();
+      paint.stroke();
+      paint.fillStyle = paint.strokeStyle;
+      paint.fillText(String(index), ...place);
     }
   }
 }

@@ -1,7 +1,9 @@
 // Draws the environments' screens, and says beneath each what was decided last, by whom and why.
 
-import { byId, element } from "./elements.js";
+import { byId, element, rewrite } from "./elements.js";
 import { figure, mapName, percent, SOURCE_WORDS } from "./format.js";
+
+const FEW = 3; // so many share the whole width
 
 export class Screens {
   constructor(run) {
@@ -20,7 +22,7 @@ export class Screens {
     }
     const reason = this.whyNothing(state);
     this.note.hidden = !reason;
-    if (this.note.textContent !== reason) this.note.textContent = reason;
+    rewrite(this.note, "textContent", reason);
   }
 
   whyNothing(state) {
@@ -39,15 +41,16 @@ export class Screens {
       const caption = element("figcaption", {}, parts.title, parts.place, parts.decided, parts.reason);
       return { picture, parts, figure: element("figure", { "data-environment": index }, picture, caption) };
     });
+    this.list.classList.toggle("few", total <= FEW);
     this.list.replaceChildren(...this.shown.map((one) => one.figure));
   }
 
   tell({ picture, parts }, index, decision) {
     const place = `${mapName(this.run, decision.map_id)} (${decision.x}, ${decision.y}), ${this.run.phases[decision.phase] ?? decision.phase}`;
-    parts.title.textContent = `Environment ${index}, episode ${decision.episode}, step ${decision.step}`;
-    parts.place.textContent = place;
-    parts.decided.textContent = `${decision.action} by the ${SOURCE_WORDS[decision.source]}, ${percent(decision.confidence)} sure, reward ${figure(decision.reward)}`;
-    parts.reason.textContent = decision.reason ? `Reason: ${decision.reason}` : "";
-    picture.alt = `Screen of environment ${index}: ${place}`;
+    rewrite(parts.title, "textContent", `Environment ${index}, episode ${decision.episode}, step ${decision.step}`);
+    rewrite(parts.place, "textContent", place);
+    rewrite(parts.decided, "textContent", `${decision.action} by the ${SOURCE_WORDS[decision.source]}, ${percent(decision.confidence)} sure, reward ${figure(decision.reward)}`);
+    rewrite(parts.reason, "textContent", decision.reason ? `Reason: ${decision.reason}` : "");
+    rewrite(picture, "alt", `Screen of environment ${index}: ${place}`);
   }
 }

@@ -6,6 +6,12 @@ export async function get(path) {
   return answer.json();
 }
 
+/** Has a query ask for what came before a row: rows of several environments may share a step. */
+export function before(query, row) {
+  query.set("before", row.global_step);
+  query.set("before_environment", row.environment);
+}
+
 export async function post(path) {
   const answer = await fetch(`/api/${path}`, { method: "POST", headers: { "x-pkmn-action": "1" } });
   if (!answer.ok) throw new Error(await reason(answer));

@@ -6,6 +6,8 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmncli.api import Context
@@ -33,3 +35,17 @@ class Thrifty(EnhancedPyBoyPokemonCrystalEnv):
 
     def _calculate_reward(self, current_state: Any, previous_state: Any, action: int) -> float:
         return 3.0
+
+
+class Unseen(PokemonEnvironment):
+    """Its picture for people is whole at first, then of another shape, and then fails."""
+
+    looks = 0
+
+    def view(self) -> Any:  # type: ignore[override]
+        self.looks += 1
+        if self.looks == 1:
+            return np.full((4, 5, 3), 7, np.uint8)
+        if self.looks == 2:
+            return np.zeros((3, 3, 3), np.uint8)
+        raise KeyError("no such palette")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from rich.console import Console
 from pkmncli.training import console, trainer
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.live_view import Clock, lay_out
+from pkmncli.training.statistics import TrainingStatistics
 from pkmncli.training.status import Status
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -131,7 +133,7 @@ def test_the_view_says_what_there_is_to_say(statuses: list[Status]) -> None:
     ):
         assert fact in text, fact
     assert re.search(r"speed +\d[\d,]* steps/s  environment \d+%  learner \d+%", text)
-    assert re.search(r"pressed +\w+, by (the learner|exploration|rules|the LLM)", text)
+    assert re.search(r"pressed +\w+, by (the learner|exploration|the rules|the LLM)", text)
     assert re.search(r"game +\w+", text)
     step, frame = statistics.milestone_splits["downstairs"]
     assert frame is not None
@@ -151,6 +153,20 @@ def test_milestones_stand_beside_the_rest_only_where_there_is_room(statuses: lis
 def test_the_view_is_written_in_any_encoding(encoding: str, statuses: list[Status]) -> None:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
     assert any("240 of 240 steps" in line for line in drawn(statuses[-1], 80, file=file))
+
+
+def test_a_pause_counts_for_no_time_left(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:
+    now = 100.0
+    monkeypatch.setattr(console.time, "monotonic", lambda: now)
+    progress = ConsoleProgress(quiet=True)
+    first, later = (replace(statuses[0], statistics=TrainingStatistics(steps=steps)) for steps in (60, 120))
+    progress.on_look(first)
+    now += 10
+    assert progress._clock(later).left_s == pytest.approx(20)
+    now += 500
+    progress.on_pause()
+    progress.after_pause(500)
+    assert progress._clock(later).left_s == pytest.approx(20)
 
 
 def test_drawing_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveTraining
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining
 from pkmncli.runs import Run
+from pkmncli.training.recorder import Recorder
 
 DEADLINE_S = 90.0
 
@@ -85,7 +86,11 @@ def test_a_pause_counts_for_no_time_and_is_left_by_stop(small_training: list[str
         assert live.state().elapsed_s == before
         live.stop()
         assert process.wait(DEADLINE_S) == 130
-        assert process.stdout is not None and "Interrupted, and saved." in process.stdout.read()
+        said = process.stdout.read() if process.stdout is not None else ""
+        assert "Interrupted, and saved." in said
+        assert said.count("Paused from the live page, until it is resumed there.") == 1
+    log = (tmp_path / "runs" / "it" / "log.txt").read_text()
+    assert f"a viewer has the training stand still at step {steps}" in log and "the pause ended after" in log
     run = Run(tmp_path / "runs" / "it")
     assert run.read_summary()["total_steps"] == steps
     assert run.checkpoints.names()[-1] == f"step-{steps:09}"
@@ -132,3 +137,39 @@ def test_whoever_looks_sees_every_environment_and_nobody_sees_an_old_board(
     assert LiveTraining.attach(tmp_path) is None
     (tmp_path / LIVE_FILE).write_text(f'{{"process_id": {os.getpid()}}}')
     assert LiveTraining.attach(tmp_path) is None, "nor is a damaged file"
+
+
+def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
+    path = tmp_path / BOARD_FILE
+    path.write_bytes(bytes(LiveBoard.size(1, (2, 2, 3))))
+    boards = [LiveBoard(path, 1, (2, 2, 3)) for _ in range(3)]
+    quick, slow, none = (LiveTraining(board, os.getpid(), 0.0, 1) for board in boards)
+    requests = boards[0].requests
+
+    def interval() -> float:
+        return float(requests["picture_interval_s"][0])
+
+    quick.watch(60, 10)
+    slow.watch(60, 2)
+    none.watch(60, 0)
+    assert interval() == 0.1, "the fastest sets the pace"
+    quick.watch(60, 5)
+    assert interval() == 0.2, "and may slow down itself"
+    requests["pictures_until"] = 0
+    slow.watch(60, 2)
+    assert interval() == 0.5, "who is gone holds nobody to its pace"
+
+
+def test_a_stop_after_the_last_step_is_no_interruption(
+    small_training: list[str], pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish = Recorder.finish
+
+    def stop_and_finish(recorder: Recorder) -> None:
+        live = LiveTraining.attach(Path("runs/it"))
+        assert live is not None
+        live.stop()
+        finish(recorder)
+
+    monkeypatch.setattr(Recorder, "finish", stop_and_finish)
+    assert pkmn("train", *small_training, "--steps=40", "--run-name=it").code == 0

@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,10 +17,12 @@ from killed_training import train_until
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
+from pkmncli.errors import RunError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.training import trainer
 from pkmncli.training.assembly import open_store
+from pkmncli.training.recorder import Recorder
 
 Points = dict[str, list[tuple[int, float]]]
 
@@ -135,6 +137,8 @@ def test_a_wrong_tracker_is_told(names: list[str], pkmn: Callable[..., Any], tmp
 class Failing:
     """A tracker that breaks in the middle."""
 
+    closed: ClassVar[list[object]] = []
+
     def __init__(self, run: Any, step: int, settings: object) -> None:
         self.calls = 0
 
@@ -144,7 +148,10 @@ class Failing:
             raise OSError("the server went away")
 
     def flush(self) -> None: ...
-    def close(self, summary: object) -> None: ...
+
+    def close(self, summary: object) -> None:
+        self.closed.append(summary)
+        raise OSError("and stays away")
 
 
 def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
@@ -164,9 +171,38 @@ def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
     assert result.code == 0
     told = "the tracker 'failing' failed and is left out for the rest of the run: OSError: the server went away\n"
     assert result.err == told
+    assert Failing.closed == [None], "it may hold a file or a process"
     run = tmp_path / "runs" / "it"
     assert tracked(run) == stored(run)
     assert [plugin.name for plugin in registry.plugins if "tracker" in plugin.name] == []
+
+
+def test_plugins_are_told_of_the_end_of_a_training_that_an_error_ends(
+    pkmn: Callable[..., Any], small_training: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+
+    class Inline:
+        @hookimpl
+        def pkmn_run_finished(self) -> None:
+            told.append("finished")
+
+        @hookimpl
+        def pkmn_run_ended(self, run: Any) -> None:
+            told.append(f"{run.folder.name} ended")
+
+    def full(_recorder: Recorder) -> None:
+        raise RunError("the disk is full")
+
+    registry = get_registry()
+    registry.register_plugin(Inline(), "inline")
+    try:
+        assert pkmn("train", *small_training, "--steps=40", "--run-name=whole").code == 0
+        monkeypatch.setattr(Recorder, "flush_if_due", full)
+        assert pkmn("train", *small_training, "--steps=40", "--run-name=broken").code == 5
+    finally:
+        registry.unregister_plugin("inline")
+    assert told == ["finished", "whole ended", "broken ended"]
 
 
 # Weights & Biases ----------------------------------------------------------------------------------------------------

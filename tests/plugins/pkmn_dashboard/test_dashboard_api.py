@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -19,7 +22,11 @@ from starlette.testclient import TestClient
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
+from pkmn_decisions.store import DuckDBStore
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard
+from tests.plugins.pkmn_decisions.tables import advice, decisions
 
 ACTION = {"x-pkmn-action": "1"}
 
@@ -67,6 +74,60 @@ def test_decisions_come_newest_first_by_source_and_page_by_page(client: TestClie
     assert newest[0]["reason"] == "why 40 <b>"
     advised = client.get("/api/decisions", params={"limit": 2, "source": 3, "before": 35}).json()
     assert [(one["global_step"], one["source"]) for one in advised] == [(31, 3), (27, 3)]
+
+
+def test_pages_of_two_environments_leave_no_row_out_and_show_none_twice(tmp_path: Path) -> None:
+    store = DuckDBStore(tmp_path)
+    answered = [(step, environment) for step in range(2, 12, 2) for environment in (0, 1)]  # at the same steps
+    decided = [(step, step % 2) for step in range(1, 11)]
+    store.append("decisions", decisions(1, 10, environment=[environment for _, environment in decided]))
+    store.append("advice", advice([step for step, _ in answered], [environment for _, environment in answered]))
+    store.close()
+    with client_of(tmp_path) as client:
+        for path, rows in (("advice", answered), ("decisions", decided)):
+            found: list[tuple[int, int]] = []
+            query: dict[str, int] = {"limit": 3}
+            while page := client.get(f"/api/{path}", params=query).json():
+                page = page["latest"] if path == "advice" else page
+                if not page:
+                    break
+                found += [(one["global_step"], one["environment"]) for one in page]
+                query |= {"before": found[-1][0], "before_environment": found[-1][1]}
+            assert found == sorted(rows, reverse=True)
+
+
+def test_what_is_put_aside_is_private_and_goes_with_the_tables(tmp_path: Path) -> None:
+    tables = Tables(tmp_path)
+    aside = tables.aside
+    assert aside.stat().st_mode & 0o077 == 0
+    tables.close()
+    assert not aside.exists()
+
+
+def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
+    board_file = tmp_path / BOARD_FILE
+    board_file.write_bytes(bytes(LiveBoard.size(1, None)))
+    board = LiveBoard(board_file, 1, None)
+    board.state["updated"], board.state["steps"] = 1000.0, 5
+    began = psutil.Process().create_time()
+    live = {"process_id": os.getpid(), "process_began": began, "num_envs": 1, "screen_shape": None}
+    (tmp_path / LIVE_FILE).write_text(json.dumps(live))
+    events = LiveEvents(WatchedRun(tmp_path))
+
+    async def trainer() -> None:
+        while not board.requests["watched_until"][0]:
+            await asyncio.sleep(0)
+        board.state["steps"], board.state["steps_per_second"], board.state["updated"] = 9, 12.5, time.time()
+
+    async def ask() -> dict[str, Any]:
+        stepping = asyncio.create_task(trainer())
+        found = await events.state()
+        await stepping
+        return found
+
+    found = asyncio.run(ask())
+    assert (found["steps"], found["steps_per_second"]) == (9, 12.5)
+    assert not board.requests["pictures_until"][0], "who asks for the state alone takes nobody's pictures"
 
 
 def test_maps_episodes_and_visits(client: TestClient) -> None:

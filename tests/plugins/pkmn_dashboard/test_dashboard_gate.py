@@ -53,6 +53,9 @@ def test_a_name_that_was_pointed_here_is_not_answered(served: Any, host: str, st
         ({"origin": "http://127.0.0.1:8080"}, 403),
         ({**ACTION, "origin": "http://evil.example"}, 403),
         ({**ACTION, "origin": "null"}, 403),
+        ({**ACTION, "origin": "http://[::1"}, 403),
+        ({**ACTION, "sec-fetch-site": "cross-site"}, 403),
+        ({**ACTION, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 403),
         ({**ACTION, "origin": "http://127.0.0.1:8081"}, 403),
         ({**ACTION, "origin": "http://127.0.0.1:8080"}, 409),
         (ACTION, 409),  # no training goes on, which only those learn who may ask
@@ -60,6 +63,18 @@ def test_a_name_that_was_pointed_here_is_not_answered(served: Any, host: str, st
 )
 def test_only_the_page_itself_changes_anything(served: Any, headers: dict[str, str], status: int) -> None:
     assert served().post("/api/pause", headers=headers).status_code == status
+
+
+def test_another_page_may_lead_here_and_embed_nothing(served: Any) -> None:
+    elsewhere = {"sec-fetch-site": "cross-site"}
+    assert served().get("/", headers={**elsewhere, "sec-fetch-mode": "navigate"}).status_code == 200
+    assert served().get("/api/patterns", headers={**elsewhere, "sec-fetch-mode": "no-cors"}).status_code == 403
+
+
+def test_pages_at_two_ports_keep_their_own_tokens() -> None:
+    answers = [Gate(TOKEN, port=port).welcome("/", f"token={TOKEN}") for port in (8080, 8081)]
+    names = {answer.headers["set-cookie"].partition("=")[0] for answer in answers if answer is not None}
+    assert names == {"pkmn_dashboard_8080", "pkmn_dashboard_8081"}
 
 
 def test_another_page_may_not_ask_what_it_could_send(served: Any) -> None:
@@ -73,7 +88,7 @@ def test_everything_needs_the_token(served: Any, path: str) -> None:
     with served(TOKEN, "http://trainer.lan:8080") as client:
         assert client.get(path).status_code == 401
         assert client.get(path, headers={"authorization": "Bearer wrong"}).status_code == 401
-        assert client.get(path, headers={"cookie": "pkmn_dashboard=wrong"}).status_code == 401
+        assert client.get(path, headers={"cookie": "pkmn_dashboard_0=wrong"}).status_code == 401
         assert client.get(path, params={"token": "ünlike"}).status_code == 401
         assert client.get(path, headers={"authorization": f"Bearer {TOKEN}"}).status_code in {200, 404}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -12,7 +13,11 @@ import pytest
 from dashboard_training import DEADLINE_S, PageTraining, page_training, wait_until
 
 from pkmn_dashboard.ports import LOOPBACK, address, is_loopback, listen
+from pkmncli.api.live import LiveTraining
 from pkmncli.errors import ConfigurationError
+
+EVENTS_BESIDE_IT = 60
+"""That another viewer gets while one never reads."""
 
 
 def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
@@ -27,13 +32,30 @@ def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
 
 
 def test_a_server_or_viewer_that_dies_costs_the_training_nothing(tmp_path: Path) -> None:
-    with page_training(tmp_path, "--steps=1500") as training:
+    with page_training(tmp_path) as training:
         host, port = training.url.removeprefix("http://").rstrip("/").split(":")
-        with socket.create_connection((host, int(port))) as silent:  # asks, and never reads
-            silent.sendall(b"GET /api/events?rate=15 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            wait_until(lambda: training.get("state")["steps"])
-            training.server().kill()
-        assert training.process.wait(DEADLINE_S) == 0
+        request = "GET /api/events?rate=15 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.socket() as silent, socket.create_connection((host, int(port)), DEADLINE_S) as other:
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # what is sent to it soon finds no room
+            silent.connect((host, int(port)))
+            silent.sendall(request.encode())  # asks, and never reads
+            other.sendall(request.encode())
+            began = wait_until(lambda: training.get("state")["steps"])
+            received = b""
+            while received.count(b"event: live") < EVENTS_BESIDE_IT:
+                received += other.recv(65536)
+            wait_until(lambda: training.get("state")["steps"] > began + 100)
+            server = training.server()
+            waiting = [one for one in server.net_connections() if one.status == psutil.CONN_ESTABLISHED]
+            assert len(waiting) >= 2, "the one that never reads is still there"
+            server.kill()
+        live = LiveTraining.attach(training.folder)
+        assert live is not None
+        live.watch(DEADLINE_S, 0)
+        last = live.state().steps
+        wait_until(lambda: live.state().steps > last + 100)
+        live.stop()
+        assert training.process.wait(DEADLINE_S) == 130
     assert len(list((training.folder / "checkpoints").glob("step-*"))) >= 1
 
 
@@ -75,7 +97,10 @@ def test_only_this_machines_own_addresses_need_no_token(host: str, loopback: boo
 
 def test_beyond_this_machine_the_token_is_printed_and_needed(finished_run: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--host=0.0.0.0", "--web-port=18300"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    environment = {**os.environ, "TMPDIR": str(aside)}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
             said = ""
@@ -87,9 +112,11 @@ def test_beyond_this_machine_the_token_is_printed_and_needed(finished_run: Path,
             for headers, status in (("", b"401"), (f"Authorization: Bearer {token}\r\n", b"200")):
                 answer = ask(int(port), headers)
                 assert answer.split()[1] == status, answer
+            assert list(aside.glob("pkmn-duckdb-*")), "nothing is put aside where others look"
         finally:
             process.terminate()
             process.wait(DEADLINE_S)
+    assert not list(aside.iterdir()), "nothing is left behind"
 
 
 def ask(port: int, headers: str) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pkmn_decisions.schema import AMOUNTS, DECISIONS, EPISODES, Table
+from pkmn_decisions.schema import ADVICE, AMOUNTS, DECISIONS, EPISODES, Table
 
 
 def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -38,6 +38,11 @@ def episodes(*last_steps: int, **given: Any) -> dict[str, Any]:
         "milestones": ["{}"] * rows,
     }
     return _filled(EPISODES, rows, base | given)
+
+
+def advice(steps: list[int], environments: list[int]) -> dict[str, Any]:
+    """One answer of a language model for each step and environment given."""
+    return _filled(ADVICE, len(steps), {"global_step": steps, "environment": environments})
 
 
 def metrics(*steps: int, name: str = "loss") -> dict[str, Any]:
