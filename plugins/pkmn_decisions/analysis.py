@@ -42,7 +42,7 @@ class Analysis:
             "runs": run_names(self.views.folders),
             "decisions": counted[0][0],
             "episodes": rows[0][0],
-            "steps": max(newest.values(), default=0),
+            "steps": sum(newest.values()),
             "first": None if times is None else datetime.fromtimestamp(times[0], UTC),
             "last": None if times is None else datetime.fromtimestamp(times[1], UTC),
         }

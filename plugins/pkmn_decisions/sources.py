@@ -137,7 +137,7 @@ def advice_costs(
         f"""
         WITH questions AS (
             SELECT run, asked_at + 1 + environment AS global_step, model, cached, prompt_tokens, completion_tokens,
-                latency_s, advice = '' AS useless
+                latency_s, advice = '' OR problem <> '' AS useless
             FROM advice
         ), places AS (
             SELECT run, global_step, {parts} FROM decision_rows SEMI JOIN questions USING (run, global_step)
