@@ -111,8 +111,8 @@ def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPla
                 {", ".join(f"count(*) FILTER (action = {number}) AS pressed_{number}" for number in range(_ACTIONS))}
             FROM seen JOIN kept USING ({episode}, block) GROUP BY ALL
         )
-        SELECT {episode}, loop, arg_max(map_id, place), min(left_x), min(top_y), max(right_x), max(bottom_y), arg_max(phase, place),
-            sum(steps)::BIGINT AS steps, min(step), min(states),
+        SELECT {episode}, loop, arg_max(map_id, place), min(left_x), min(top_y), max(right_x), max(bottom_y),
+            arg_max(phase, place), sum(steps)::BIGINT AS steps, min(step), min(states),
             {", ".join(f"sum(by_{number})::BIGINT" for number in SOURCE_NAMES)},
             {", ".join(f"sum(pressed_{number})::BIGINT" for number in range(_ACTIONS))}
         FROM (SELECT *, (steps, -map_id::BIGINT, -phase::BIGINT) AS place FROM at_places) GROUP BY ALL

@@ -19,9 +19,10 @@ TABLE = "tallies"
 def collect(views: RunViews, by: Sequence[str], conditions: Sequence[Condition]) -> list[str]:
     """Makes the temporary table :data:`TABLE` and returns the names of the situation's parts.
 
-    Its columns: ``cluster``; ``s0``, ``s1``, ... for the parts of the situation; ``milestones``, ``action``, ``source``;
-    ``frequency``, and of it ``outcome_0``, ``outcome_1``, ..., by what it led to; of those whose outcome is known ``judged``, ``successes``, ``total`` (sum of their near returns) and
-    ``squares`` (of their squares); ``reward`` (sum of all rewards of the steps themselves).
+    Its columns: ``cluster``; ``s0``, ``s1``, ... for the parts of the situation; ``milestones``, ``action``,
+    ``source``; ``frequency``, and of it ``outcome_0``, ``outcome_1``, ..., by what it led to; of those whose return is
+    known ``judged``, ``successes``, ``total`` (sum of their near returns) and ``squares`` (of their squares);
+    ``reward`` (sum of all rewards of the steps themselves).
 
     ``rest`` and ``rest_squares`` are as ``total`` and ``squares``, of what a decision brought less the mean of its
     situation with as many goals of the game reached. What is there to be had in a place changes as the game goes on,

@@ -155,7 +155,8 @@ def test_what_advice_cost_is_told_where_it_was_asked(tmp_path: Path) -> None:
             {
                 "global_step": [1, 12, 61, 71], "asked_at": [0, 10, 60, 70], "environment": [0] * rows,
                 "time": [0.0] * rows, "event": ["interval"] * rows, "followed": [True] * rows,
-                "reading": ["schema"] * rows, "problem": ["", "", "", "an unknown place"], "advice": ["{}", "{}", "", "{}"],
+                "reading": ["schema"] * rows, "problem": ["", "", "", "no place"],
+                "advice": ["{}", "{}", "", "{}"],
                 "model": ["gpt-x"] * rows, "cached": [False, False, False, True], "prompt": [""] * rows,
                 "reply": [""] * rows, "prompt_tokens": [100] * rows, "completion_tokens": [10] * rows,
                 "latency_s": [0.5, 1.5, 1.0, 0.0],
