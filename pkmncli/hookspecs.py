@@ -89,7 +89,11 @@ def pkmn_metrics_logged(run: RunInfo, step: int, metrics: Mapping[str, float]) -
 
 @hookspec
 def pkmn_steps_logged(run: RunInfo, batch: Mapping[str, Any]) -> None:
-    """Some thousand steps were recorded: columns by name, as the table of decisions has them."""
+    """Some thousand steps were recorded: columns by name, as the table of decisions has them.
+
+    Steps whose return is not known when a training ends or is interrupted are told with NaN for it. When the run goes
+    on, they are told again, with what came of them: the later ones of a ``global_step`` count.
+    """
 
 
 @hookspec

@@ -38,6 +38,10 @@ class Store(Protocol):
 
     A table is columns of equal length. Rows that were flushed are never changed, and may be read by other
     processes at any time; rows that were not are lost when the process is killed.
+
+    A training calls these methods from any of its threads, :meth:`flush` mostly from one beside the training's own, but
+    never two at once: the next call comes after the one before has returned. What is bound to the thread that made it,
+    such as an SQLite connection by default, does not do.
     """
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:

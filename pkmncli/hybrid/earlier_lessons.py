@@ -50,7 +50,7 @@ class EarlierLessons:
         here = {
             "map": situation.map_id,
             "phase": situation.phase,
-            "battle": int(situation.opponent > 0),
+            "battle": situation.battle,
             "opponent": situation.opponent,
         }
         return [text for parts, text in self._lines if all(here[part] == number for part, number in parts.items())][
@@ -68,6 +68,4 @@ def _line(entry: Any) -> tuple[dict[str, int], str] | None:
     parts = {key: number for key, number in entry["context"].items() if isinstance(number, int)}
     if not parts or not set(parts) <= set(_KNOWN):
         return None
-    if "battle" in parts:
-        parts["battle"] = int(parts["battle"] > 0)
     return parts, f"{entry.get('text', '')} ({entry.get('evidence', '')})"

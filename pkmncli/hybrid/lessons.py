@@ -18,17 +18,18 @@ _TOLD = 3
 
 
 class Situation(NamedTuple):
-    """Where something is done: map, phase, and the opponent in a battle, as in a step's record."""
+    """Where something is done: map, phase, and in a battle the opponent and the kind, as in a step's record."""
 
     map_id: int
     phase: int
     opponent: int
+    battle: int = 0
 
     @classmethod
     def of(cls, record: Any) -> Situation:
         """The situation that a step led to."""
-        opponent = int(record["opponent"]) if record["battle"] else 0
-        return cls(int(record["next_map"]), int(record["next_phase"]), opponent)
+        battle = int(record["battle"])
+        return cls(int(record["next_map"]), int(record["next_phase"]), int(record["opponent"]) if battle else 0, battle)
 
 
 @dataclass(slots=True)
@@ -92,8 +93,11 @@ class Lessons:
     def load_state_dict(self, state: list[list[Any]]) -> None:
         """Goes on from :meth:`state_dict`."""
         self._tallies = {}
-        for map_id, phase, opponent, deed, *numbers in state:
-            self._tallies.setdefault(Situation(map_id, phase, opponent), {})[deed] = _Tally(*numbers)
+        for row in state:
+            # A checkpoint of an earlier version doesn't tell kinds of battles apart.
+            parts = next(index for index, value in enumerate(row) if isinstance(value, str))
+            deed, *numbers = row[parts:]
+            self._tallies.setdefault(Situation(*row[:parts]), {})[deed] = _Tally(*numbers)
 
 
 def deed_of(advice: Advice) -> str:

@@ -29,6 +29,10 @@ _CONTRACTS: dict[str, type] = {
 }
 
 
+_OPTIONAL = {"algorithms": ("action_values", "remarks", "export_policy")}
+"""Methods that a target may leave out; something else of the name would be called all the same."""
+
+
 def check_plugin(plugin: Any) -> list[Registration]:
     """Registers a plugin on its own and tries all that it registers.
 
@@ -86,6 +90,8 @@ def _check_target(entry: Registration) -> None:
     methods = [name for name, value in vars(contract).items() if callable(value) and not name.startswith("_")]
     missing = [name for name in methods if not callable(getattr(target, name, None))]
     assert not missing, f"{entry.title}: {target.__qualname__} has no {', '.join(missing)}"
+    for name in _OPTIONAL.get(entry.kind, ()):
+        assert callable(getattr(target, name, len)), f"{entry.title}: {target.__qualname__}.{name} is no method"
 
 
 def _check_settings(entry: Registration) -> None:

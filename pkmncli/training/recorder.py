@@ -57,7 +57,7 @@ class Recorder:
         self._writer: ThreadPoolExecutor | None = None
         self._writing: Future[None] | None = None
         self.seconds = 0.0
-        """Time that the training spent on recording."""
+        """Time that the training spent on recording, waits for what is being written included."""
 
     def add_steps(
         self,
@@ -123,9 +123,11 @@ class Recorder:
             "checkpoint": checkpoint,
             **episode.proof(),
         }
+        began = time.perf_counter()
         self._settle()
         self._store.append("episodes", {name: [value] for name, value in row.items()})
         self._episode_ended = True
+        self.seconds += time.perf_counter() - began
 
     def add_metrics(self, global_step: int, metrics: Mapping[str, float]) -> None:
         """Takes in measured values, by name."""
@@ -138,8 +140,10 @@ class Recorder:
 
     def add_advice(self, row: Mapping[str, Any]) -> None:
         """Takes in what became of a question to the language model: a row of the table ``advice``, but its time."""
+        began = time.perf_counter()
         self._settle()
         self._store.append("advice", {name: [value] for name, value in {"time": time.time(), **row}.items()})
+        self.seconds += time.perf_counter() - began
 
     def flush_if_due(self) -> None:
         """Flushes when a few seconds have passed, or an episode has ended, while the training goes on.
@@ -165,13 +169,15 @@ class Recorder:
         self.seconds += time.perf_counter() - began
 
     def finish(self) -> None:
-        """Puts everything on disk. Decisions that were held back are judged by what there is: nothing more comes.
+        """Puts everything on disk. Decisions that were held back have no return: it is not known what came of them.
 
         They are in a file of their own, so that a run which goes on sets aside that one and no part of another.
         """
         self.flush()
+        began = time.perf_counter()
         self._hand_over(all_of_them=True)
         self._store.flush()
+        self.seconds += time.perf_counter() - began
 
     def close(self) -> None:
         """Waits until nothing is written any more. The store belongs to the caller again."""

@@ -81,7 +81,7 @@ class StepRows:
         """The steps of which all is known, as columns of the table of decisions; nothing if there are none.
 
         Args:
-            all_of_them: also the steps that are not known yet, judged by what there is.
+            all_of_them: also the steps that are not known yet: their return is NaN, their outcome what came so far.
         """
         returns, outcomes, known = judge(self._records[: self._steps])
         count = self._steps if all_of_them else int(np.logical_and.accumulate(known.all(axis=1)).sum())
@@ -99,7 +99,7 @@ class StepRows:
         columns["reason"] = _coded(records["reason"].tolist(), lambda reason: reason.decode(errors="ignore"))
         columns["model"] = _coded([model for step in self._models[:count] for model in step], str)
         columns["reward_parts"] = self._parts(records)
-        columns["near_return"] = returns[:count].ravel().astype(np.float32)
+        columns["near_return"] = np.where(known, returns, np.nan)[:count].ravel().astype(np.float32)
         columns["outcome"] = outcomes[:count].ravel()
         columns |= compare(
             records["action"], None if self._values is None else self._values[:count].reshape(len(records), -1)

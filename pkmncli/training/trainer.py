@@ -12,6 +12,7 @@ import numpy as np
 from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
 from pkmncli.hybrid.arbiter import Arbiter
 from pkmncli.hybrid.outcomes import side_outcomes
+from pkmncli.training.action_values import ActionValues
 from pkmncli.training.checkpoints import Checkpoint
 from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.intervals import crossings
@@ -83,7 +84,7 @@ class Trainer:
     ) -> None:
         self._pool = pool
         self._learner = learner
-        self._action_values: Callable[[], NDArray[np.float32] | None] = getattr(learner, "action_values", lambda: None)
+        self._action_values = ActionValues(learner, pool.num_envs, int(pool.action_space.n))
         self._store = store
         self._options = options
         self._run = run
@@ -154,11 +155,12 @@ class Trainer:
     def supersede(self, step: int) -> int:
         """Sets aside what was recorded after the checkpoint at ``step``, from which it goes on. Returns how many rows.
 
-        Decisions that the checkpoint holds back may have been recorded after it, or judged without what comes now.
+        Decisions that the checkpoint holds back may have been recorded after it, without what comes of them now.
         """
-        count = self._store.supersede(step)
+        # Held ones first, so that a file which has rows of both kinds is parted once.
         first_held = self._recorder.first_held
-        return count if first_held is None else count + self._store.supersede(first_held - 1, ("decisions",))
+        held = 0 if first_held is None else self._store.supersede(first_held - 1, ("decisions",))
+        return held + self._store.supersede(step)
 
     # The loop ------------------------------------------------------------------------------------------------------
 
@@ -205,7 +207,7 @@ class Trainer:
             return
         asked = clock()
         actions, confidences, exploring = self._learner.act(self._pool.observations(), explore=True)
-        values = self._action_values()
+        values = self._action_values.latest()
         actions, sources = self._arbiter.choose(actions, confidences, exploring, self._pool.pilot_confidences())
         acted = clock()
         result = self._pool.step(actions, sources, confidences)

@@ -10,10 +10,14 @@ from pkmn_decisions.analysis import Analysis
 from pkmn_decisions.headline import WHO, tiles
 from pkmn_decisions.names import SOURCE_NAMES, Names
 from pkmn_decisions.patterns import Pattern
-from pkmn_decisions.situations import in_words, with_names
+from pkmn_decisions.situations import DIMENSIONS, in_words, situation, with_names
+from pkmncli.errors import DecisionValidationError
 
 VERSION = 1
 """Of the JSON form, which a training reads (`--lessons-file`)."""
+
+_OF_THE_DATA = ("action", "run", "environment", "episode", "global_step")
+"""Keys of conditions that choose what is told, or which recordings it is told from, and not where it holds."""
 
 _PER_SITUATION = 1
 """Actions of a kind, good or bad, that are told of one situation."""
@@ -41,7 +45,12 @@ class AdviceLine:
 
 
 def advise(analysis: Analysis) -> list[AdviceLine]:
-    """All that is significant and can be acted on: for each audience what matters most first."""
+    """All that is significant and can be acted on: for each audience what matters most first.
+
+    Raises:
+        DecisionValidationError: a condition is about something that the situations told of don't hold.
+    """
+    _check_conditions(analysis)
     lines = [*_prompt(analysis), *_pilot(analysis), *_strategy(analysis)]
     audiences = ("prompt", "pilot", "strategy")
     lines.sort(key=lambda one: (audiences.index(one.audience), -one.weight))
@@ -56,6 +65,19 @@ def advice_document(analysis: Analysis, lines: list[AdviceLine]) -> dict[str, An
         "runs": analysis.overview["runs"],
         "advice": [one.as_dict(analysis.views.names) for one in lines],
     }
+
+
+def _check_conditions(analysis: Analysis) -> None:
+    """What holds under a condition only must not be told as if it always did."""
+    keys, _ = situation(analysis.question.by)
+    lost = [one.key for one in analysis.question.conditions if one.key not in (*keys, *_OF_THE_DATA)]
+    if lost:
+        key = lost[0]
+        other = f", or tell situations apart by it with --by {key}" if key in DIMENSIONS else ""
+        raise DecisionValidationError(
+            f"Advice says where it holds by {', '.join(keys)}, so it can't be limited by {key}: leave that condition "
+            f"out{other}."
+        )
 
 
 def _prompt(analysis: Analysis) -> Iterator[AdviceLine]:

@@ -12,6 +12,7 @@ from pkmn_decisions.calibration import Calibration, calibrate
 from pkmn_decisions.changes import Change, find_changes
 from pkmn_decisions.loops import LoopPlace, find_loops
 from pkmn_decisions.patterns import SORTS, Pattern, PatternQuestion, patterns_of_tallies
+from pkmn_decisions.prices import Prices
 from pkmn_decisions.sequences import LONGEST, SHORTEST, Sequence, find_sequences
 from pkmn_decisions.sources import AdviceCost, Deciders, advice_costs, deciders_of_tallies
 from pkmn_decisions.tallies import TABLE, collect
@@ -26,8 +27,8 @@ class Analysis:
     question: PatternQuestion
     lengths: tuple[int, int] = (SHORTEST, LONGEST)
     """Of sequences, the shortest and the longest."""
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Dollars a million tokens of prompts and replies, by the beginning of a model's name."""
+    prices: Mapping[str, Prices] = field(default_factory=dict)
+    """Of language models, by the name of the run that paid them."""
 
     def __post_init__(self) -> None:
         self.question.check()
@@ -42,7 +43,7 @@ class Analysis:
             "runs": run_names(self.views.folders),
             "decisions": counted[0][0],
             "episodes": rows[0][0],
-            "steps": max(newest.values(), default=0),
+            "steps": sum(newest.values()),
             "first": None if times is None else datetime.fromtimestamp(times[0], UTC),
             "last": None if times is None else datetime.fromtimestamp(times[1], UTC),
         }

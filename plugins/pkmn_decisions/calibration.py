@@ -71,11 +71,13 @@ class Calibration:
 def calibrate(views: RunViews, conditions: Sequence[Condition]) -> list[Calibration]:
     """The calibration of everyone who decided, in the order of :class:`pkmncli.api.Source`."""
     condition, parameters = where(conditions)
+    # A table by hand or from elsewhere may say more than 1, or nothing that is a number.
+    sure = "least(greatest(confidence, 0), 1)"
     _, rows = views.query(
         f"""
-        SELECT source, trunc(confidence * {BINS})::UTINYINT AS bin, count(near_return), sum(confidence),
+        SELECT source, trunc({sure} * {BINS})::UTINYINT AS bin, count(near_return), sum({sure}),
             count(*) FILTER (success)
-        FROM judged_decisions WHERE ({condition}) AND near_return IS NOT NULL GROUP BY ALL
+        FROM judged_decisions WHERE ({condition}) AND near_return IS NOT NULL AND isfinite(confidence) GROUP BY ALL
         """,
         parameters,
     )

@@ -112,13 +112,14 @@ def find_changes(views: RunViews, question: PatternQuestion) -> list[Change]:
         """
     )
     found = []
+    of_actions, values = where(question.of_actions)
+    shown = of_actions.replace("action ", f"s{count} "), values
     for figure, table in (("return", _PARTS), ("share", _SHARES)):
-        options = compare_options(views, table, count + 1, "part", question.min_frequency, rests=False)
+        options = compare_options(views, table, count + 1, "part", question.min_frequency, shown, rests=False)
         before = {one.situation: one for one in options if one.number == 0}
         after = {one.situation: one for one in options if one.number == 1}
         found += [_change(keys, figure, before[key], after[key]) for key in before if key in after]
-    wanted = {number for one in question.of_actions for number in one.values}
-    chosen = [one for one in found if one.significant and (not wanted or one.action in wanted)]
+    chosen = [one for one in found if one.significant]
     chosen.sort(key=lambda one: (-one.weight, one.figure))
     return chosen[: question.limit]
 

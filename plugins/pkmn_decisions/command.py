@@ -19,14 +19,15 @@ from pkmn_decisions.headline import headline
 from pkmn_decisions.html_page import html_page
 from pkmn_decisions.patterns import PatternQuestion, highest_frequency
 from pkmn_decisions.picture import check_plot, draw
-from pkmn_decisions.prices import known_prices
+from pkmn_decisions.prices import Prices, known_prices
 from pkmn_decisions.read_only import check_read_only
 from pkmn_decisions.report import Format, flat, to_json, write
-from pkmn_decisions.sections import DEFAULT, SectionTable, Show, tables, values
+from pkmn_decisions.section_table import SectionTable
+from pkmn_decisions.sections import DEFAULT, Show, tables, values
 from pkmn_decisions.sequences import LONGEST, SHORTEST
 from pkmn_decisions.situations import DEFAULT_DIMENSIONS
 from pkmn_decisions.sqlite_history import import_history, is_sqlite
-from pkmn_decisions.view import STANDALONE_FILE, RunViews, default_horizon
+from pkmn_decisions.view import STANDALONE_FILE, RunViews, default_horizon, run_names
 from pkmncli.api import find_run
 from pkmncli.errors import ConfigurationError
 
@@ -156,14 +157,14 @@ def analyze_patterns(
 @contextmanager
 def _opened(
     which: list[str] | list[str | None] | list[None], save_dir: Path | None
-) -> Iterator[tuple[RunViews, dict[str, tuple[float, float]]]]:
-    """The tables of these runs, and the prices of language models that they tell.
+) -> Iterator[tuple[RunViews, dict[str, Prices]]]:
+    """The tables of these runs, and by their names the prices of language models that they tell.
 
     A folder of decisions recorded by hand is taken as it is, and an SQLite file is copied for as long.
     """
     run_folders: list[Path] = []
     folders: list[Path] = []
-    prices: dict[str, tuple[float, float]] = {}
+    prices: list[Prices] = []
     copies = Path(tempfile.mkdtemp(prefix="pkmn-history-"))
     try:
         for number, one in enumerate(which):
@@ -172,20 +173,22 @@ def _opened(
                 import_history(Path(one), copy)
                 run_folders.append(Path(one).absolute())
                 folders.append(copy)
+                prices.append({})
             elif one is not None and (Path(one) / STANDALONE_FILE).exists():
                 run_folders.append(Path(one))
                 folders.append(Path(one))
+                prices.append({})
             else:
                 found = find_run(one, save_dir)
                 elsewhere = found.settings.get("", {}).get("decision_db_path")
                 run_folders.append(found.folder)
                 folders.append(Path(elsewhere) if elsewhere else found.folder)
-                prices |= known_prices(found.folder, found.settings)
+                prices.append(known_prices(found.folder, found.settings))
         if len({folder.resolve() for folder in run_folders}) != len(folders) or len(set(folders)) != len(folders):
             raise ConfigurationError("The same decisions were named twice: name each run once.")
         views = RunViews(folders, default_horizon(folders), name_folders=run_folders)
         try:
-            yield views, prices
+            yield views, dict(zip(run_names(folders), prices, strict=True))
         finally:
             views.close()
     finally:
@@ -224,8 +227,9 @@ def _show(analysis: Analysis, chosen: list[Show], form: Format, *, whole: bool) 
     findings: list[str] = []
     sections: list[SectionTable] = []
     if analysis.overview["decisions"]:
-        findings = [one.text for one in headline(analysis)] if whole and analysis.all_patterns else []
-        if whole and not analysis.all_patterns:
+        findings = [one.text for one in headline(analysis)] if whole else []
+        # Where patterns are too rare, loops, confidence and costs may still tell something.
+        if whole and not analysis.all_patterns and not highest_frequency(analysis.views, analysis.question):
             sections = [SectionTable("Single patterns", "", [], [], _why_nothing(analysis))]
         else:
             for show in chosen:

@@ -31,6 +31,10 @@ NUMBER_KEYS: Mapping[str, str] = {
     "frames": "frames",
     "previous": "previous_actions % 10",
     "state_hash": "coarse_hash",
+    "outcome": "outcome",
+    "alternative": "alternative",
+    "value": "value",
+    "alternative_value": "alternative_value",
 }
 """What can be asked for as a number, or by its name where it has one, and the SQL that gives it."""
 
@@ -42,6 +46,9 @@ OPERATORS = ("<=", ">=", "!=", "=", "<", ">", "~")
 _WRITTEN = re.compile(r"\s*(\w+)\s*(<=|>=|!=|==|=|<|>|~)\s*(.*?)\s*", re.DOTALL)
 _PREFIXED = re.compile(r"\s*(<=|>=|!=|==|=|<|>|~)\s*(.*?)\s*", re.DOTALL)
 _MAP_NUMBER = re.compile(r"(\d+)\.(\d+)")
+_KINDS = {"previous": "action", "alternative": "action"}
+"""Keys whose values are named as those of another."""
+
 _YES_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -134,7 +141,7 @@ def _number(key: str, value: Any, names: Names) -> int | float:
     match = _MAP_NUMBER.fullmatch(text) if key == "map" else None
     if match:
         return int(match[1]) * 256 + int(match[2])
-    kind = "action" if key == "previous" else key
+    kind = _KINDS.get(key, key)
     named = names.number(kind, text)
     if named is not None:
         return named + 1 if key == "previous" else named
@@ -149,7 +156,7 @@ def _number(key: str, value: Any, names: Names) -> int | float:
 
 
 def _unknown_value(key: str, text: str, names: Names) -> str:
-    known = list(names.kinds.get("action" if key == "previous" else key, {}).values())
+    known = list(names.kinds.get(_KINDS.get(key, key), {}).values())
     if not known:
         example = " such as 24.4" if key == "map" else ""
         return f"Context {key}: {text!r} is not a number{example}, and the run brings no names for it."

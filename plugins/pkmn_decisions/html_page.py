@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from pkmn_decisions.report import is_figure
-from pkmn_decisions.sections import MARK, SectionTable
+from pkmn_decisions.section_table import MARK, SectionTable
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1c2321; --paper: #fbfbf8; --line: #d5d8d2; --soft: #5c6763; --mark: #00694c;

@@ -78,6 +78,7 @@ class LoopPlace:
 
 def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPlace]:
     """The places where loops were, the most wasted steps first."""
+    # What a loop is doesn't depend on the question: only which of its decisions are told does.
     condition, parameters = where([one for one in conditions if one.key != "action"])
     episode = "environment, episode" if len(views.folders) == 1 else "run, environment, episode"
     # Hand-made records have no hash of the state after the step.
@@ -87,10 +88,9 @@ def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPla
         CREATE OR REPLACE TEMP TABLE {_FOUND} AS
         SELECT {episode}, step // {BLOCK} AS block, count(*) AS steps,
             bit_count(bit_or(1::UBIGINT << ({state} & 63))) AS states
-        FROM decision_rows WHERE {condition} GROUP BY ALL
+        FROM decision_rows GROUP BY ALL
         HAVING states <= {FEW_STATES} AND steps >= {BLOCK // 2} AND max(reward) <= 0
-        """,
-        parameters,
+        """
     )
     _, rows = views.query(
         f"""
@@ -103,12 +103,20 @@ def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPla
         ), seen AS (
             SELECT {episode}, step // {BLOCK} AS block, step, map_id, x, y, phase, source, action FROM decision_rows
             WHERE {condition}
+        ), at_places AS (
+            SELECT {episode}, loop, map_id, phase, min(x) AS left_x, min(y) AS top_y, max(x) AS right_x,
+                max(y) AS bottom_y,
+                count(*) AS steps, min(step) AS step, min(states) AS states,
+                {", ".join(f"count(*) FILTER (source = {number}) AS by_{number}" for number in SOURCE_NAMES)},
+                {", ".join(f"count(*) FILTER (action = {number}) AS pressed_{number}" for number in range(_ACTIONS))}
+            FROM seen JOIN kept USING ({episode}, block) GROUP BY ALL
         )
-        SELECT {episode}, loop, mode(map_id), min(x), min(y), max(x), max(y), mode(phase), count(*), min(step),
-            min(states),
-            {", ".join(f"count(*) FILTER (source = {number})" for number in SOURCE_NAMES)},
-            {", ".join(f"count(*) FILTER (action = {number})" for number in range(_ACTIONS))}
-        FROM seen JOIN kept USING ({episode}, block) GROUP BY ALL ORDER BY count(*) DESC, {episode}, loop
+        SELECT {episode}, loop, arg_max(map_id, place), min(left_x), min(top_y), max(right_x), max(bottom_y),
+            arg_max(phase, place), sum(steps)::BIGINT AS steps, min(step), min(states),
+            {", ".join(f"sum(by_{number})::BIGINT" for number in SOURCE_NAMES)},
+            {", ".join(f"sum(pressed_{number})::BIGINT" for number in range(_ACTIONS))}
+        FROM (SELECT *, (steps, -map_id::BIGINT, -phase::BIGINT) AS place FROM at_places) GROUP BY ALL
+        ORDER BY steps DESC, {episode}, loop
         """,
         parameters,
     )

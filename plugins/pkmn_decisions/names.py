@@ -1,4 +1,4 @@
-"""Names for the numbers in recorded decisions: maps, species, phases, actions and who decided."""
+"""Names for the numbers in recorded decisions: maps, species, phases, actions, who decided, and what came of it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api import Action, Source
+from pkmncli.api import Action, Consequence, Source
 
 NAMES_FILE = "names.json"
 """In a run's folder: ``{"maps": {"6148": "New Bark Town"}, "species": {"158": "Totodile"}, "phases": ["..."]}``."""
 
 ACTION_NAMES = {int(action): action.name.lower() for action in Action}
 SOURCE_NAMES = {int(source): source.name.lower() for source in Source}
+OUTCOME_NAMES = {int(outcome): outcome.name.lower() for outcome in Consequence}
 BATTLE_NAMES = {0: "none", 1: "wild", 2: "trainer"}
 
 _FILE_KEYS = {"maps": "map", "species": "opponent", "phases": "phase"}
@@ -26,7 +27,12 @@ class Names:
     """For each kind of number (map, opponent, phase, battle, action, source) what its values are called."""
 
     kinds: Mapping[str, Mapping[int, str]] = field(
-        default_factory=lambda: {"action": ACTION_NAMES, "source": SOURCE_NAMES, "battle": BATTLE_NAMES}
+        default_factory=lambda: {
+            "action": ACTION_NAMES,
+            "source": SOURCE_NAMES,
+            "battle": BATTLE_NAMES,
+            "outcome": OUTCOME_NAMES,
+        }
     )
 
     def of(self, kind: str, number: int) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from pkmn_decisions.names import SOURCE_NAMES
+from pkmn_decisions.names import OUTCOME_NAMES, SOURCE_NAMES
 from pkmn_decisions.significance import FEWEST_CLUSTERS, adjusted, is_significant, p_value
 from pkmn_decisions.view import RunViews
 
@@ -20,8 +20,8 @@ _Z = 1.959963984540054
 _TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
 """Which columns of the query, from the option on, :func:`_test` takes, in its order."""
 
-_WHOLE, _BY_SOURCE = 20, 21
-"""Which one is the sum of the returns themselves, and which one is the first that counts a source."""
+_WHOLE, _COMPARABLE, _BY_SOURCE = 20, 21, 22
+"""Which one is the sum of the returns themselves, the weight of the comparison, and the first that counts a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,16 @@ class Option:
     others_judged: int
     others_successes: int
     difference: float | None
-    """Mean return less that of the others, at the same stage of the game where that is known."""
+    """Mean return less that of the others, at the same stage of the game where that is known.
+
+    None where there are no others, or none at any stage at which this was done.
+    """
     clusters: float
     """How many clusters the smaller side is worth."""
     adjusted_p: float | None
     """None where nothing could be tested."""
+    outcomes: dict[str, int] = field(default_factory=dict)
+    """What it led to -> how often."""
 
     @property
     def success_rate(self) -> float | None:
@@ -117,11 +122,19 @@ def compare_options(
         option: the column that holds the option.
         min_frequency: least number of times; rarer ones are not tested either, but count among the others.
         shown: a condition on the options to return, as SQL and its parameters.
-        rests: whether what is left beside the mean of a stage of the game is compared, as the table has it.
+        rests: whether what is left beside the mean of a stage of the game is compared, as the table has it. One
+            without has neither stages nor outcomes.
+
+    The difference of an option from the others is what it left beside the means of its stages, over the sum of
+    ``n m / (n + m)`` of all stages, with ``n`` decisions for it and ``m`` for others: the mean of the stages'
+    differences, in which a stage counts by how much it tells.
     """
     situation = ", ".join(f"s{index}" for index in range(parts))
     by_source = ", ".join(f"sum(frequency) FILTER (source = {number}) AS by_{number}" for number in SOURCE_NAMES)
     compared, compared_squares = ("rest", "rest_squares") if rests else ("total", "squares")
+    stage = f"{situation}, milestones" if rests else situation
+    led_to = "".join(f", sum(outcome_{number}) AS outcome_{number}" for number in OUTCOME_NAMES) if rests else ""
+    outcomes = "".join(f", outcome_{number}" for number in OUTCOME_NAMES) if rests else ""
     _, rows = views.query(
         f"""
         WITH cells AS (
@@ -150,8 +163,13 @@ def compare_options(
             SELECT {situation}, {option} AS option, sum(frequency) AS frequency, sum(judged) AS judged,
                 sum(successes) AS successes, sum({compared}) AS total, sum({compared_squares}) AS squares,
                 sum(reward) AS reward, sum(total) AS whole,
-                {by_source}
+                {by_source}{led_to}
             FROM {table} GROUP BY ALL
+        ), stages AS (
+            SELECT {stage}, {option} AS option, sum(judged)::DOUBLE AS judged FROM {table} GROUP BY ALL
+        ), comparable AS (
+            SELECT {situation}, option, sum(judged * (all_judged - judged) / nullif(all_judged, 0)) AS comparable
+            FROM (SELECT *, sum(judged) OVER (PARTITION BY {stage}) AS all_judged FROM stages) GROUP BY ALL
         ), all_options AS (
             SELECT *, sum(judged) OVER alike AS all_judged, sum(successes) OVER alike AS all_successes,
                 sum(total) OVER alike AS all_total, sum(squares) OVER alike AS all_squares
@@ -160,8 +178,9 @@ def compare_options(
         SELECT {situation}, option, frequency, judged, successes, total, reward, all_judged, all_successes, all_total,
             all_squares, own_squares, products, judged_squares, own_rests, shared_rests, rest_squares, own_own,
             own_all, rest_own, rest_judged,
-            whole, {", ".join(f"coalesce(by_{number}, 0)" for number in SOURCE_NAMES)}
-        FROM all_options JOIN own USING ({situation}, option) JOIN spread USING ({situation})
+            whole, comparable, {", ".join(f"coalesce(by_{number}, 0)" for number in SOURCE_NAMES)}{outcomes}
+        FROM all_options JOIN own USING ({situation}, option) JOIN comparable USING ({situation}, option)
+        JOIN spread USING ({situation})
         JOIN (SELECT {situation}, judged_squares FROM means) USING ({situation})
         WHERE frequency >= ? AND {shown[0]} ORDER BY {situation}, option
         """,
@@ -233,7 +252,8 @@ def _test(
 
 def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, level: float | None) -> Option:
     number, frequency, judged, successes, total, reward, all_judged, all_successes, all_total = row[:9]
-    by_source, whole = row[_BY_SOURCE:], row[_WHOLE]
+    by_outcome = row[_BY_SOURCE + len(SOURCE_NAMES) :]
+    by_source, whole, comparable = row[_BY_SOURCE : _BY_SOURCE + len(SOURCE_NAMES)], row[_WHOLE], row[_COMPARABLE]
     others = all_judged - judged
     return Option(
         situation=tuple(map(int, situation)),
@@ -243,10 +263,11 @@ def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, l
         successes=int(successes),
         mean_reward=reward / frequency,
         mean_return=whole / judged if judged else None,
-        sources={SOURCE_NAMES[index]: int(count) for index, count in enumerate(by_source) if count},
+        sources={name: int(count) for name, count in zip(SOURCE_NAMES.values(), by_source, strict=True) if count},
         others_judged=int(others),
         others_successes=int(all_successes - successes),
-        difference=total / judged - (all_total - total) / others if judged and others else None,
+        difference=(total - judged * all_total / all_judged) / comparable if comparable else None,
         clusters=clusters,
         adjusted_p=level,
+        outcomes={name: int(count) for name, count in zip(OUTCOME_NAMES.values(), by_outcome, strict=False) if count},
     )

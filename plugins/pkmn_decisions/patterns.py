@@ -11,7 +11,7 @@ from pkmn_decisions.conditions import Condition, where
 from pkmn_decisions.names import Names
 from pkmn_decisions.option_tests import Option, compare_options
 from pkmn_decisions.situations import DEFAULT_DIMENSIONS, situation, with_names
-from pkmn_decisions.tallies import TABLE, collect
+from pkmn_decisions.tallies import TABLE
 from pkmn_decisions.view import RunViews
 from pkmncli.errors import DecisionValidationError
 
@@ -85,6 +85,7 @@ class Pattern:
             "adjusted_p": figures.adjusted_p,
             "significant": figures.significant,
             "sources": figures.sources,
+            "outcomes": figures.outcomes,
         }
 
 
@@ -105,19 +106,8 @@ SORTS: dict[str, Callable[[Pattern], tuple[float, ...]]] = {
 """Orders of a report. Success counts by the low end of its interval, so that chance doesn't lead the list."""
 
 
-def find_patterns(views: RunViews, question: PatternQuestion) -> list[Pattern]:
-    """Answers a question about the decisions of some runs.
-
-    Raises:
-        DecisionValidationError: the question is not valid.
-    """
-    question.check()
-    collect(views, question.by, question.of_situations)
-    return patterns_of_tallies(views, question)
-
-
 def patterns_of_tallies(views: RunViews, question: PatternQuestion) -> list[Pattern]:
-    """The same where the tallies of the question were collected already."""
+    """Answers a question of which the tallies were collected already."""
     keys, _ = situation(question.by)
     condition, parameters = where(question.of_actions)
     options = compare_options(

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+Prices = Mapping[str, tuple[float, float]]
+"""Dollars a million tokens of prompts and of replies, by the beginning of a model's name."""
+
 ANY_MODEL = ""
 """The beginning of every model's name."""
 

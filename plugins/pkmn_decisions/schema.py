@@ -157,6 +157,7 @@ DECISIONS: Final = Table(
             "sum of the rewards of this step and of those that follow it in its episode, 8 in all, empty while unknown",
             default=nan,
             since=2,
+            empty_if_nan=True,
         ),
         Column("outcome", "UTINYINT", "what came of it within those steps", default=0, since=2),
     ),

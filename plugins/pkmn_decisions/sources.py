@@ -11,6 +11,7 @@ from pkmn_decisions.conditions import Condition, where
 from pkmn_decisions.names import SOURCE_NAMES, Names
 from pkmn_decisions.option_tests import Option, compare_options
 from pkmn_decisions.patterns import PatternQuestion
+from pkmn_decisions.prices import Prices
 from pkmn_decisions.situations import situation, with_names
 from pkmn_decisions.tallies import TABLE
 from pkmn_decisions.view import RunViews
@@ -115,7 +116,7 @@ def advice_costs(
     views: RunViews,
     by: Sequence[str],
     conditions: Sequence[Condition],
-    prices: Mapping[str, tuple[float, float]],
+    prices: Mapping[str, Prices],
 ) -> list[AdviceCost]:
     """What advice cost in each situation, the most tokens first.
 
@@ -123,7 +124,7 @@ def advice_costs(
         views: the runs.
         by: what tells situations apart.
         conditions: on the decisions before which it was asked for; those on who decided, or what, do not count.
-        prices: dollars a million tokens of prompts and of replies, by the beginning of a model's name.
+        prices: of language models, by the name of the run that paid them.
     """
     _, counted = views.query("SELECT count(*) FROM advice")
     if not counted[0][0]:
@@ -137,13 +138,13 @@ def advice_costs(
         f"""
         WITH questions AS (
             SELECT run, asked_at + 1 + environment AS global_step, model, cached, prompt_tokens, completion_tokens,
-                latency_s, advice = '' AS useless
+                latency_s, advice = '' OR problem <> '' AS useless
             FROM advice
         ), places AS (
             SELECT run, global_step, {parts} FROM decision_rows SEMI JOIN questions USING (run, global_step)
             WHERE {condition}
         )
-        SELECT {names}, model, count(*) FILTER (NOT cached), count(*) FILTER (cached), count(*) FILTER (useless),
+        SELECT {names}, run, model, count(*) FILTER (NOT cached), count(*) FILTER (cached), count(*) FILTER (useless),
             sum(prompt_tokens) FILTER (NOT cached), sum(completion_tokens) FILTER (NOT cached),
             sum(latency_s) FILTER (NOT cached)
         FROM questions JOIN places USING (run, global_step) GROUP BY ALL
@@ -155,29 +156,30 @@ def advice_costs(
         by_situation[row[: len(keys)]].append(row[len(keys) :])
     found = []
     for numbers, models in by_situation.items():
-        calls = sum(row[1] for row in models)
+        calls = sum(row[2] for row in models)
         found.append(
             AdviceCost(
                 situation=dict(zip(keys, map(int, numbers), strict=True)),
                 calls=calls,
-                cached=sum(row[2] for row in models),
-                useless=sum(row[3] for row in models),
-                tokens=int(sum((row[4] or 0) + (row[5] or 0) for row in models)),
-                latency_s=sum(row[6] or 0.0 for row in models) / calls if calls else None,
+                cached=sum(row[3] for row in models),
+                useless=sum(row[4] for row in models),
+                tokens=int(sum((row[5] or 0) + (row[6] or 0) for row in models)),
+                latency_s=sum(row[7] or 0.0 for row in models) / calls if calls else None,
                 dollars=_dollars(models, prices),
             )
         )
     return sorted(found, key=lambda one: (-one.tokens, -one.calls))
 
 
-def _dollars(models: Sequence[Any], prices: Mapping[str, tuple[float, float]]) -> float | None:
+def _dollars(models: Sequence[Any], prices: Mapping[str, Prices]) -> float | None:
     total = 0.0
-    for model, _, _, _, prompt_tokens, completion_tokens, _ in models:
+    for run, model, _, _, _, prompt_tokens, completion_tokens, _ in models:
         if not (prompt_tokens or completion_tokens):
             continue
-        beginnings = [name for name in prices if model.startswith(name)]
+        known = prices.get(run, {})
+        beginnings = [name for name in known if model.startswith(name)]
         if not beginnings:
             return None
-        prompt, completion = prices[max(beginnings, key=len)]
+        prompt, completion = known[max(beginnings, key=len)]
         total += (float(prompt_tokens or 0) * prompt + float(completion_tokens or 0) * completion) / 1e6
     return total

@@ -148,7 +148,7 @@ def _decision(given: Mapping[str, Any], number: int, episode: int, step: int, pr
         "time": _time(given.get("time")),
         "action": _action(given.get("action")),
         "source": next((kind for kind, name in SOURCE_NAMES.items() if name == source), int(Source.RULE)),
-        "confidence": _number(given.get("confidence") or context.get("confidence")),
+        "confidence": min(max(_number(given.get("confidence") or context.get("confidence")), 0.0), 1.0),
         "reward": reward,
         "terminated": False,
         "truncated": False,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from pkmn_decisions.clusters import cluster_expression
 from pkmn_decisions.conditions import Condition, where
+from pkmn_decisions.names import OUTCOME_NAMES
 from pkmn_decisions.situations import situation
 from pkmn_decisions.view import RunViews
 
@@ -18,9 +19,10 @@ TABLE = "tallies"
 def collect(views: RunViews, by: Sequence[str], conditions: Sequence[Condition]) -> list[str]:
     """Makes the temporary table :data:`TABLE` and returns the names of the situation's parts.
 
-    Its columns: ``cluster``; ``s0``, ``s1``, ... for the parts of the situation; ``action``, ``source``;
-    ``frequency``; of those whose outcome is known ``judged``, ``successes``, ``total`` (sum of their near returns) and
-    ``squares`` (of their squares); ``reward`` (sum of all rewards of the steps themselves).
+    Its columns: ``cluster``; ``s0``, ``s1``, ... for the parts of the situation; ``milestones``, ``action``,
+    ``source``; ``frequency``, and of it ``outcome_0``, ``outcome_1``, ..., by what it led to; of those whose return is
+    known ``judged``, ``successes``, ``total`` (sum of their near returns) and ``squares`` (of their squares);
+    ``reward`` (sum of all rewards of the steps themselves).
 
     ``rest`` and ``rest_squares`` are as ``total`` and ``squares``, of what a decision brought less the mean of its
     situation with as many goals of the game reached. What is there to be had in a place changes as the game goes on,
@@ -28,6 +30,7 @@ def collect(views: RunViews, by: Sequence[str], conditions: Sequence[Condition])
     """
     keys, expressions = situation(by)
     condition, parameters = where(conditions)
+    led_to = ", ".join(f"count(*) FILTER (outcome = {number}) AS outcome_{number}" for number in OUTCOME_NAMES)
     parts = ", ".join(f"s{index}" for index in range(len(keys)))
     selected = ", ".join(f"{expression} AS s{index}" for index, expression in enumerate(expressions))
     views.query(
@@ -37,7 +40,8 @@ def collect(views: RunViews, by: Sequence[str], conditions: Sequence[Condition])
         SELECT {cluster_expression(views)} AS cluster, {selected}, milestones, action, source, count(*) AS frequency,
             count(near_return) AS judged, count(*) FILTER (success) AS successes,
             coalesce(sum(near_return), 0) AS total,
-            coalesce(sum(near_return::DOUBLE * near_return), 0) AS squares, sum(reward) AS reward
+            coalesce(sum(near_return::DOUBLE * near_return), 0) AS squares, sum(reward) AS reward,
+            {led_to}
         FROM judged_decisions WHERE {condition} GROUP BY ALL
         ), means AS (
             SELECT {parts}, milestones, coalesce(sum(total) / nullif(sum(judged), 0), 0) AS mean FROM sums GROUP BY ALL

@@ -30,12 +30,15 @@ def test_a_lesson_is_told_where_all_of_its_situation_holds(tmp_path: Path) -> No
             tmp_path,
             {"map": 513, "map_name": "Fern Trail", "phase": 0, "battle": 0},
             {"map": 513, "phase": 5, "battle": 2},
+            {"map": 513, "phase": 5, "battle": 1},
             {"map": 513},
             {"map": 513, "x": 3, "y": 4},
         )
     )
-    assert lessons.lines(Situation(513, 0, 0)) == ["lesson 0 (5 tries)", "lesson 2 (5 tries)"]
-    assert lessons.lines(Situation(513, 5, 161)) == ["lesson 1 (5 tries)", "lesson 2 (5 tries)"]
+    assert lessons.lines(Situation(513, 0, 0)) == ["lesson 0 (5 tries)", "lesson 3 (5 tries)"]
+    # What holds against trainers need not hold against the wild.
+    assert lessons.lines(Situation(513, 5, 161, 2)) == ["lesson 1 (5 tries)", "lesson 3 (5 tries)"]
+    assert lessons.lines(Situation(513, 5, 161, 1)) == ["lesson 2 (5 tries)", "lesson 3 (5 tries)"]
     assert lessons.lines(Situation(514, 0, 0)) == []
 
 

@@ -48,10 +48,9 @@ def test_what_is_written_with_the_decisions_gives_the_same_patterns(tmp_path: Pa
     computed, read = (DecisionHistoryAnalyzer(folder).analyze_patterns() for folder in (planted, stored))
     assert len(computed) == len(read) > 100
     for one, other in zip(computed, read, strict=True):
-        assert one == pytest.approx(other, rel=1e-5, abs=1e-6) if not isinstance(one, dict) else True
-        for key in ("action", "frequency", "judged", "successes", "significant", "sources"):
-            assert one[key] == other[key]
-        assert one["mean_return"] == pytest.approx(other["mean_return"], abs=1e-5)
+        assert one.keys() == other.keys()
+        for key, value in one.items():
+            assert other[key] == (pytest.approx(value, rel=1e-4, abs=1e-4) if isinstance(value, float) else value), key
     # Another horizon is not the one that was written, and so is computed.
     short = [DecisionHistoryAnalyzer(folder, horizon=2).analyze_patterns() for folder in (planted, stored)]
     assert [one["successes"] for one in short[0]] == [one["successes"] for one in short[1]]
@@ -156,7 +155,8 @@ def test_what_advice_cost_is_told_where_it_was_asked(tmp_path: Path) -> None:
             {
                 "global_step": [1, 12, 61, 71], "asked_at": [0, 10, 60, 70], "environment": [0] * rows,
                 "time": [0.0] * rows, "event": ["interval"] * rows, "followed": [True] * rows,
-                "reading": ["schema"] * rows, "problem": [""] * rows, "advice": ["{}", "{}", "", "{}"],
+                "reading": ["schema"] * rows, "problem": ["", "", "", "no place"],
+                "advice": ["{}", "{}", "", "{}"],
                 "model": ["gpt-x"] * rows, "cached": [False, False, False, True], "prompt": [""] * rows,
                 "reply": [""] * rows, "prompt_tokens": [100] * rows, "completion_tokens": [10] * rows,
                 "latency_s": [0.5, 1.5, 1.0, 0.0],
@@ -164,7 +164,7 @@ def test_what_advice_cost_is_told_where_it_was_asked(tmp_path: Path) -> None:
         )  # fmt: skip
     first, second = DecisionHistoryAnalyzer(folder).findings("sources")["advice_costs"]
     assert (first["context"]["map"], first["calls"], first["tokens"], first["latency_s"]) == (513, 2, 220, 1.0)
-    assert (second["context"]["map"], second["calls"], second["cached"], second["useless"]) == (514, 1, 1, 1)
+    assert (second["context"]["map"], second["calls"], second["cached"], second["useless"]) == (514, 1, 1, 2)
 
 
 def changing(folder: Path, seed: int, *, changes: bool) -> Path:

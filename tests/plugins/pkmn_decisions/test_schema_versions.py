@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
 from pathlib import Path
 
 import duckdb
@@ -50,14 +49,14 @@ def test_what_a_file_lacks_has_its_default(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path) as store:
         row = store.read("decisions")[3]
     assert set(row) == {column.name for column in DECISIONS.columns}
-    assert isnan(row["near_return"])
-    assert {name: row[name] for name in NEW if name != "near_return"} == {
+    assert {name: row[name] for name in NEW} == {
         "opponent_health": 0.0,
         "alternative": -1,
         "value": None,
         "alternative_value": None,
         "latency_s": 0.0,
         "reward_parts": {},
+        "near_return": None,
         "outcome": 0,
     }
 
