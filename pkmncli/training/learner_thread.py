@@ -12,7 +12,6 @@ from typing import Any
 
 from pkmncli.api import Algorithm
 
-
 _HANDOVER_SECONDS = 2e-4
 """How long the learner's thread may keep the trainer's from going on; by default Python's threads have 5 ms. A step of
 the game takes about 1 ms, and a worker waits for the trainer between any two."""
