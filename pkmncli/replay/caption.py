@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 LINE_PIXELS = 36
 FONT_PIXELS = 24
 _MARGIN = 12
-_PADDING = 8
-"""Below the last line, which would else touch the edge."""
+_PADDING = 16
+"""Below the last line, which would else touch the edge. Films keep a height in whole blocks of 16."""
 _BACKGROUND = (24, 26, 32)
 _COLOURS = ((150, 158, 170), (245, 245, 245), (255, 206, 92), (150, 200, 255))
 """Of the lines, the first on: progress, place, what was pressed, why."""

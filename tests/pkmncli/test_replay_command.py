@@ -214,9 +214,10 @@ def test_an_overlay_leaves_the_picture_whole_and_says_below_what_was_decided(
     assert pkmn("replay", "--video", "plain").code == 0
     assert pkmn("replay", "--video", "told", "--overlay").code == 0
     plain, told = folder_of(tmp_path / "plain"), folder_of(tmp_path / "told")
-    assert told.shape == (30, 720, 640, 3)
+    assert told.shape == (30, 736, 640, 3)
     assert (told[:, :576] == plain).all()
-    below = told[:, 576:]
+    below = told[:, 576:720]
+    assert (told[:, 720:] == below[0, 0, 0]).all(), "the last line stands clear of the edge"
     background = below[0, 0, 0]
     written = (below != background).any(axis=-1)
     assert all((page.reshape(4, 36, 640).any(axis=(1, 2)))[:3].all() for page in written), "progress, place, press"

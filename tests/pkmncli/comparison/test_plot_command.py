@@ -102,6 +102,8 @@ def test_tiles_curves_and_splits_are_those_that_were_recorded(runs: list[Path], 
     assert len(alike.curves["episode/reward"]) == 2
     assert "episode/length" not in plotted.metrics, "it stands still"
     assert plotted.milestones == ("game_started", "downstairs", "outside")
+    soonest = [min(step for group in plotted.groups for step in group.splits[name]) for name in plotted.milestones]
+    assert soonest == sorted(soonest)
     assert len(alike.splits["outside"]) == 2 and max(alike.splits["outside"]) <= 30
 
 
