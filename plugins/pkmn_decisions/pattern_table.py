@@ -13,6 +13,7 @@ from pkmn_decisions.significance import LEVEL
 from pkmn_decisions.view import HORIZON
 from pkmncli.api import Consequence
 
+LEADS_TO = f" leads to: what most often came of it within {HORIZON} decisions."
 NOTHING = OUTCOME_NAMES[Consequence.NOTHING]
 
 
@@ -66,8 +67,7 @@ def patterns_table(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         "lift: that rate over the rate of the other actions in the same situation.\n"
         f"return: mean of those {'sums' if following else 'rewards'}; others: that of the other actions, "
         "with as many goals reached.\n"
-        "mostly: who decided most often; leads to: what most often came of it within "
-        f"{HORIZON} decisions.\n"
+        f"mostly: who decided most often.{LEADS_TO if 'leads to' in headings else ''}\n"
         f"{MARK} return and others differ by more than chance, tested over episodes, at most {LEVEL:.0%} of those "
         f"marked being false; {count:,} of {len(analysis.all_patterns):,} patterns."
     )

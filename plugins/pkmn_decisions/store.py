@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +11,11 @@ import duckdb
 import numpy as np
 
 from pkmn_decisions.row_buffer import RowBuffer
-from pkmn_decisions.schema import AMOUNTS, SCHEMA_VERSION, TABLES, Column, Table
+from pkmn_decisions.schema import SCHEMA_VERSION, TABLES, Table
 from pkmn_decisions.table_count import count_rows
 from pkmn_decisions.table_export import export_table
 from pkmn_decisions.table_files import TableFile, free_path, list_files, relation, sql_text
+from pkmn_decisions.table_writing import copy_file, first_line, force_to_disk, rows_query, write_failed
 from pkmncli.errors import DecisionValidationError, RunError
 
 SUPERSEDED = "superseded"
@@ -97,8 +96,8 @@ class DuckDBStore:
                     if attempt + 1 < _READ_ATTEMPTS and any(not file.path.exists() for file in files):
                         continue
                     if isinstance(error, duckdb.IOException) or any(str(file.path) in str(error) for file in files):
-                        raise RunError(f"Cannot read the {table} in {self._folder}: {_first_line(error)}") from error
-                    raise DecisionValidationError(f"Cannot select {table}: {_first_line(error)}") from error
+                        raise RunError(f"Cannot read the {table} in {self._folder}: {first_line(error)}") from error
+                    raise DecisionValidationError(f"Cannot select {table}: {first_line(error)}") from error
                 keys = [column.name for column in schema.columns]
                 return [dict(zip(keys, row, strict=True)) for row in rows]
         raise AssertionError("unreachable")
@@ -183,12 +182,12 @@ class DuckDBStore:
             for name, content in registered.items():
                 self._connection.register(name, content)
             try:
-                self._write_file(_query(table, values), target)
+                self._write_file(rows_query(table, values), target)
             finally:
                 for name in registered:
                     self._connection.unregister(name)
         except OSError as error:
-            raise RunError(_write_failed(table.name, target, error)) from error
+            raise RunError(write_failed(table.name, target, error)) from error
         buffer.clear()
 
     def _write_file(self, query: str, target: Path) -> None:
@@ -200,10 +199,10 @@ class DuckDBStore:
                 # Faster than the default, and for these columns no larger.
                 f"COMPRESSION_LEVEL 1, USE_TMP_FILE false, KV_METADATA {{pkmn_schema: '{SCHEMA_VERSION}'}})"
             )
-            _force_to_disk(temporary)
+            force_to_disk(temporary)
             temporary.replace(target)
         except duckdb.Error as error:
-            raise OSError(_first_line(error)) from error
+            raise OSError(first_line(error)) from error
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -223,13 +222,13 @@ class DuckDBStore:
             if count:
                 # The original is in both places until the rows to keep replace it, under its own name, at once.
                 if not any(original.path.samefile(file.path) for original in list_files(kept_originals)):
-                    _copy(file.path, aside)
+                    copy_file(file.path, aside)
                 self._write_file(f"{source} WHERE NOT ({past})", file.path)
             # Its name still promises rows that it no longer has; so also when an earlier call was cut off here.
             file.path.replace(free_path(file.path.parent, file.first, int(last_kept)))
             return int(count)
         except (OSError, duckdb.Error) as error:
-            raise RunError(_write_failed(table.name, file.path, error)) from error
+            raise RunError(write_failed(table.name, file.path, error)) from error
 
     def _prepare_to_write(self) -> None:
         """Removes what a killed process left half-written. Not done while only reading: it may be in use then."""
@@ -248,62 +247,8 @@ def _table(name: str) -> Table:
     return TABLES[name]
 
 
-def _query(table: Table, values: Mapping[str, Sequence[str]]) -> str:
-    """SQL that selects the rows to write: those collected, with the values that their numbers stand for."""
-    names, joins = [], []
-    for column in table.columns:
-        name = f'"{column.name}"'
-        if column.coded:
-            if len(values[column.name]) == 1:
-                value = _decoded(column, sql_text(values[column.name][0]))
-            else:
-                value, of_it = f"values_of_{column.name}.value", f"values_of_{column.name}"
-                known = f"SELECT number, {_decoded(column, 'value')} AS value FROM {of_it}"
-                joins.append(f"JOIN ({known}) AS {of_it} ON {of_it}.number = rows_to_write.{name}")
-            names.append(f"{value} AS {name}")
-        elif column.empty_if_nan:
-            names.append(f"nullif(rows_to_write.{name}, 'NaN'::{column.sql}) AS {name}")
-        elif column.numpy:
-            names.append(f"rows_to_write.{name}")
-        else:
-            names.append(f"rows_to_write.{name}::{column.sql} AS {name}")
-    return f"SELECT {', '.join(names)} FROM rows_to_write {' '.join(joins)}"
-
-
-def _decoded(column: Column, text: str) -> str:
-    return f"{text}::JSON::{AMOUNTS}" if column.sql == AMOUNTS else f"{text}::VARCHAR"
-
-
-def _copy(source: Path, target: Path) -> None:
-    """A second name for a file, or a copy where the file system has no links. ``target`` appears whole."""
-    try:
-        os.link(source, target)
-    except OSError:
-        temporary = target.with_name(target.name + ".tmp")
-        try:
-            shutil.copy2(source, temporary)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-def _force_to_disk(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-
-
-def _write_failed(table: str, path: Path, error: Exception) -> str:
-    text = _first_line(error)
-    reason = "the disk is full" if "No space left" in text else text
-    return f"Cannot write {table} to {path}: {reason}. Free some space or mend the folder, then resume the run."

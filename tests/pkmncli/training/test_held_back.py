@@ -75,7 +75,7 @@ def test_what_is_not_known_at_the_end_is_not_judged_until_the_run_goes_on(
     assert pkmn("train", *options).code == 0
     known = [row["near_return"] is not None for row in decisions(tmp_path / "runs" / "it")]
     assert known == [True] * 13 + [False] * 7
-    assert pkmn("train", "--resume=it", "--steps=40").code == 0
+    assert pkmn("train", "--resume", "it", "--steps=40").code == 0
     rows = decisions(tmp_path / "runs" / "it")
     assert [row["global_step"] for row in rows] == list(range(1, 41))
     assert [row["near_return"] is not None for row in rows] == [True] * 33 + [False] * 7

@@ -109,9 +109,44 @@ def test_several_runs_and_their_changes(run: Path, capsys: pytest.CaptureFixture
     with DuckDBStore(second) as store:
         store.append("decisions", decisions(1, 40, map_id=np.full(40, 6148), done=np.arange(40) == 39))
     out = ask(capsys, "first", "--run", "second", "--show", "changes")[1]
-    assert "Run first, second: 100 decisions" in out
+    assert "Run first, second: 100 decisions, 60 finished episodes, 100 steps" in out
     assert "between first and second" in out or "Between first and second" in out
     assert ask(capsys, "first", "--run", "first")[0] == 2
+
+
+def test_each_run_pays_its_own_prices(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    second = create_run(run.parent, "quillwood", "dqn", name="second").folder
+    for folder, price in ((run, "1/1"), (second, "10/10")):
+        (folder / "config.toml").write_text(f'llm_prices = ["gpt={price}"]\n')
+    question: dict[str, Any] = {
+        "global_step": [2], "asked_at": [1], "environment": [0], "time": [0.0], "event": ["interval"],
+        "followed": [True], "reading": ["schema"], "problem": [""], "advice": ["{}"], "model": ["gpt-x"],
+        "cached": [False], "prompt": [""], "reply": [""], "prompt_tokens": [1_000_000], "completion_tokens": [0],
+        "latency_s": [0.5],
+    }  # fmt: skip
+    with DuckDBStore(second) as store:
+        store.append("decisions", decisions(1, 40, map_id=np.full(40, 6148)))
+        store.append("advice", question)
+    with DuckDBStore(run) as store:
+        store.append("advice", question)
+    content = json.loads(ask(capsys, "first", "second", "--show", "sources", "--format", "json")[1])
+    assert [(one["calls"], one["dollars"]) for one in content["advice_costs"]] == [(2, 11.0)]
+
+
+def test_what_a_press_leads_to_has_a_column(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def headings(name: str) -> str:
+        lines = ask(capsys, name, "--show", "patterns")[1].splitlines()
+        return next(line for line in lines if line.startswith("map"))
+
+    told = create_run(run.parent, "quillwood", "dqn", name="told").folder
+    (told / "config.toml").write_text("")
+    with DuckDBStore(told) as store:
+        store.append("decisions", decisions(1, 40, outcome=np.where(np.arange(40) % 4, 1, 0)))
+    assert "leads to" not in headings("first")
+    assert "leads to" in headings("told")
+    assert "new tile 75%" in ask(capsys, "told")[1]
+    content = json.loads(ask(capsys, "told", "--format", "json", "--context", "outcome=new_tile")[1])
+    assert content["patterns"][0]["outcomes"] == {"new_tile": 30}
 
 
 def test_the_page_stands_alone_and_escapes_what_it_shows(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +188,9 @@ def test_an_empty_result_says_why(run: Path, capsys: pytest.CaptureFixture[str])
     assert code == 0
     assert "No action was taken 31 times or more in one situation." in out
     assert "--min-frequency 30 shows it" in out
+    assert "Confidence" in out, "what is rare as a pattern may be much together"
     assert "leave one out" in ask(capsys, "--context", "map=1.1")[1]
+    assert "Confidence" not in ask(capsys, "--context", "map=1.1")[1]
     assert ask(capsys, "--min-frequency", "31", "--format", "csv")[1].strip() == ""
 
 
@@ -204,6 +241,8 @@ def test_decisions_recorded_by_hand_can_be_asked_for(tmp_path: Path, capsys: pyt
         (["--plot", "nowhere/report.png"], "no folder"),
         (["--format", "csv", "--show", "loops", "--show", "sources"], "one section"),
         (["first", "first"], "named twice"),
+        (["--show", "advice", "--context", "milestones=3"], "with --by milestones"),
+        (["--show", "advice", "--context", "health<0.5", "--format", "json"], "can't be limited by health"),
         (["--sql", "SELECT nothing FROM decisions"], "nothing"),
         (["--sql", "SELEC 1"], "not valid SQL"),
     ],

@@ -91,6 +91,18 @@ def test_the_command_reads_it(outcomes: Path, rewards: Path, capsys: pytest.Capt
     assert "24.4" in out
 
 
+def test_a_confidence_out_of_range_is_taken_as_the_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows: list[tuple[object, ...]] = [
+        (f"d{step}", None, step, 0, "", confidence, 1.0, "one", step + 1)
+        for step, confidence in enumerate((-1.0, 80.0, "much", float("inf"), 0.5))
+    ]
+    path = database(tmp_path / "odd.db", WITH_REWARDS, rows)
+    with DecisionHistoryAnalyzer(path) as analyzer:
+        assert [one["confidence"] for one in analyzer.get_recent_decisions(5)] == [0.5, 0.0, 0.0, 1.0, 0.0]
+    assert pkmn(["analyze-patterns", str(path)]) == 0
+    assert "Confidence" in capsys.readouterr().out
+
+
 def test_a_file_that_holds_no_decisions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = database(tmp_path / "other.db", "CREATE TABLE scores (name TEXT, points INTEGER)", [("a", 1)])
     with pytest.raises(RunError, match="its tables are scores"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -112,8 +113,8 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
         monkeypatch.setattr(Path, "replace", fatal(Path.replace))
         monkeypatch.setattr(Path, "mkdir", fatal(Path.mkdir))
-        monkeypatch.setattr(store_module.os, "link", fatal(store_module.os.link))
-        monkeypatch.setattr(store_module, "_force_to_disk", fatal(store_module._force_to_disk))
+        monkeypatch.setattr(os, "link", fatal(os.link))
+        monkeypatch.setattr(store_module, "force_to_disk", fatal(store_module.force_to_disk))
         # A killed process tidies nothing up.
         monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
 
@@ -130,7 +131,7 @@ def test_killed_at_any_point_no_row_is_lost_or_doubled(
         folder = tmp_path / str(after)
         shutil.copytree(template, folder)
         if not links:
-            monkeypatch.setattr(store_module.os, "link", _no_links)
+            monkeypatch.setattr(os, "link", _no_links)
         killer(after)
         try:
             DuckDBStore(folder).supersede(step)
