@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,13 +92,14 @@ class Study:
         folder: the tuning's.
         plan: what its file says.
         processes: trainings side by side, which decide how many trials go on together.
+        file: the journal, if it is not the one in the folder.
 
     Raises:
         ConfigurationError: the folder has a tuning that was asked for something else.
         RunError: it cannot be written.
     """
 
-    def __init__(self, folder: Path, plan: TuningPlan, processes: int) -> None:
+    def __init__(self, folder: Path, plan: TuningPlan, processes: int, file: Path | None = None) -> None:
         import optuna  # noqa: PLC0415 - half a second of start-up
         from optuna.storages import JournalStorage  # noqa: PLC0415
         from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock  # noqa: PLC0415
@@ -104,7 +107,7 @@ class Study:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._optuna, self._plan = optuna, plan
         self._several = plan.trials_at_a_time(processes) > 1
-        path = folder / STUDY_FILE
+        path = file or folder / STUDY_FILE
         with write_errors_explained(path):
             _mend(path)
             storage = JournalStorage(JournalFileBackend(str(path), lock_obj=JournalFileOpenLock(str(path))))
@@ -125,6 +128,20 @@ class Study:
                     f"the tuning in {folder} was begun with other {', '.join(other)}: "
                     "give this one another name, or delete that folder"
                 )
+
+    @classmethod
+    @contextmanager
+    def copied(cls, folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study]:
+        """A copy of the study as it stands, for reading: also while a tuning has it open, and nothing is written there.
+
+        Raises:
+            ConfigurationError: the folder has a tuning that was asked for something else.
+            RunError: it cannot be read.
+        """
+        with TemporaryDirectory() as elsewhere:
+            with write_errors_explained(folder):
+                (Path(elsewhere) / STUDY_FILE).write_bytes((folder / STUDY_FILE).read_bytes())
+            yield cls(folder, plan, processes, Path(elsewhere) / STUDY_FILE)
 
     def begun(self) -> list[Trial]:
         """The trials that were going on when the tuning ended, with what was drawn for them."""
