@@ -41,7 +41,8 @@ def check_plugin(plugin: Any) -> list[Registration]:
     Raises:
         PluginError: a hook or a registration is wrong, or a target cannot be imported.
         AssertionError: a target lacks a method of its contract, a setting lacks its default or description, two of
-            them name encoders, a preset does not fit the settings, an encoder does not read as it must, or loading it imports something heavy.
+            them name encoders, a preset does not fit the settings, an encoder does not read as it must, or loading it
+            imports something heavy.
     """
     registry = Registry()
     registry.register_plugin(plugin, "checked")
