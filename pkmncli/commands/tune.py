@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -51,14 +51,15 @@ def tune(
     registry, save_dir = get_registry(), (save_dir or default_save_dir()).absolute()
     plan = read_tuning(file, save_dir, registry)
     processes, folder = processes or plan.processes, save_dir / plan.name
+    _check_folder(folder)
     if dry_run:
-        with _opened(folder, plan, processes) if (folder / STUDY_FILE).exists() else _nothing() as study:
+        begun = (folder / STUDY_FILE).exists()
+        with Study.copied(folder, plan, processes) if begun else nullcontext() as study:
             _announce(plan, study, save_dir, registry, processes)
         return
     with write_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with _opened(folder, plan, processes) as study:
-        assert study is not None
         _announce(plan, study, save_dir, registry, processes)
         with write_errors_explained(folder):
             write_atomic(folder / KEPT_FILE, file.read_bytes())
@@ -66,20 +67,24 @@ def tune(
         _conclude(plan, study, save_dir, registry)
 
 
-@contextmanager
-def _opened(folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study | None]:
-    """The study in the folder, which only one tuning at a time may have."""
+def _check_folder(folder: Path) -> None:
+    """Raises RunError where something else than a tuning has the folder."""
+    if not folder.exists() or (folder / STUDY_FILE).exists():
+        return
     if not folder.is_dir():
         raise RunError(f"{folder} is no folder: give the tuning another name")
+    others = sorted(one.name for one in folder.iterdir() if one != Run(folder).lock_file)
+    if others:
+        raise RunError(f"{folder} has no tuning, but {others[0]}: give the tuning another name, or empty that folder")
+
+
+@contextmanager
+def _opened(folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study]:
+    """The study in the folder, which only one tuning at a time may have."""
     if (holder := Run(folder).in_use_by()) is not None:
         raise RunError(f"the tuning in {folder} is going on already, in process {holder}: wait, or stop that")
     with Run(folder).locked():
         yield Study(folder, plan, processes)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield None
 
 
 def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: Registry, processes: int) -> None:
@@ -96,10 +101,11 @@ def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: R
     ]
     if left:
         (one, *_) = plan.runs(plan.trials, corners(plan.space)[0], save_dir, registry)
-        cost = forecast(one, registry, steps=plan.steps, runs=left * seeds, processes=processes)
+        at_once = min(processes, plan.trials_at_a_time(processes) * seeds)
+        cost = forecast(one, registry, steps=plan.steps, runs=left * seeds, processes=at_once)
         lines += [
             f"At most {left * seeds * plan.steps:,} steps, {processes} {'training' if processes == 1 else 'trainings'} "
-            f"at a time, about {duration(cost.seconds)} and {size(cost.disk_bytes)}; what is stopped takes less.",
+            f"at a time. All to their end take about {duration(cost.seconds)} and {size(cost.disk_bytes)}.",
             f"Writing to {folder}, what the trainings print to {LOGS}/ in it. Ctrl-C saves and stops.",
         ]
         if plan.objective.metric == EPISODES and not learners_own(one.settings):

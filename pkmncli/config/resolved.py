@@ -173,13 +173,18 @@ class ResolvedSettings:
                     setting = f"{section}.{key}" if section else key
                     raise PluginError(f"setting '{setting}' ({self._origin(section, key)}): {error}") from None
 
+    @property
+    def sections_in_use(self) -> list[str]:
+        """The sections that a training with these settings reads: the core's, and those of plugins that it has."""
+        known = set(self._registry.settings_sections())
+        chosen = [name for _, _, name in self.train.plugins_in_use() if name in known]
+        parts = [part for name in chosen for _, _, part in named_parts(self.plugin(name)) if part in known]
+        return [CORE, *CORE_SECTIONS, *dict.fromkeys([*chosen, *parts])]
+
     def _load_plugins_in_use(self) -> None:
-        sections = set(self._registry.settings_sections())
-        for _, _, name in self.train.plugins_in_use():
-            if name in sections:
-                for _, _, part in named_parts(self.plugin(name)):
-                    if part in sections:
-                        self.plugin(part)
+        for section in self.sections_in_use:
+            if section and section not in CORE_SECTIONS:
+                self.plugin(section)
 
     def _sections_with(self, key: str) -> list[str]:
         """The sections whose plugin has a setting of this name."""

@@ -167,7 +167,7 @@ def settings_of(table: Any, where: str, is_value: Callable[[Any], bool] = lambda
             found[name] = value
     own = next((name for name in OWN_SETTINGS if name in found), None)
     if own is not None:
-        raise ConfigurationError(f"'{own}' in {where}: the experiment gives each training its own, leave it out")
+        raise ConfigurationError(f"'{own}' in {where}: each training is given its own, leave it out")
     return found
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.config.description import named_parts
-from pkmncli.errors import PluginError
+from pkmncli.errors import ConfigurationError, PluginError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -25,6 +25,7 @@ def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseMo
         own: the learner's settings.
 
     Raises:
+        ConfigurationError: two of the learner's settings name encoders.
         PluginError: there is no encoder of the name, or it can't be imported.
     """
     parts = [] if own is None else named_parts(own)
@@ -33,6 +34,9 @@ def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseMo
         return {}
     from pkmncli.learners.encoders import EncoderFactory  # noqa: PLC0415 - brings torch, as the learner does anyway
 
+    if len(names) > 1:
+        several = " and ".join(f"'{settings.train.rl}.{key}'" for key, _ in names)
+        raise ConfigurationError(f"settings {several} name an encoder each, and a learner takes one: leave one unset")
     ((key, name),) = names
     try:
         registration = registry.get("encoders", name)

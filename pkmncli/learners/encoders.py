@@ -6,14 +6,15 @@ An encoder is registered with ``pkmn_register_encoders`` as ``target(layout, set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.learners.observations import ObservationLayout
 
 _TRIED_ROWS = 2
@@ -61,9 +62,10 @@ class EncoderFactory:
         """An untrained encoder, tried on observations of nothing, and how many numbers it gives.
 
         Raises:
-            ConfigurationError: it cannot read the layout, or is no encoder.
+            ConfigurationError: it cannot read the layout, is no encoder, or has an error in it.
         """
-        encoder = self.build(layout, learner_settings if self.settings is None else self.settings)
+        with _errors_explained(self.name, "be built"):
+            encoder = self.build(layout, learner_settings if self.settings is None else self.settings)
         require_encoder(encoder, layout, self.name)
         return encoder, encoder.num_features
 
@@ -73,13 +75,25 @@ def require_encoder(encoder: Any, layout: ObservationLayout, name: str) -> None:
     count = getattr(encoder, "num_features", None)
     if not isinstance(encoder, nn.Module) or not isinstance(count, int) or count < 1:
         raise ConfigurationError(f"encoder {name!r} is no torch.nn.Module with a whole number num_features, from 1 on")
-    with torch.no_grad():
+    with torch.no_grad(), _errors_explained(name, "read observations"):
         features = encoder(blank_columns(layout, _TRIED_ROWS))
     if not isinstance(features, Tensor) or features.shape != (_TRIED_ROWS, count) or features.dtype != torch.float32:
         found = f"{tuple(features.shape)} {features.dtype}" if isinstance(features, Tensor) else type(features).__name__
         raise ConfigurationError(
             f"encoder {name!r} gives {found} for {_TRIED_ROWS} observations, not ({_TRIED_ROWS}, {count}) torch.float32"
         )
+
+
+@contextmanager
+def _errors_explained(name: str, what: str) -> Iterator[None]:
+    """Raises ConfigurationError for whatever goes wrong in an encoder, but for what is explained already."""
+    try:
+        yield
+    except PkmnError:
+        raise
+    except Exception as error:
+        message = (str(error).strip() or "without a word").splitlines()[0]
+        raise ConfigurationError(f"encoder {name!r} cannot {what}: {type(error).__name__}: {message}") from error
 
 
 def require_factory(settings: Any, encoder: EncoderFactory | None, learner: str) -> None:

@@ -44,8 +44,9 @@ def check_plugin(plugin: Any) -> list[Registration]:
 
     Raises:
         PluginError: a hook or a registration is wrong, or a target cannot be imported.
-        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, a preset
-            does not fit the settings, an encoder does not read as it must, or loading it imports something heavy.
+        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, two of
+            them name encoders, a preset does not fit the settings, an encoder does not read as it must, or loading it
+            imports something heavy.
     """
     registry = Registry()
     registry.register_plugin(plugin, "checked")
@@ -102,3 +103,9 @@ def _check_settings(entry: Registration) -> None:
     for name, field in model.model_fields.items():
         assert not field.is_required(), f"{entry.title}: setting {name} has no default"
         assert field.description, f"{entry.title}: setting {name} has no description"
+    naming = [name for name, field in model.model_fields.items() if _names_encoder(field.json_schema_extra)]
+    assert len(naming) < 2, f"{entry.title}: {' and '.join(naming)} are all marked NAMES_ENCODER, where one may be"
+
+
+def _names_encoder(extra: Any) -> bool:
+    return isinstance(extra, dict) and api.NAMES_ENCODER.items() <= extra.items()

@@ -1,4 +1,4 @@
-"""What a tuning will take at most: time and space, measured on its first training's parts."""
+"""About what a tuning takes where no trial is stopped: time and space, measured on its first training's parts."""
 
 from __future__ import annotations
 

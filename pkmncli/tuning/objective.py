@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
@@ -41,7 +42,8 @@ LAST_EPISODES = 10
 class Objective:
     """A metric, how many of its latest values are averaged, and which way is better.
 
-    ``milestone/NAME/share`` stands for the share of the latest episodes that reached a milestone.
+    Values of one step count together, as those of episodes that ended with the same step in several environments.
+        ``milestone/NAME/share`` stands for the share of the latest episodes that reached a milestone.
     """
 
     metric: str
@@ -67,7 +69,7 @@ def check_metric(metric: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a run's tables hold of an objective: how far they have got, and rows of step, name and value in order."""
+    """What a run's tables hold of an objective: how far they have got, and rows of step, name and value by step."""
 
     steps: int
     rows: tuple[tuple[int, str, float], ...]
@@ -76,13 +78,20 @@ class Measured:
         """The objective's figure of what the run had measured after so many steps; None where that is nothing yet."""
         rows = [row for row in self.rows if row[0] <= until]
         if objective.milestone is None:
-            values = [value for _, name, value in rows if name == objective.metric][-objective.last :]
-            return fmean(values) if values else None
-        ends = [step for step, name, _ in rows if name == EPISODES][-objective.last :]
+            values = _latest(rows, objective.metric, objective.last)
+            return fmean(value for _, value in values) if values else None
+        ends = _latest(rows, EPISODES, objective.last)
         if not ends:
             return None
-        reached = sum(step >= ends[0] for step, name, _ in rows if name == _column(objective))
-        return min(reached / len(ends), 1.0)
+        # an episode's milestones stand at the step at which it ended
+        reached = sum(step >= ends[0][0] for step, name, _ in rows if name == _column(objective))
+        return reached / len(ends)
+
+
+def _latest(rows: Sequence[tuple[int, str, float]], metric: str, last: int) -> list[tuple[int, float]]:
+    """Step and value of so many latest rows of a metric, and of the others that have the step of the first of them."""
+    found = [(step, value) for step, name, value in rows if name == metric]
+    return [(step, value) for step, value in found if step >= found[-last:][0][0]]
 
 
 def measure(one: ExperimentRun, objective: Objective, registry: Registry) -> Measured:
@@ -101,8 +110,10 @@ def measure(one: ExperimentRun, objective: Objective, registry: Registry) -> Mea
         rows: Sequence[Mapping[str, Any]] = store.read("metrics", f"name IN ({', '.join('?' * len(names))})", names)
     finally:
         store.close()
-    found = sorted((int(row["global_step"]), str(row["name"]), float(row["value"])) for row in rows)
-    return Measured(max((step for step, _, _ in found), default=0), tuple(found))
+    found = [(int(row["global_step"]), str(row["name"]), float(row["value"])) for row in rows]
+    # by nothing but the step: sorted by value, the latest of a step would be the highest
+    found.sort(key=itemgetter(0))
+    return Measured(found[-1][0] if found else 0, tuple(found))
 
 
 def no_figure(one: ExperimentRun, objective: Objective, registry: Registry) -> ConfigurationError | RunError:

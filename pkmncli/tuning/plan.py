@@ -14,8 +14,10 @@ steps = 20_000
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +39,7 @@ from pkmncli.experiments.plan import (
 from pkmncli.experiments.standing import ExperimentRun, prepare
 from pkmncli.plugins import Registry
 from pkmncli.tuning.objective import EPISODES, EVALUATED, LAST_EPISODES, Objective, check_metric
-from pkmncli.tuning.space import Range, Space, Value, corners, read_space
+from pkmncli.tuning.space import Choice, Range, Space, Value, corners, read_space
 
 PRUNERS = ("median", "halving", "hyperband", "none")
 """How trials are stopped that fall behind: below the median of others at that point; by successive halving; none."""
@@ -51,6 +53,8 @@ _KEYS = (
 )
 _INTERVALS = 10
 """Looks at a run where neither the file nor evaluations say when."""
+_COMBINATIONS = 200
+"""Combinations of choices that are tried, at most, for one that uses a setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,7 @@ class TuningPlan:
             "seeds": json.dumps(self.seeds),
             "objective": str(self.objective),
             "interval": str(self.interval),
+            "sampler_seed": str(self.sampler_seed),
         }
 
 
@@ -144,6 +149,7 @@ def _plan(content: Mapping[str, Any], save_dir: Path, registry: Registry) -> Tun
 def _fitted(plan: TuningPlan, head: Mapping[str, Any], save_dir: Path, registry: Registry) -> TuningPlan:
     """The plan with what follows from the settings that its trainings will have."""
     tried = [_tried(plan, point, save_dir, registry) for point in corners(plan.space)]
+    _check_read(plan, tried, save_dir, registry)
     train = tried[0].settings.train
     if train.episodes is not None:
         raise ConfigurationError(
@@ -181,6 +187,31 @@ def _tried(plan: TuningPlan, point: Mapping[str, Value], save_dir: Path, registr
         return prepare(Plan(plan.name, 1, (), (planned,)), save_dir, registry)[0]
     except PkmnError as error:
         raise ConfigurationError(str(error)) from None
+
+
+def _check_read(plan: TuningPlan, tried: Sequence[ExperimentRun], save_dir: Path, registry: Registry) -> None:
+    """Refuses settings of plugins that no training of the tuning would have."""
+
+    def unread(read: set[str]) -> list[str]:
+        sections = {name: name.rpartition(".")[0].replace("_", "-") for name in plan.space}
+        return [name for name, section in sections.items() if section not in read]
+
+    read = {section for one in tried for section in one.settings.sections_in_use}
+    if unread(read):
+        # perhaps a part is chosen by two settings together, which ends and choices alone need not bring about
+        usual = corners(plan.space)[0]
+        choices = {name: one.values for name, one in plan.space.items() if isinstance(one, Choice)}
+        for values in itertools.islice(itertools.product(*choices.values()), _COMBINATIONS):
+            with contextlib.suppress(ConfigurationError):
+                point = {**usual, **dict(zip(choices, values, strict=True))}
+                read |= set(_tried(plan, point, save_dir, registry).settings.sections_in_use)
+            if not unread(read):
+                return
+        name = unread(read)[0]
+        raise ConfigurationError(
+            f"'{name}' in [space]: no training of this tuning uses {name.rpartition('.')[0]}, so its values make no "
+            "difference; leave it out, or choose what uses it in [settings]"
+        )
 
 
 def _value(one: ExperimentRun, name: str) -> Any:

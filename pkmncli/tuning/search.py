@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pkmncli.errors import PkmnError, TrainingError
+from pkmncli.errors import ConfigurationError, PkmnError, TrainingError
 from pkmncli.experiments.side_by_side import LOOK_S, Trainings, take_over
 from pkmncli.experiments.standing import State
 from pkmncli.plugins import Registry
@@ -62,7 +62,6 @@ class Search:
 
         Raises:
             ConfigurationError: runs have no such metric.
-            RunError: they have measured nothing.
             TrainingError: nothing but failures.
         """
         with Trainings() as trainings:
@@ -121,9 +120,11 @@ class Search:
         for hand in self._in_hand:
             try:
                 hand.look()
-            except PkmnError as error:
-                if not any(one.state == "complete" for one in self._study.results()):
+            except ConfigurationError as error:
+                if all(one.state == "failed" for one in self._study.results()):
                     raise  # the figure that was asked for is none that these trainings have
+                hand.fail(str(error))
+            except PkmnError as error:
                 hand.fail(str(error))
             if hand.outcome:
                 trainings.interrupt(hand.names)

@@ -30,8 +30,15 @@ class Range:
 
     @property
     def corners(self) -> tuple[Value, ...]:
-        """The ends."""
-        return self.low, self.high
+        """The ends, and a number between them that is not whole, unless all are."""
+        if self.whole:
+            return self.low, self.high
+        if self.step:
+            return self.low, self.high, self.low + self.step
+        middle = (self.low + self.high) / 2
+        if middle.is_integer():
+            middle += min((self.high - self.low) / 4, 0.5)
+        return self.low, self.high, middle
 
     def __str__(self) -> str:
         more = ", by magnitude" if self.log else f", by {self.step:g}" if self.step else ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 MISSING = "pkmn tune needs optuna, which is not installed; run: pip install 'pkmncli[tune]'"
 STUDY_FILE = "study.log"
 
-_ASKED, _FIGURES, _WHY = "asked", "figures", "why"
+_ASKED, _FIGURES, _WHY, _STOPPED = "asked", "figures", "why", "stopped_at"
 _REDUCTION = 3
 """Of the trials at a point, successive halving keeps one in so many."""
 
@@ -56,11 +59,20 @@ class Trial:
         self._reported = set(_frozen(trial).intermediate_values)
 
     def report(self, look: int, value: float) -> bool:
-        """Keeps what it had reached at a look, once. Returns whether it falls behind and should end."""
+        """Keeps what it had reached at a look, once. Returns whether it falls behind and should end.
+
+        That it should is kept too: halving decides once at each of its rungs, and would say no when asked again.
+        """
         if look not in self._reported:
             self._trial.report(value, look)
             self._reported.add(look)
-        return look == max(self._reported) and self._trial.should_prune()
+        stopped = _frozen(self._trial).user_attrs.get(_STOPPED)
+        if stopped is not None or look != max(self._reported):
+            return bool(stopped == look)
+        behind = bool(self._trial.should_prune())
+        if behind:
+            self._trial.set_user_attr(_STOPPED, look)
+        return behind
 
     def figure_at(self, look: int) -> float | None:
         """What was kept of a look."""
@@ -80,13 +92,14 @@ class Study:
         folder: the tuning's.
         plan: what its file says.
         processes: trainings side by side, which decide how many trials go on together.
+        file: the journal, if it is not the one in the folder.
 
     Raises:
         ConfigurationError: the folder has a tuning that was asked for something else.
         RunError: it cannot be written.
     """
 
-    def __init__(self, folder: Path, plan: TuningPlan, processes: int) -> None:
+    def __init__(self, folder: Path, plan: TuningPlan, processes: int, file: Path | None = None) -> None:
         import optuna  # noqa: PLC0415 - half a second of start-up
         from optuna.storages import JournalStorage  # noqa: PLC0415
         from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock  # noqa: PLC0415
@@ -94,7 +107,7 @@ class Study:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._optuna, self._plan = optuna, plan
         self._several = plan.trials_at_a_time(processes) > 1
-        path = folder / STUDY_FILE
+        path = file or folder / STUDY_FILE
         with write_errors_explained(path):
             _mend(path)
             storage = JournalStorage(JournalFileBackend(str(path), lock_obj=JournalFileOpenLock(str(path))))
@@ -105,14 +118,30 @@ class Study:
                 pruner=self._pruner(),
                 load_if_exists=True,
             )
-            asked = self._study.user_attrs.setdefault(_ASKED, plan.asked)
+            asked = self._study.user_attrs.get(_ASKED)
+            if asked is None:
+                asked = plan.asked
+                self._study.set_user_attr(_ASKED, asked)
             other = [name for name, text in plan.asked.items() if asked.get(name) != text]
             if other:
                 raise ConfigurationError(
                     f"the tuning in {folder} was begun with other {', '.join(other)}: "
                     "give this one another name, or delete that folder"
                 )
-            self._study.set_user_attr(_ASKED, plan.asked)
+
+    @classmethod
+    @contextmanager
+    def copied(cls, folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study]:
+        """A copy of the study as it stands, for reading: also while a tuning has it open, and nothing is written there.
+
+        Raises:
+            ConfigurationError: the folder has a tuning that was asked for something else.
+            RunError: it cannot be read.
+        """
+        with TemporaryDirectory() as elsewhere:
+            with write_errors_explained(folder):
+                (Path(elsewhere) / STUDY_FILE).write_bytes((folder / STUDY_FILE).read_bytes())
+            yield cls(folder, plan, processes, Path(elsewhere) / STUDY_FILE)
 
     def begun(self) -> list[Trial]:
         """The trials that were going on when the tuning ended, with what was drawn for them."""
@@ -121,13 +150,6 @@ class Study:
 
     def ask(self) -> Trial:
         """A new trial. What is drawn depends on the sampler's seed, its number, and the trials that have ended."""
-        number = len(self._study.get_trials(deepcopy=False))
-        seed = int(np.random.SeedSequence([self._plan.sampler_seed, number]).generate_state(1)[0])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # constant_liar is called experimental in some versions
-            self._study.sampler = self._optuna.samplers.TPESampler(
-                seed=seed, n_startup_trials=self._plan.startup_trials, constant_liar=self._several
-            )
         return self._drawn(self._study.ask())
 
     def tell(self, trial: Trial, state: str, value: float | None = None) -> None:
@@ -186,7 +208,9 @@ class Study:
         pruners: Any = self._optuna.pruners
         plan = self._plan
         if plan.pruner == "median":
-            return pruners.MedianPruner(n_startup_trials=plan.startup_trials)
+            from pkmncli.tuning.median import MedianOfLook  # noqa: PLC0415 - brings optuna
+
+            return MedianOfLook(plan.startup_trials)
         looks = plan.looks * len(plan.seeds)
         if plan.pruner == "halving":
             return pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=_REDUCTION)
@@ -195,13 +219,26 @@ class Study:
         return pruners.NopPruner()
 
     def _drawn(self, trial: optuna.Trial) -> Trial:
-        """Draws what has not been drawn for a trial; each value is kept the moment that it is."""
+        """Draws what has not been drawn for a trial; each value is kept the moment that it is.
+
+        Each setting has a sampler with a seed of its own, so that it does not matter which were drawn before a kill.
+        """
         for name, dimension in self._plan.space.items():
+            self._study.sampler = self._sampler(trial.number, name)
             if isinstance(dimension, Choice):
                 trial.suggest_categorical(name, dimension.values)
             else:
                 _suggest_number(trial, name, dimension)
         return Trial(trial)
+
+    def _sampler(self, number: int, setting: str) -> Any:
+        entropy = [self._plan.sampler_seed, number, zlib.crc32(setting.encode())]
+        seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # constant_liar is called experimental in some versions
+            return self._optuna.samplers.TPESampler(
+                seed=seed, n_startup_trials=self._plan.startup_trials, constant_liar=self._several
+            )
 
 
 def _suggest_number(trial: optuna.Trial, name: str, dimension: Range) -> None:

@@ -15,9 +15,11 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
+from pkmncli.api import NAMES_ENCODER
 from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError, PluginError
 from pkmncli.hookspecs import hookimpl
+from pkmncli.hybrid.encoder_choice import encoder_argument
 from pkmncli.learners.observations import ObservationLayout
 from pkmncli.plugins import Plugin, Registry
 from pkmncli.testing import check_plugin
@@ -88,6 +90,22 @@ def undescribed() -> type[BaseModel]:
     return Undescribed
 
 
+def two_encoders() -> type[BaseModel]:
+    class TwoEncoders(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        near: str = Field("own", description="how it reads what is near", json_schema_extra=NAMES_ENCODER)
+        far: str = Field("own", description="how it reads what is far", json_schema_extra=NAMES_ENCODER)
+
+    return TwoEncoders
+
+
+def test_a_learner_that_would_take_two_encoders_is_told_in_a_line() -> None:
+    settings, own = resolve_settings({}, registry=Registry(), environ={}), two_encoders()(near="a", far="b")
+    with pytest.raises(ConfigurationError, match=r"^settings 'dqn\.near' and 'dqn\.far' name an encoder each") as told:
+        encoder_argument(settings, Registry(), own)
+    assert "\n" not in str(told.value)
+
+
 @pytest.mark.parametrize(
     ("registration", "message"),
     [
@@ -96,6 +114,7 @@ def undescribed() -> type[BaseModel]:
         ({"config": lenient()}, "Lenient must forbid unknown keys"),
         ({"config": without_default()}, "setting weight has no default"),
         ({"config": undescribed()}, "setting weight has no description"),
+        ({"config": two_encoders()}, "near and far are all marked NAMES_ENCODER, where one may be"),
     ],
 )
 def test_a_broken_contract_is_found(registration: dict[str, Any], message: str) -> None:

@@ -96,7 +96,7 @@ class Wrong(Numbers):
         self.num_features = wrong.get("num_features", self.num_features)
 
     def forward(self, columns: Any) -> torch.Tensor:
-        features = super().forward(columns)
+        features = super().forward({} if self.wrong.get("breaks") else columns)
         return features.double() if self.wrong.get("double") else features
 
 
@@ -107,11 +107,14 @@ class Wrong(Numbers):
         (lambda layout, settings: Wrong(layout, settings, num_features=None), "a whole number num_features"),
         (lambda layout, settings: Wrong(layout, settings, double=True), r"gives \(2, 8\) torch.float64"),
         (lambda layout, settings: object(), "is no torch.nn.Module"),
+        (lambda layout, settings: Numbers(layout, settings, 3), "cannot be built: TypeError: .* takes 3"),
+        (lambda layout, settings: Wrong(layout, settings, breaks=True), "cannot read observations: KeyError: 'vector'"),
     ],
 )
 def test_what_is_no_encoder_is_told_in_a_line(build: Any, complaint: str) -> None:
-    with pytest.raises(ConfigurationError, match=rf"^encoder 'wrong' .*{complaint}"):
+    with pytest.raises(ConfigurationError, match=rf"^encoder 'wrong' .*{complaint}") as told:
         learner("dqn", EncoderFactory("wrong", build))
+    assert "\n" not in str(told.value)
 
 
 def test_the_policy_initialisation_leaves_a_foreign_encoder_as_it_was_made() -> None:

@@ -69,25 +69,27 @@ def test_the_sampler_learns(tmp_path: Path) -> None:
     assert sum(importances.values()) == pytest.approx(1)
 
 
-def test_a_trial_that_was_cut_off_is_there_again_with_what_it_reported(tmp_path: Path) -> None:
-    study = Study(tmp_path, PLAN, 1)
+@pytest.mark.parametrize("pruner", ["median", "halving", "hyperband"])
+def test_a_trial_that_was_cut_off_is_there_again_with_what_it_reported(pruner: str, tmp_path: Path) -> None:
+    plan = replace(PLAN, pruner=pruner)
+    study = Study(tmp_path, plan, 1)
     for number in range(3):
         trial = study.ask()
-        assert not trial.report(0, 10.0 + number)
+        assert not trial.report(1, 10.0 + number)
         study.tell(trial, "complete", 10.0 + number)
     cut_off = study.ask()
-    assert cut_off.report(0, 0.5), "it falls behind the median of the others"
+    assert cut_off.report(1, 0.5), "it falls behind the others"
     with (tmp_path / STUDY_FILE).open("ab") as file:
         file.write(b'{"op_code": 4, "wor')  # killed while it wrote
     (tmp_path / f"{STUDY_FILE}.lock").touch()
 
-    again = Study(tmp_path, PLAN, 1)
+    again = Study(tmp_path, plan, 1)
     (begun,) = again.begun()
-    assert (begun.number, begun.values, begun.figure_at(0)) == (3, cut_off.values, 0.5)
-    assert begun.report(0, 99.0), "what was reported stands, and the decision with it"
+    assert (begun.number, begun.values, begun.figure_at(1)) == (3, cut_off.values, 0.5)
+    assert begun.report(1, 99.0), "what was reported stands, and the decision with it"
     begun.keep([0.5], "stopped")
     again.tell(begun, "pruned")
-    last = Study(tmp_path, PLAN, 1)
+    last = Study(tmp_path, plan, 1)
     assert last.begun() == []
     assert [(one.number, one.state) for one in last.results()] == [*((n, "complete") for n in range(3)), (3, "pruned")]
     assert (last.results()[3].figures, last.results()[3].why) == ((0.5,), "stopped")
@@ -95,16 +97,51 @@ def test_a_trial_that_was_cut_off_is_there_again_with_what_it_reported(tmp_path:
     assert best is not None and (best.number, best.value) == (2, 12.0)
 
 
-@pytest.mark.parametrize("pruner", ["halving", "hyperband", "none"])
-def test_other_pruners(pruner: str, tmp_path: Path) -> None:
-    """Of nine trials, the worse the later, halving stops some; without a pruner none is stopped."""
-    study, stopped = Study(tmp_path, replace(PLAN, pruner=pruner), 1), 0
+def test_what_was_not_drawn_before_a_kill_is_drawn_as_it_would_have_been(tmp_path: Path) -> None:
+    for name in ("unbroken", "killed"):
+        (tmp_path / name).mkdir()
+    unbroken = Study(tmp_path / "unbroken", PLAN, 1).ask()
+    Study(tmp_path / "killed", PLAN, 1).ask()
+    log = tmp_path / "killed" / STUDY_FILE
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-2]))  # the last two of its three values were not
+    (begun,) = Study(tmp_path / "killed", PLAN, 1).begun()
+    assert begun.values == unbroken.values
+
+
+def test_the_median_is_that_of_the_same_look(tmp_path: Path) -> None:
+    """Judged is what a trial has reached by now, not the best that it ever had."""
+    study = Study(tmp_path, PLAN, 1)
+    for number in range(3):
+        trial = study.ask()
+        assert not any(trial.report(look, 10.0 * look + number) for look in range(3))
+        study.tell(trial, "complete", 20.0 + number)
+    late, worse = study.ask(), study.ask()
+    assert [late.report(look, value) for look, value in enumerate((1.0, 11.0, 20.5))] == [False, False, True]
+    assert [worse.report(look, value) for look, value in enumerate((50.0, 10.5))] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("pruner", "stopped"),
+    [
+        ("median", dict.fromkeys(range(2, 12), 0)),
+        ("halving", dict.fromkeys(range(1, 12), 1)),
+        ("hyperband", dict.fromkeys((1, 2, 3, 5, 7, 9), 1) | dict.fromkeys((8, 10), 3) | {11: 9}),
+        ("none", {}),
+    ],
+)
+def test_who_is_stopped_where_each_is_worse_than_the_one_before(
+    pruner: str, stopped: dict[int, int], tmp_path: Path
+) -> None:
+    """The look at which each trial is stopped, by its number."""
+    study, found = Study(tmp_path, replace(PLAN, pruner=pruner), 1), {}
     for number in range(12):
         trial = study.ask()
-        behind = any(trial.report(look, 100.0 - number) for look in range(20))
-        stopped += behind
-        study.tell(trial, "pruned" if behind else "complete", 100.0 - number)
-    assert stopped == 0 if pruner == "none" else 0 < stopped < 12
+        behind = next((look for look in range(20) if trial.report(look, 100.0 - number)), None)
+        if behind is not None:
+            found[number] = behind
+        study.tell(trial, "complete" if behind is None else "pruned", 100.0 - number)
+    assert found == stopped
 
 
 def test_where_lower_is_better(tmp_path: Path) -> None:
@@ -122,6 +159,7 @@ def test_where_lower_is_better(tmp_path: Path) -> None:
         ({"settings": {"steps": 500}}, r"\[settings\]"),
         ({"space": {"dqn.n_step": Range(1, 9, False, 0, whole=True)}}, r"\[space\]"),
         ({"objective": Objective("episode/length", 10, maximize=True)}, "objective"),
+        ({"sampler_seed": 4}, "sampler_seed"),
     ],
 )
 def test_a_tuning_does_not_go_on_as_another(change: dict[str, object], named: str, tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.tuning import search
 from pkmncli.tuning.plan import read_tuning
-from pkmncli.tuning.study import Study, TrialResult
+from pkmncli.tuning.study import STUDY_FILE, Study, TrialResult
 
 Pkmn = Callable[..., Any]
 
-# The rules play, and what a new tile pays is all that episodes bring. Drawn are 0.28, 0.08 and 0.60: the second is bad.
+# The rules play, and what a new tile pays is all that episodes bring. Drawn are 0.28, 0.06 and 0.59: the second is bad.
 HEAD = """
 [tune]
 name = "it"
@@ -33,7 +33,7 @@ trials = 3
 seeds = 2
 interval = 120
 startup_trials = 1
-sampler_seed = 10
+sampler_seed = 20
 """
 SPACE = """
 [space]
@@ -96,7 +96,7 @@ def test_the_best_is_found_and_the_bad_one_stopped(unbroken: tuple[str, str, Pat
     out, err, folder = unbroken
     lines = out.splitlines()
     assert lines[0] == "Tuning it: 3 trials of 2 seeds and 960 steps, 0 ended, 3 to go."
-    assert "At most 5,760 steps, 1 training at a time, about " in out
+    assert "At most 5,760 steps, 1 training at a time. All to their end take about " in out
     assert f"Writing to {folder / 'runs' / 'it'}, " in out
     assert err.startswith("Note: the player by rules earns part of this objective")
     good, bad, best = results(folder)
@@ -139,7 +139,11 @@ def test_given_again_it_trains_nothing(unbroken: tuple[str, str, Path], pkmn: Pk
     assert Run(folder / "runs" / "it" / "trial-002_seed-1").summary_file.stat().st_mtime_ns == before
     with Run(folder / "runs" / "it").locked():
         other = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}")
+        log = (folder / "runs" / "it" / STUDY_FILE).read_bytes()
+        dry = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}", "--dry-run")
     assert other.code == 5 and "is going on already, in process " in other.err
+    assert dry.code == 0 and dry.out.startswith("Tuning it: 3 trials of 2 seeds and 960 steps, 3 ended, 0 to go.")
+    assert (folder / "runs" / "it" / STUDY_FILE).read_bytes() == log
 
 
 @pytest.mark.timeout(600)
@@ -202,6 +206,29 @@ def test_trials_that_cannot_train_are_told_and_end_it(pkmn: Pkmn, tmp_path: Path
         f"[{number + 1}/9] trial {number}: failed, seed 0" for number in range(3)
     ]
     assert result.err.splitlines()[-1].startswith("all of the first 3 trials failed: seed 0 failed with exit code 5")
+
+
+def test_a_run_that_measures_nothing_is_a_failed_trial(pkmn: Pkmn, tmp_path: Path) -> None:
+    """Unlike a name that no run has a metric of: others may get further."""
+    (tmp_path / "it.toml").write_text(tuning(HEAD.replace("trials = 3", "trials = 2"), steps=10))
+    result = pkmn("tune", "it.toml")
+    assert result.code == 1
+    assert [line.split(" has nothing ")[0].split(",")[0] for line in result.out.splitlines() if line[0:1] == "["] == [
+        "[1/2] trial 0: failed",
+        "[2/2] trial 1: failed",
+    ]
+    assert "Traceback" not in result.err
+
+
+def test_a_folder_of_something_else_is_refused(pkmn: Pkmn, tmp_path: Path) -> None:
+    (tmp_path / "it.toml").write_text(tuning())
+    (tmp_path / "runs" / "it").mkdir(parents=True)
+    (tmp_path / "runs" / "it" / "thesis.txt").write_text("mine")
+    result = pkmn("tune", "it.toml")
+    folder = tmp_path / "runs" / "it"
+    assert (result.code, result.out) == (5, "")
+    assert result.err == f"{folder} has no tuning, but thesis.txt: give the tuning another name, or empty that folder\n"
+    assert [one.name for one in folder.iterdir()] == ["thesis.txt"]
 
 
 def test_a_dry_run_writes_nothing(pkmn: Pkmn, tmp_path: Path) -> None:

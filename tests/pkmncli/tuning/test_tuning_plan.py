@@ -71,6 +71,13 @@ def test_the_runs_of_a_trial(tmp_path: Path) -> None:
     assert (runs[0].settings.plugin_values("dqn")["gamma"], runs[0].settings.plugin_values("dqn")["n_step"]) == (0.5, 2)
 
 
+def test_what_any_combination_uses_may_be_searched(tmp_path: Path) -> None:
+    """Also where the choices that bring it about stand at different places of their lists."""
+    choices = 'rl = ["dqn", "ppo"]\ndqn.encoder = ["convolution", "embedding"]\n'
+    plan = plan_of(f"{HEAD}[space]\n{choices}ppo.gamma = [0.8, 0.9]\nembedding.vector_layers = [1, 2]\n", tmp_path)
+    assert set(plan.space) == {"rl", "dqn.encoder", "ppo.gamma", "embedding.vector_layers"}
+
+
 def test_every_end_and_every_choice_is_tried() -> None:
     points = corners(read_space({"a": {"low": 1, "high": 2}, "b": ["x", "y", "z"]}))
     assert {point["a"] for point in points} == {1, 2}
@@ -96,7 +103,7 @@ def test_every_end_and_every_choice_is_tried() -> None:
         (f"{HEAD}objective = 'evaluation/goal_share'\n{SPACE}", "needs evaluations: set eval_interval in [settings]"),
         (f"{HEAD}[spaces]\n{SPACE}", "'spaces' is no table of a tuning: did you mean 'space'?"),
         (f"{HEAD}[settings]\nepisodes = 3\n{SPACE}", "a tuning's trainings are as long as 'steps' says"),
-        (f"{HEAD}[settings]\nseed = 3\n{SPACE}", "'seed' in [settings]: the experiment gives each training its own"),
+        (f"{HEAD}[settings]\nseed = 3\n{SPACE}", "'seed' in [settings]: each training is given its own"),
         (f"{HEAD}[settings]\ndqn.gamma = 0.5\n{SPACE}", "'dqn.gamma' is in [settings] and in [space]"),
         (f'{HEAD}[space]\n"dqn.gama" = [0.1, 0.2]\n', "unknown setting 'dqn.gama'"),
         (f'{HEAD}[space]\n"dqn.gama" = [0.1, 0.2]\n', "did you mean 'dqn.gamma'?"),
@@ -111,6 +118,10 @@ def test_every_end_and_every_choice_is_tried() -> None:
         (f'{HEAD}[space]\n"dqn.gamma" = {{ low = 0, high = "1" }}\n', "high must be a number"),
         (f'{HEAD}[space]\n"dqn.gamma" = 0.5\n', "write { low = ..., high = ... } or a list of values"),
         (f'{HEAD}[space]\n"dqn.gamma" = [0.5]\n', "list two values or more, each once"),
+        (f'{HEAD}[space]\n"dqn.n_step" = {{ low = 1.0, high = 9.0 }}\n', "setting 'dqn.n_step' = 5.5"),
+        (f'{HEAD}[space]\n"dqn.n_step" = {{ low = 1, high = 9, step = 0.5 }}\n', "setting 'dqn.n_step' = 1.5"),
+        (f'{HEAD}[space]\n"ppo.gamma" = [0.1, 0.2]\n', "'ppo.gamma' in [space]: no training of this tuning uses ppo"),
+        (f'{HEAD}[space]\n"embedding.vector_features" = [4, 8]\n', "no training of this tuning uses embedding"),
         (f"{HEAD}[space]\nsteps = [10, 20]\n", "'steps' in [space]: trials of different length cannot be compared"),
     ],
 )
