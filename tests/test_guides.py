@@ -278,7 +278,7 @@ def test_metrics_are_described(workplace: Path) -> None:
     rewards = {name for name in names if name.startswith("reward/")}
     splits = {name for name in names if name.startswith("milestone/")}
     examples = {"reward/progress.level", "milestone/starter/step", "milestone/starter/frame"}
-    with_a_model = {"strategy/llm_share"}
+    with_a_model = {"strategy/llm_share", "llm/tokens", "llm/cost_usd"}
     with_priorities = {"learner/importance_exponent", "learner/greatest_priority"}
     assert described - examples - with_a_model - with_priorities == names - rewards - splits
     assert "reward/exploration.new_tile" in rewards
