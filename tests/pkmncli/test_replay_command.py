@@ -255,7 +255,7 @@ def test_two_runs_stand_side_by_side_until_both_are_over(
     assert (result.code, result.err) == (0, "")
     assert result.out.count("The replay agrees") == 2
     both = folder_of(tmp_path / "both")
-    assert both.shape == (30, 756, 1280, 3), "with a line that says which run it is"
+    assert both.shape == (30, 772, 1280, 3), "with a line that says which run it is"
     assert pkmn("replay", str(other), "--video", "alone").code == 0
     assert (both[:, :576, 640:] == folder_of(tmp_path / "alone")).all()
 
@@ -348,6 +348,7 @@ def test_a_window_without_a_display_is_told(pkmn: Pkmn, run: Run, monkeypatch: p
     assert len(result.err.splitlines()) == 1
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_evaluation_can_be_filmed(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     options = ("--episodes=2", "--max-steps-per-episode=12", "--mode=random")
     result = pkmn("eval", *options, "--video=best.mp4", "--videos=all")
