@@ -15,7 +15,7 @@ from pkmncli.comparison.report import Format, write
 from pkmncli.diagnostics import say
 from pkmncli.errors import EXIT_UNEXPECTED, PkmnError
 from pkmncli.experiments.plan import Plan, read_plan
-from pkmncli.experiments.side_by_side import LOGS, Ended, run_side_by_side
+from pkmncli.experiments.side_by_side import LOGS, STOPPING, Ended, run_side_by_side
 from pkmncli.experiments.standing import ExperimentRun, State, prepare
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir
@@ -23,8 +23,6 @@ from pkmncli.training.interrupts import InterruptFlag
 
 KEPT_FILE = "experiment.toml"
 """The experiment's file, as it was given last."""
-
-_STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at once."
 
 
 def experiment(
@@ -85,7 +83,7 @@ def _train(runs: Sequence[ExperimentRun], states: dict[str, State], processes: i
             failed.append(end.one.name)
             tell(end.one.name, f"failed with exit code {end.exit_code}: {end.said}")
 
-    with InterruptFlag(_STOPPING) as interrupted:
+    with InterruptFlag(STOPPING) as interrupted:
         for one in runs:
             if states[one.name] is State.FINISHED:
                 tell(one.name, f"finished before, {_reached(one)}")

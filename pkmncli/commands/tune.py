@@ -13,7 +13,7 @@ from pkmncli.atomic_files import write_atomic, write_errors_explained
 from pkmncli.config import ResolvedSettings
 from pkmncli.diagnostics import say
 from pkmncli.errors import EXIT_UNEXPECTED, RunError
-from pkmncli.experiments.side_by_side import LOGS
+from pkmncli.experiments.side_by_side import LOGS, STOPPING
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir
 from pkmncli.training.estimate import duration, size
@@ -30,8 +30,6 @@ from pkmncli.tuning.trial_in_hand import TrialInHand
 
 KEPT_FILE = "tune.toml"
 """The tuning's file, as it was given last."""
-
-_STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at once."
 
 
 def tune(
@@ -114,7 +112,7 @@ def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: R
 
 
 def _search(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry, processes: int) -> None:
-    with InterruptFlag(_STOPPING) as interrupted:
+    with InterruptFlag(STOPPING) as interrupted:
 
         def on_end(hand: TrialInHand) -> None:
             typer.echo(f"[{len(study.results())}/{plan.trials}] {_ended(hand, plan)}")

@@ -21,6 +21,9 @@ from pkmncli.experiments.standing import ExperimentRun
 LOGS = "logs"
 """Folder of an experiment for what its trainings print."""
 
+STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at once."
+"""What a command says at the first Ctrl-C."""
+
 LOOK_S = 0.1
 """Time between two looks at the processes."""
 
