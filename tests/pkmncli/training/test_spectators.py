@@ -14,10 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from worker_pools import make_spec, take, with_environment
 
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining
+from pkmncli.errors import TrainingError
 from pkmncli.runs import Run
 from pkmncli.training.recorder import Recorder
+from pkmncli.training.spectators import Spectators
+from pkmncli.training.statistics import TrainingStatistics
+from pkmncli.training.workers import WorkerPool
 
 DEADLINE_S = 90.0
 
@@ -173,3 +178,49 @@ def test_a_stop_after_the_last_step_is_no_interruption(
 
     monkeypatch.setattr(Recorder, "finish", stop_and_finish)
     assert pkmn("train", *small_training, "--steps=40", "--run-name=it").code == 0
+
+
+def test_an_environment_whose_picture_fails_plays_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    statistics, nothing = TrainingStatistics(), lambda: None
+    with (
+        WorkerPool(with_environment(make_spec(1), "odd_environments:Unseen")) as pool,
+        Spectators(tmp_path, pool) as by,
+    ):
+        pool.reset()
+        live = LiveTraining.attach(tmp_path)
+        assert live is not None and live.screen_shape == (4, 5, 3)
+        for _ in range(4):
+            live.watch(60, 1e6)
+            by.attend(statistics, 0.0, 12.5, lambda: False, save=nothing, on_pause=nothing)
+            take(pool, np.zeros(1, np.int64))
+        assert pool.losses == 0, "looking costs no worker"
+        assert live.state().steps_per_second == 12.5
+        screens = live.screens()
+        assert screens is not None and not screens.any(), "no picture is better than an old one"
+        (tmp_path / BOARD_FILE).unlink()
+        assert pool.call(0, "view_onto", str(tmp_path / "none"), 1, (4, 5, 3))
+    assert [record.message for record in caplog.records if "picture" in record.message] == [
+        "viewers get no picture: the environment's view() has another shape than before: (3, 3, 3)",
+        "viewers get no picture: the environment's view() failed: KeyError: 'no such palette'",
+    ]
+
+
+def test_what_a_viewer_asks_for_and_cannot_be_saved_ends_no_training(tmp_path: Path) -> None:
+    def full() -> None:
+        raise TrainingError("the disk limit of 1 GB is reached")
+
+    with WorkerPool(make_spec(1)) as pool, Spectators(tmp_path, pool) as by:
+        pool.reset()
+        live = LiveTraining.attach(tmp_path)
+        assert live is not None
+        answers = []
+        (tmp_path / "starts").write_text("a file where a folder should be")
+        for ask in (live.save_checkpoint, lambda: live.save_start(0)):
+            ask()
+            by.attend(TrainingStatistics(), 0.0, 0.0, lambda: False, save=full, on_pause=lambda: None)
+            answers.append(live.state().message)
+    assert answers[0] == "The checkpoint could not be saved: the disk limit of 1 GB is reached"
+    assert answers[1].startswith("The state of environment 0 could not be saved: ")
