@@ -50,6 +50,12 @@ class Algorithm(Protocol):
 
     A learner whose attribute ``waits_for_updates`` is true acts with an update at once: ``learn`` is waited for, and
     ``publish`` follows, so environments stand still meanwhile. Others leave it out.
+
+    One whose attribute ``draws_ahead`` is true draws the same whether or not the running ``learn`` has ended: then the
+    order is ``draw``, start the next ``learn``, which begins where the running one ends, wait for that one, and
+    ``publish``, which lets that one's weights act, however far the next one has come. Nothing stands still that way.
+
+    One that holds something, such as a process, may have a method ``close()``, which is called when a training ends.
     """
 
     update_interval: int

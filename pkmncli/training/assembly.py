@@ -193,10 +193,15 @@ def build_curriculum(settings: ResolvedSettings) -> Curriculum | None:
 
 
 def _set_torch_threads(count: int) -> None:
-    """Results differ between numbers of threads, so the number is a setting that the run keeps."""
+    """Results differ between numbers of threads, so the number is a setting that the run keeps.
+
+    Products of matrices in numpy take one: they are small, and other threads would be missing elsewhere.
+    """
     import torch  # noqa: PLC0415 - seconds of start-up that only a learner needs
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
     torch.set_num_threads(count)
+    threadpool_limits(1, user_api="blas")
 
 
 def check_parts(settings: ResolvedSettings) -> None:

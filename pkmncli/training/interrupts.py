@@ -5,18 +5,13 @@ Both often reach the whole group of processes. They are the parent's to handle: 
 
 from __future__ import annotations
 
-import contextlib
 import signal
-import sys
 import threading
-from collections.abc import Iterator
-from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
+from pkmncli.child_processes import SIGNALS
 from pkmncli.diagnostics import say
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class InterruptFlag:
@@ -59,25 +54,3 @@ class InterruptFlag:
         self.received = signal.Signals(number)
         if self._message:
             say(self._message)
-
-
-@contextlib.contextmanager
-def signals_held() -> Iterator[None]:
-    """While entered, signals wait; a process started meanwhile is not hit by one before it can ignore them."""
-    if sys.platform == "win32":
-        yield
-        return
-    resource_tracker.ensure_running()  # starting a process would start it, and let signals through from then on
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def ignore_signals() -> None:
-    """For a process that was started with signals held: ignores them from now on."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import pickle
-import sys
-from collections.abc import Iterator
 from multiprocessing import get_context
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+from pkmncli.child_processes import main_module_left_out, signals_held
 from pkmncli.training.channel import Channel
-from pkmncli.training.interrupts import signals_held
 from pkmncli.training.worker_process import CRASH, QUIT, USER_ERROR, run_worker
 from pkmncli.training.worker_spec import WorkerSpec
 
@@ -46,7 +43,7 @@ class WorkerLink:
             target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
         )
         try:
-            with signals_held(), _main_module_left_out():
+            with signals_held(), main_module_left_out():
                 self.process.start()
         except BaseException:
             connection.close()
@@ -99,18 +96,3 @@ class WorkerLink:
         self.process.join()
         atexit.unregister(self.process.kill)
         self.channel.close()
-
-
-@contextlib.contextmanager
-def _main_module_left_out() -> Iterator[None]:
-    """While entered, a process that is started does not run the main script, which workers need nothing of.
-
-    They would run it before anything else, and a script that trains without ``if __name__ == "__main__"`` would train
-    in each of them again.
-    """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main

@@ -13,9 +13,9 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
+from pkmncli.child_processes import ignore_signals
 from pkmncli.errors import PkmnError
 from pkmncli.training.channel import Channel
-from pkmncli.training.interrupts import ignore_signals
 from pkmncli.training.shared_block import FieldLayout, SharedBlock
 from pkmncli.training.worker import Worker, reward_names_of
 from pkmncli.training.worker_spec import WorkerSpec

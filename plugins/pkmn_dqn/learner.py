@@ -1,9 +1,9 @@
 """The DQN learner, as the trainer sees it: acting, experience, and updates that may run in another thread.
 
-Which thread touches what: ``learn`` uses the networks of :class:`pkmn_dqn.q_learning.QLearning` and what it was given
-by ``draw``, and puts down the priorities that it finds; everything else belongs to the trainer's thread. They meet in
-``publish``, which the trainer calls when no ``learn`` is running: there the weights begin to act and the priorities to
-hold. So results depend on the sequence of calls alone, never on how fast a thread is.
+Which thread touches what: ``learn`` uses :class:`pkmn_dqn.q_learning.QLearning`, which may have moved to a process of
+its own, and what it was given by ``draw``, and puts down the priorities that it finds; everything else belongs to the
+trainer's thread. They meet in ``publish``: there the weights begin to act and the priorities to hold. So results depend
+on the sequence of calls alone, never on how fast a thread is.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 
 from pkmn_dqn.decidedness import Decidedness, gaps_of
 from pkmn_dqn.exported_policy import exported_q_network
+from pkmn_dqn.network import NumpyQNetwork
 from pkmn_dqn.priorities import Priorities
-from pkmn_dqn.q_learning import Batch, QLearning
+from pkmn_dqn.q_learning import ADVISED, Batch, Drawn, Learned, QLearning
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.schedules import Schedules
 from pkmn_dqn.settings import DQNSettings
@@ -30,23 +32,16 @@ from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
-from pkmncli.learners.observations import MASK, layout_of
+from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
 from pkmncli.learners.track_record import TrackRecord
-from pkmncli.learners.weights import copy_weights, dump_network, restore_network, under
+from pkmncli.learners.weights import dump_network, restore_network, under
 
 _STATE_VERSION = 1
 _TIMED_UPDATES = 5
 _ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What one ``learn`` learns from, and what was true when it was drawn."""
-
-    batches: tuple[Batch, ...]
-    metrics: Mapping[str, float]
 
 
 class DQN:
@@ -95,12 +90,20 @@ class DQN:
         self._layout = layout_of(observation_space, action_space, "dqn")
         require_factory(settings, encoder, "dqn")
         self._encoder = encoder
-        self._learning = QLearning(self._layout, settings, seed, self._device, encoder)
-        self._acting = copy.deepcopy(self._learning.online).requires_grad_(False)
+        self._learning = LearningApart(
+            partial(QLearning, self._layout, settings, seed, self._device, encoder),
+            moves=settings.own_process and self._device.type == "cpu",
+        )
+        self._acting = copy.deepcopy(self._learning.here.online).requires_grad_(False)
+        self._numpy_acting: NumpyQNetwork | None = None  # faster, but for encoders that it doesn't know
+        if encoder is None:
+            self._numpy_acting = NumpyQNetwork(self._acting.cpu(), self._layout)
         self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
         self._priorities: Priorities | None = None  # all steps are drawn evenly
         if settings.priority_exponent > 0:
             self._priorities = Priorities(settings.buffer_size, settings.priority_exponent)
+        # What errors were found decides which steps are drawn next. On a graphics card, too, one thing follows another.
+        self.draws_ahead = self._priorities is None and self._device.type == "cpu"
         self._record = TrackRecord(
             num_envs,
             self._layout.num_actions,
@@ -203,19 +206,18 @@ class DQN:
             self._priorities.follow(self._replay.sampleable(settings.n_step))
             metrics["importance_exponent"] = self._schedules.importance_exponent(self.steps)
             metrics["greatest_priority"] = self._priorities.greatest
-        return Drawn(tuple(self._draw_batch() for _ in range(settings.gradient_steps)), metrics)
+        samples = [self._sample() for _ in range(settings.gradient_steps)]
+        return Drawn(samples, self.demonstration_weight, metrics)
 
     def learn(self, drawn: object) -> dict[str, float]:
         """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
-        updates = [self._learning.update(batch) for batch in drawn.batches]
+        learned: Learned = self._learning.learn(drawn)
         if self._priorities is not None:
-            for batch, update in zip(drawn.batches, updates, strict=True):
-                self._priorities.note(batch.rows, self._priorities_of(batch, update.td_errors))
-        all_metrics = [update.metrics for update in updates]
-        means = {name: sum(metrics[name] for metrics in all_metrics) / len(updates) for name in all_metrics[0]}
-        return means | {"updates": float(self._learning.updates)} | dict(drawn.metrics)
+            for (sample, _), td_errors in zip(drawn.samples, learned.td_errors, strict=True):
+                self._priorities.note(sample.rows, self._priorities_of(sample, td_errors))
+        return dict(learned.metrics)
 
     def time_learning(self) -> float:
         """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
@@ -223,7 +225,7 @@ class DQN:
         columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self._layout.columns.items()}
         numbers, zeros = np.zeros(size, np.int64), np.zeros(size, np.float32)
         sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.full(size, Source.RULE, np.uint8))
-        trial = copy.deepcopy(self._learning)
+        trial = self._learning.trial()
         batch = Batch.of(sample, self._device, self.demonstration_weight)
         trial.update(batch)  # the first one also allocates
         began = time.perf_counter()
@@ -232,11 +234,8 @@ class DQN:
         return (time.perf_counter() - began) / _TIMED_UPDATES * self._settings.gradient_steps
 
     def publish(self) -> None:
-        """Acts with the weights learned so far, and draws by the errors found meanwhile.
-
-        Not to be called while :meth:`learn` runs.
-        """
-        copy_weights(self._learning.online, self._acting)
+        """Acts with what the latest :meth:`learn` has learned, and draws by the errors that it found."""
+        self._learning.take_weights(self._acting)
         if self._priorities is not None:
             self._priorities.apply()
 
@@ -300,26 +299,31 @@ class DQN:
             f"dqn.learning_starts = {self._settings.learning_starts}, or give it more steps.",
         )
 
-    def _draw_batch(self) -> Batch:
-        settings, weights = self._settings, None
-        if self._priorities is None:
-            sample = self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng)
-        else:
-            exponent = self._schedules.importance_exponent(self.steps)
-            rows, weights = self._priorities.draw(settings.batch_size, exponent, self._draw_rng)
-            sample = self._replay.at(rows, settings.n_step, settings.gamma)
-        return Batch.of(sample, self._device, self.demonstration_weight, weights)
+    def close(self) -> None:
+        """Ends the process that learns, if there is one."""
+        self._learning.close()
 
-    def _priorities_of(self, batch: Batch, td_errors: torch.Tensor) -> NDArray[np.float64]:
-        errors = td_errors.abs().cpu().numpy().astype(np.float64)
-        demonstrated = batch.demonstrated.cpu().numpy()
+    def _sample(self) -> tuple[Sample, NDArray[np.float32] | None]:
+        settings = self._settings
+        if self._priorities is None:
+            return self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng), None
+        exponent = self._schedules.importance_exponent(self.steps)
+        rows, weights = self._priorities.draw(settings.batch_size, exponent, self._draw_rng)
+        return self._replay.at(rows, settings.n_step, settings.gamma), weights
+
+    def _priorities_of(self, sample: Sample, td_errors: NDArray[np.float32]) -> NDArray[np.float64]:
+        errors = np.abs(td_errors).astype(np.float64)
+        demonstrated = np.isin(sample.sources, ADVISED)
         priorities: NDArray[np.float64] = (
             errors + self._settings.priority_epsilon + self._settings.demonstration_priority * demonstrated
         )
         return priorities
 
+    def _values(self, columns: Columns) -> NDArray[np.float32]:
+        return self._torch_values(columns) if self._numpy_acting is None else self._numpy_acting(columns)
+
     @torch.inference_mode()
-    def _values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+    def _torch_values(self, columns: Columns) -> NDArray[np.float32]:
         tensors = {name: torch.tensor(array, device=self._device) for name, array in columns.items() if name != MASK}
         values: NDArray[np.float32] = self._acting(tensors).cpu().numpy()
         return values

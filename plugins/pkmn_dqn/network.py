@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.networks import ObservationNetwork, stream
-from pkmncli.learners.observations import ObservationLayout
+from pkmncli.learners.numpy_network import NumpyFeatures, numpy_layers
+from pkmncli.learners.observations import Columns, ObservationLayout
 
 
 class QNetwork(ObservationNetwork):
@@ -35,3 +38,22 @@ class QNetwork(ObservationNetwork):
             return advantage
         value: Tensor = self.value(features)
         return value + advantage - advantage.mean(dim=1, keepdim=True)
+
+
+class NumpyQNetwork:
+    """The same, but for rounding, of a network in ordinary memory that has the default encoder."""
+
+    def __init__(self, network: QNetwork, layout: ObservationLayout) -> None:
+        self._features = NumpyFeatures(network, layout)
+        self._advantage = numpy_layers(network.advantage)
+        self._value = None if network.value is None else numpy_layers(network.value)
+
+    @np.errstate(all="ignore")  # who looks at the loss says it better
+    def __call__(self, observations: Columns) -> NDArray[np.float32]:
+        """Values (n, num_actions) of all actions."""
+        features = self._features(observations)
+        advantage = self._advantage(features)
+        if self._value is None:
+            return advantage
+        values: NDArray[np.float32] = self._value(features) + advantage - advantage.mean(axis=1, keepdims=True)
+        return values

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +37,13 @@ from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.transfer import numbers_of, on_device
 from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
 
-_ADVISED = (Source.RULE, Source.LLM)
+ADVISED = (Source.RULE, Source.LLM)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A sample in tensors of its own: nothing that happens to the buffer changes it."""
+    """A sample in tensors of its own."""
 
-    rows: NDArray[np.int64]
     observations: Mapping[str, Tensor]
     actions: Tensor
     returns: Tensor
@@ -71,16 +70,33 @@ class Batch:
             return on_device(array, device)
 
         return cls(
-            sample.rows,
             {name: copied(array) for name, array in sample.observations.items()},
             copied(sample.actions),
             copied(sample.returns),
             copied(sample.discounts),
             {name: copied(array) for name, array in sample.next_observations.items()},
-            copied(np.isin(sample.sources, _ADVISED)),
+            copied(np.isin(sample.sources, ADVISED)),
             demonstration_weight,
             None if weights is None else copied(weights),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What one update, or several, learn from, and what was true when it was drawn."""
+
+    samples: Sequence[tuple[Sample, NDArray[np.float32] | None]]
+    """Steps, each with its importance weights (n,); none where they were drawn evenly."""
+    demonstration_weight: float
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What came of it: means of the updates' metrics, and of each its steps' errors (n,), values less targets."""
+
+    metrics: Mapping[str, float]
+    td_errors: Sequence[NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +172,24 @@ class QLearning:
             self._parameters, settings.learning_rate, eps=settings.adam_epsilon, fused=True
         )
         self.updates = 0
+
+    @property
+    def network(self) -> QNetwork:
+        """The network that is learned, whose weights are to act."""
+        return self.online
+
+    def learn(self, drawn: Drawn) -> Learned:
+        """Learns from all that was drawn. Raises TrainingError when a loss is not a finite number."""
+        updates = [
+            self.update(Batch.of(sample, self._device, drawn.demonstration_weight, weights))
+            for sample, weights in drawn.samples
+        ]
+        all_metrics = [update.metrics for update in updates]
+        means = {name: sum(metrics[name] for metrics in all_metrics) / len(updates) for name in all_metrics[0]}
+        return Learned(
+            means | {"updates": float(self.updates)} | dict(drawn.metrics),
+            [update.td_errors.cpu().numpy() for update in updates],
+        )
 
     def update(self, batch: Batch) -> Update:
         """Learns from one batch. Raises TrainingError when the loss is not a finite number."""

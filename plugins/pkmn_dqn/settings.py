@@ -103,6 +103,13 @@ class DQNSettings(BaseModel):
         0.2, ge=0, le=1, description="Share of the run's steps over which random actions get fewer [own]"
     )
 
+    # Processes
+    own_process: bool = Field(
+        True,
+        description="Learning moves to a process of its own after some seconds, which takes 250 MB of memory and lets "
+        "steps go on faster; not on a graphics card [own]",
+    )
+
     # Confidence
     confidence_horizon: PositiveInt = Field(
         100, description="Steps of reward that a choice is judged by [own: 1 / (1 - gamma)]"

@@ -1,8 +1,9 @@
 """The learners PPO and A2C, as the trainer sees them: acting, rollouts, and updates that may run in another thread.
 
-Which thread touches what: ``learn`` uses the network of :class:`pkmn_ppo.learning.PolicyLearning` and what it was given
-by ``draw``; everything else belongs to the trainer's thread. They meet in ``publish``, which the trainer calls when no
-``learn`` is running. So results depend on the sequence of calls alone, never on how fast a thread is.
+Which thread touches what: ``learn`` uses :class:`pkmn_ppo.learning.PolicyLearning`, which may have moved to a process
+of its own, and what it was given by ``draw``; everything else belongs to the trainer's thread. They meet in
+``publish``, which the trainer calls when no ``learn`` is running. So results depend on the sequence of calls alone,
+never on how fast a thread is.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 from pkmn_ppo.a2c import A2CLearning
 from pkmn_ppo.exported_policy import exported_actor_critic
 from pkmn_ppo.learning import Drawn, PolicyLearning
-from pkmn_ppo.policy import leads, pick
+from pkmn_ppo.policy import NumpyActorCritic, leads, pick
 from pkmn_ppo.ppo import PPOLearning
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import A2CSettings, OnPolicySettings, PPOSettings
@@ -28,11 +30,12 @@ from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError, TrainingError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
 from pkmncli.learners.track_record import TrackRecord
-from pkmncli.learners.weights import copy_weights, dump_network, restore_network, under
+from pkmncli.learners.weights import dump_network, restore_network, under
 
 _STATE_VERSION = 1
 _ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
@@ -81,8 +84,14 @@ class OnPolicyLearner:
         self._layout = layout_of(observation_space, action_space, self._name)
         require_factory(settings, encoder, self._name)
         self._encoder = encoder
-        self._learning = learning(self._layout, settings, seed, self._device, encoder)
-        self._acting = copy.deepcopy(self._learning.network).requires_grad_(False)
+        self._learning = LearningApart(
+            partial(learning, self._layout, settings, seed, self._device, encoder),
+            moves=settings.own_process and settings.overlap and self._device.type == "cpu",
+        )
+        self._acting = copy.deepcopy(self._learning.here.network).requires_grad_(False)
+        self._numpy_acting: NumpyActorCritic | None = None  # faster, but for encoders that it doesn't know
+        if encoder is None:
+            self._numpy_acting = NumpyActorCritic(self._acting.cpu(), self._layout)
         self._rollout = self._new_rollout()
         # What was drawn for the next step, and its probability's logarithm.
         self._drawn_actions = np.full(num_envs, _NOTHING, np.int64)
@@ -181,7 +190,7 @@ class OnPolicyLearner:
         rollout, self._rollout = self._rollout, self._new_rollout()
         return Drawn(
             rollout,
-            self._learning.epochs(self.update_interval, self._draw_rng),
+            self._learning.here.epochs(self.update_interval, self._draw_rng),
             self.learning_rate,
             self.ent_coef,
             {"reliability": self.reliability},
@@ -191,15 +200,16 @@ class OnPolicyLearner:
         """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
-        return self._learning.learn(drawn)
+        metrics: dict[str, float] = self._learning.learn(drawn)
+        return metrics
 
     def time_learning(self) -> float:
         """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
-        return copy.deepcopy(self._learning).time_learning(self.update_interval)
+        return self._learning.trial().time_learning(self.update_interval)
 
     def publish(self) -> None:
         """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
-        copy_weights(self._learning.network, self._acting)
+        self._learning.take_weights(self._acting)
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next. Not to be called while :meth:`learn` runs."""
@@ -261,6 +271,10 @@ class OnPolicyLearner:
             f"{lower}give it more steps.",
         )
 
+    def close(self) -> None:
+        """Ends the process that learns, if there is one."""
+        self._learning.close()
+
     @property
     def _progress(self) -> float:
         return min(1.0, self.steps / self._schedule_steps)
@@ -268,8 +282,11 @@ class OnPolicyLearner:
     def _new_rollout(self) -> Rollout:
         return Rollout(self._layout.columns, self._settings.n_steps, self._num_envs)
 
-    @torch.inference_mode()
     def _evaluate(self, columns: Columns) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return self._torch_evaluate(columns) if self._numpy_acting is None else self._numpy_acting(columns)
+
+    @torch.inference_mode()
+    def _torch_evaluate(self, columns: Columns) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         policy, values = self._acting(
             {name: torch.tensor(array, device=self._device) for name, array in columns.items()}
         )

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from pkmn_ppo.settings import OnPolicySettings
 from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.networks import ObservationNetwork, stream
-from pkmncli.learners.observations import MASK, ObservationLayout
+from pkmncli.learners.numpy_network import NumpyFeatures, numpy_layers
+from pkmncli.learners.observations import MASK, Columns, ObservationLayout
 
 _FORBIDDEN = -1e8
 """Logit of a forbidden press: its exponential is 0, and 0 times it is still 0, as 0 times minus infinity is not."""
@@ -77,6 +78,23 @@ class ActorCritic(ObservationNetwork):
                 nn.init.orthogonal_(module.weight, gains.get(module, math.sqrt(2)))
                 assert module.bias is not None
                 nn.init.zeros_(module.bias)
+
+
+class NumpyActorCritic:
+    """The same, but for rounding, of a network in ordinary memory that has the default encoder."""
+
+    def __init__(self, network: ActorCritic, layout: ObservationLayout) -> None:
+        self._features = NumpyFeatures(network, layout)
+        self._policy, self._value = numpy_layers(network.policy), numpy_layers(network.value)
+
+    @np.errstate(all="ignore")  # who acts looks whether all is finite
+    def __call__(self, observations: Columns) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Logarithms (n, num_actions) of the probabilities of presses, and values (n,)."""
+        features = self._features(observations)
+        logits = np.where(observations[MASK] == 0, np.float32(_FORBIDDEN), self._policy(features))
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return logits, self._value(features)[:, 0]
 
 
 def leads(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

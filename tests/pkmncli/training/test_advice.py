@@ -250,7 +250,9 @@ def test_options_that_cannot_be_are_told_in_one_line(
     assert list(tmp_path.glob("runs/*")) == []
 
 
-@pytest.mark.parametrize(("strategy", "low", "high"), [("llm_heavy", 0.7, 0.9), ("rule_heavy", 0.1, 0.3)])
+@pytest.mark.parametrize(
+    ("strategy", "low", "high"), [pytest.param("llm_heavy", 0.7, 0.9, marks=pytest.mark.long), ("rule_heavy", 0.1, 0.3)]
+)
 def test_the_model_has_the_share_that_the_strategy_gives_it(
     strategy: str, low: float, high: float, pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:

@@ -68,6 +68,47 @@ def test_the_update_of_a_learner_that_waits_for_it_acts_at_once() -> None:
     assert seen == [(number, float(number), {"unpublished": False}) for number in (1, 2, 3)]
 
 
+def test_one_that_draws_ahead_is_given_the_next_batch_before_its_update_has_ended() -> None:
+    class AheadLearner(CountingLearner):
+        draws_ahead = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls: list[str] = []
+            self.learned_drawn: list[object] = []
+
+        def draw(self) -> object | None:
+            self.calls.append("draw")
+            if self.drawn:
+                self.may_finish.release()  # only now the update before can end
+            return super().draw()
+
+        def learn(self, drawn: object) -> dict[str, float]:
+            self.learned_drawn.append(drawn)
+            return super().learn(drawn)
+
+        def publish(self) -> None:
+            self.calls.append("publish")
+
+    learner = AheadLearner()
+    thread = LearnerThread(learner)
+    metrics = [thread.next_window() for _window in range(3)]
+    learner.may_finish.release()
+    assert thread.wait() == {"update": 3.0}
+    thread.close()
+    assert metrics == [{}, {"update": 1.0}, {"update": 2.0}]
+    assert learner.calls == ["draw", "draw", "publish", "draw", "publish"]
+    assert learner.learned_drawn == [1, 2, 3]
+
+
+def test_what_a_learner_holds_ends_with_the_training() -> None:
+    learner = CountingLearner()
+    ended = []
+    learner.close = lambda: ended.append(True)  # type: ignore[attr-defined]
+    LearnerThread(learner).close()
+    assert ended == [True]
+
+
 def test_a_waited_for_update_acts_only_after_the_window_even_when_resumed() -> None:
     learner = CountingLearner()
     thread = LearnerThread(learner)

@@ -25,8 +25,8 @@ NEAR_THE_END = ("os.rename", "decisions", 9)
     ("mode", "envs", "moments"),
     [
         ("rl-only", 1, [WITHIN_THE_FIRST_WINDOW, BEFORE_IT_IS_IN_THE_INDEX]),
-        ("rl-only", 2, [WRITING_A_CHECKPOINT]),
-        ("adaptive", 1, [BEFORE_A_CHECKPOINT_APPEARS, NEAR_THE_END]),
+        pytest.param("rl-only", 2, [WRITING_A_CHECKPOINT], marks=pytest.mark.long),
+        pytest.param("adaptive", 1, [BEFORE_A_CHECKPOINT_APPEARS, NEAR_THE_END], marks=pytest.mark.long),
         ("adaptive", 2, [BETWEEN_TWO_TABLES, BEFORE_THE_OLD_EXPERIENCE_GOES]),
     ],
 )

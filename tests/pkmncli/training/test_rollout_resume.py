@@ -37,9 +37,9 @@ BETWEEN_TWO_TABLES = ("os.rename", "metrics", 2)
 @pytest.mark.parametrize(
     ("rl", "mode", "envs", "moment"),
     [
-        ("ppo", "rl-only", 1, BETWEEN_TWO_TABLES),
+        pytest.param("ppo", "rl-only", 1, BETWEEN_TWO_TABLES, marks=pytest.mark.long),
         ("ppo", "adaptive", 2, WRITING_A_CHECKPOINT),
-        ("a2c", "adaptive", 2, BEFORE_IT_APPEARS),
+        pytest.param("a2c", "adaptive", 2, BEFORE_IT_APPEARS, marks=pytest.mark.long),
     ],
 )
 def test_a_killed_training_goes_on_as_if_nothing_had_happened(

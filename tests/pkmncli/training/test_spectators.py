@@ -55,7 +55,7 @@ def paused_at(live: LiveTraining) -> int:
     return int(wait_until(lambda: live.state().paused and live.state()).steps)
 
 
-@pytest.mark.parametrize("envs", [1, 2])
+@pytest.mark.parametrize("envs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_paused_training_takes_exactly_the_steps_of_one_that_was_not(
     envs: int,
     pkmn: Callable[..., Any],

@@ -113,6 +113,7 @@ def test_the_best_is_found_and_the_bad_one_stopped(unbroken: tuple[str, str, Pat
     assert "2 complete, 1 pruned, 0 failed." in lines
 
 
+@pytest.mark.long
 def test_the_preset_trains_as_the_best_trial_did(
     assert_same_course: Callable[[Path, Path], None], pkmn: Pkmn, small_training: list[str], tmp_path: Path
 ) -> None:
@@ -185,6 +186,7 @@ def test_ctrl_c_and_kill_lose_nothing(
         assert_same_course(runs / name, folder / "runs" / "it" / name)
 
 
+@pytest.mark.long
 def test_a_figure_that_there_is_not_ends_it(pkmn: Pkmn, tmp_path: Path) -> None:
     head = HEAD.replace("interval = 120", 'objective = "learner/td_eror"').replace("seeds = 2", "seeds = 1")
     (tmp_path / "it.toml").write_text(tuning(head, steps=100))
@@ -196,6 +198,7 @@ def test_a_figure_that_there_is_not_ends_it(pkmn: Pkmn, tmp_path: Path) -> None:
     assert (result.code, result.err) == (2, "'startr' is no milestone of this game: did you mean 'starter'?\n")
 
 
+@pytest.mark.long
 def test_trials_that_cannot_train_are_told_and_end_it(pkmn: Pkmn, tmp_path: Path) -> None:
     """Each failure is a line; where there is nothing else, the third is the last."""
     (tmp_path / "it.toml").write_text(tuning(HEAD.replace("trials = 3", "trials = 9"), more="disk_limit_gb = 1e-9\n"))
@@ -208,6 +211,7 @@ def test_trials_that_cannot_train_are_told_and_end_it(pkmn: Pkmn, tmp_path: Path
     assert result.err.splitlines()[-1].startswith("all of the first 3 trials failed: seed 0 failed with exit code 5")
 
 
+@pytest.mark.long
 def test_a_run_that_measures_nothing_is_a_failed_trial(pkmn: Pkmn, tmp_path: Path) -> None:
     """Unlike a name that no run has a metric of: others may get further."""
     (tmp_path / "it.toml").write_text(tuning(HEAD.replace("trials = 3", "trials = 2"), steps=10))

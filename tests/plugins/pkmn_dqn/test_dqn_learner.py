@@ -193,7 +193,7 @@ def test_without_its_experience_a_learner_first_collects_anew(scripted_training:
     weights_only.run(30)
     drawn = weights_only.learner.draw()
     assert drawn is not None
-    assert all(int(row) in weights_only.learner._replay.sampleable(5) for row in drawn.batches[0].rows)
+    assert all(int(row) in weights_only.learner._replay.sampleable(5) for row in drawn.samples[0][0].rows)
 
 
 def test_a_mask_that_allows_nothing_is_an_error(scripted_training: Any) -> None:

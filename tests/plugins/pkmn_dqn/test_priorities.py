@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.priorities import Priorities
+from pkmn_dqn.q_learning import Drawn, Learned
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source
 
@@ -148,18 +149,20 @@ def test_learning_moves_priorities_to_the_errors_found(scripted_training: Any) -
     drawn = learner.draw()
     assert drawn is not None
     errors = {}
-    for batch in drawn.batches:
-        assert batch.weights is not None
-        assert batch.weights.max() == 1.0
-    original = learner._learning.update
+    for _, weights in drawn.samples:
+        assert weights is not None
+        assert weights.max() == 1.0
+    learning = learner._learning.here
+    original = learning.learn
 
-    def watched(batch: Any) -> Any:
-        update = original(batch)
-        bonus = 5.0 * np.isin(learner._replay.at(batch.rows, 3, 0.99).sources, (Source.RULE, Source.LLM))
-        errors.update(zip(batch.rows.tolist(), update.td_errors.abs().numpy() + bonus, strict=True))
-        return update
+    def watched(drawn: Drawn) -> Learned:
+        learned = original(drawn)
+        for (sample, _), td_errors in zip(drawn.samples, learned.td_errors, strict=True):
+            bonus = 5.0 * np.isin(sample.sources, (Source.RULE, Source.LLM))
+            errors.update(zip(sample.rows.tolist(), np.abs(td_errors) + bonus, strict=True))
+        return learned
 
-    learner._learning.update = watched  # type: ignore[method-assign]
+    learning.learn = watched  # type: ignore[method-assign]
     learner.learn(drawn)
     priorities = learner._priorities
     assert priorities is not None
@@ -184,8 +187,8 @@ def test_rows_that_left_the_buffer_while_being_learned_from_are_passed_over(scri
     assert drawn is not None
     assert later is not None
     rows = learner._replay.sampleable(2)
-    assert all(int(row) not in rows for row in drawn.batches[0].rows)
-    assert all(int(row) in rows for row in later.batches[0].rows)
+    assert all(int(row) not in rows for row in drawn.samples[0][0].rows)
+    assert all(int(row) in rows for row in later.samples[0][0].rows)
     assert learner._priorities is not None
     assert np.count_nonzero(learner._priorities._tree.values) == len(rows) == 60 - 2 * 2
 
@@ -193,7 +196,7 @@ def test_rows_that_left_the_buffer_while_being_learned_from_are_passed_over(scri
 def test_even_draws_keep_no_priorities(scripted_training: Any) -> None:
     training = scripted_training().run(60)
     assert not any("priorit" in name for name in training.learner.state_dict())
-    assert all(batch.weights is None for batch in training.learner.draw().batches)
+    assert all(weights is None for _, weights in training.learner.draw().samples)
     assert "importance_exponent" not in training.metrics[-1]
 
 

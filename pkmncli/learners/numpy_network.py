@@ -1,0 +1,147 @@
+"""The arithmetic of a network in numpy, for the few observations of one step.
+
+For so few rows torch spends most of its time on finding out what to do: in the middle of a training an answer takes a
+third of the time here. Layers read the very weights of the torch network, so they need no news of an update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from pkmncli.learners.networks import ObservationNetwork
+from pkmncli.learners.observations import SCREEN, VECTOR, Columns, ObservationLayout
+
+Rows = NDArray[np.float32]
+"""Numbers of n observations, (n, ...)."""
+
+_BYTES = np.arange(256, dtype=np.uint8)
+_PIXELS = (np.stack((_BYTES >> 4, _BYTES & 15), axis=-1) * np.float32(1 / 15)).view(np.float64)[:, 0]
+"""The two pixels of each packed byte, as :func:`pkmncli.learners.networks.unpack_screen` has them, side by side in one
+number of eight bytes."""
+
+NumpyLayers = Callable[[Rows], Rows]
+"""Layers one after the other."""
+
+
+class NumpyFeatures:
+    """What an :class:`ObservationNetwork` with the default encoder makes of observations, but for rounding."""
+
+    def __init__(self, network: ObservationNetwork, layout: ObservationLayout) -> None:
+        """Reads the weights of a network, which must be in ordinary memory and stay the network's own."""
+        self._screen = self._vector = None
+        if network.screen is not None:
+            height, width = layout.screen_shape[-2], layout.screen_shape[-1] * 2
+            frames = layout.screen_shape[0] if len(layout.screen_shape) == 3 else 1
+            self._screen = numpy_layers(network.screen, (frames, height, width))
+        if network.vector is not None:
+            self._vector = numpy_layers(network.vector)
+
+    def __call__(self, columns: Columns) -> Rows:
+        """Features (n, num_features) of observations; see :meth:`ObservationNetwork.features`."""
+        branches = []
+        if self._screen is not None:
+            packed = columns[SCREEN]
+            pixels = _PIXELS.take(packed.reshape(len(packed), -1)).view(np.float32)
+            branches.append(self._screen(pixels))
+        if self._vector is not None:
+            branches.append(self._vector(columns[VECTOR]))
+        return branches[0] if len(branches) == 1 else np.concatenate(branches, axis=1)
+
+
+def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = None) -> NumpyLayers:
+    """The layers of a torch ``Sequential``, of the kinds that this project's networks are made of.
+
+    Args:
+        module: layers in ordinary memory.
+        image_shape: channels, height and width of what the first layer reads, where that is a convolution. Images are
+            handed over as (n, channels * height * width).
+
+    Raises:
+        TypeError: a layer is of another kind.
+    """
+    layers: list[NumpyLayers] = []
+    shape = image_shape
+    for layer in cast(Sequence[nn.Module], module):
+        if isinstance(layer, nn.Conv2d):
+            assert shape is not None
+            step, shape = _convolution(layer, shape)
+        elif isinstance(layer, nn.Linear):
+            step = _linear(layer)
+        elif isinstance(layer, nn.LayerNorm):
+            step = _layer_norm(layer)
+        elif isinstance(layer, nn.ReLU):
+            step = _relu
+        elif isinstance(layer, nn.Flatten):  # they are flat already
+            continue
+        else:
+            raise TypeError(f"no arithmetic in numpy for a layer of type {type(layer).__name__}")
+        layers.append(step)
+
+    def run(rows: Rows) -> Rows:
+        for layer in layers:
+            rows = layer(rows)
+        return rows
+
+    return run
+
+
+def _convolution(layer: nn.Conv2d, shape: tuple[int, int, int]) -> tuple[NumpyLayers, tuple[int, int, int]]:
+    """A convolution without padding as one product of matrices: of its patches and its weights."""
+    channels, height, width = shape
+    (kernel_height, kernel_width), (down, right) = layer.kernel_size, layer.stride
+    rows, columns = (height - kernel_height) // down + 1, (width - kernel_width) // right + 1
+    corners = (np.arange(rows)[:, None] * down * width + np.arange(columns) * right).reshape(-1, 1)
+    within = np.arange(kernel_height)[:, None] * width + np.arange(kernel_width)
+    patches = corners + (np.arange(channels)[:, None, None] * height * width + within).reshape(1, -1)
+    weight, bias = _array(layer.weight).reshape(layer.out_channels, -1).T, _array(layer.bias)
+
+    def convolve(images: Rows) -> Rows:
+        n = len(images)
+        found = images.take(patches, axis=1).reshape(n * len(patches), -1) @ weight
+        found += bias
+        return np.ascontiguousarray(found.reshape(n, len(patches), -1).transpose(0, 2, 1)).reshape(n, -1)
+
+    return convolve, (layer.out_channels, rows, columns)
+
+
+def _linear(layer: nn.Linear) -> NumpyLayers:
+    weight, bias = _array(layer.weight).T, _array(layer.bias)
+
+    def multiply(rows: Rows) -> Rows:
+        found: Rows = rows @ weight
+        found += bias
+        return found
+
+    return multiply
+
+
+def _layer_norm(layer: nn.LayerNorm) -> NumpyLayers:
+    weight, bias, eps = _array(layer.weight), _array(layer.bias), np.float32(layer.eps)
+
+    def normalise(rows: Rows) -> Rows:
+        centred: Rows = rows - rows.mean(axis=1, keepdims=True)
+        centred /= np.sqrt((centred * centred).mean(axis=1, keepdims=True) + eps)
+        centred *= weight
+        centred += bias
+        return centred
+
+    return normalise
+
+
+def _relu(rows: Rows) -> Rows:
+    """In place: the rows are what the layer before has made."""
+    np.maximum(rows, 0, out=rows)
+    return rows
+
+
+def _array(weights: torch.Tensor | None) -> NDArray[np.float32]:
+    """The memory of weights itself."""
+    assert weights is not None
+    array: NDArray[np.float32] = weights.detach().numpy()
+    return array

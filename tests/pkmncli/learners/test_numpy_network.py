@@ -1,0 +1,92 @@
+"""Networks in numpy give what torch gives, also after their weights have changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pkmn_dqn.network import NumpyQNetwork, QNetwork
+from pkmn_dqn.settings import DQNSettings
+from pkmn_ppo.policy import ActorCritic, NumpyActorCritic
+from pkmn_ppo.settings import PPOSettings
+from pkmncli.learners.numpy_network import numpy_layers
+from pkmncli.learners.observations import MASK, ObservationLayout, layout_of
+
+ACTIONS = gymnasium.spaces.Discrete(9)
+SCREEN = {"screen": gymnasium.spaces.Box(0, 255, (72, 40), np.uint8)}
+FRAMES = {"screen": gymnasium.spaces.Box(0, 255, (3, 40, 24), np.uint8)}
+VECTOR = {"state": gymnasium.spaces.Box(0, 1, (25,), np.float32)}
+KINDS = [SCREEN, VECTOR, SCREEN | VECTOR, FRAMES | VECTOR]
+
+
+def layout(spaces: dict[str, Any]) -> ObservationLayout:
+    mask = {MASK: gymnasium.spaces.Box(0, 1, (9,), np.int8)}
+    return layout_of(gymnasium.spaces.Dict(spaces | mask), ACTIONS, "test")
+
+
+def seen(found: ObservationLayout, rows: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(rows)
+    columns = {
+        name: rng.integers(0, 256, (rows, *shape), np.uint8) if kind is np.uint8 else rng.random((rows, *shape), kind)
+        for name, (shape, kind) in found.columns.items()
+    }
+    columns[MASK] = rng.integers(0, 2, (rows, 9), np.uint8)
+    columns[MASK][:, 4] = 1
+    return columns
+
+
+def changed(network: nn.Module) -> None:
+    """As an update changes it: in place."""
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.add_(torch.randn_like(weights), alpha=0.02)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 33])
+@pytest.mark.parametrize("dueling", [True, False])
+@pytest.mark.parametrize("spaces", KINDS)
+def test_values_are_those_of_torch(spaces: dict[str, Any], dueling: bool, rows: int) -> None:
+    found = layout(spaces)
+    network = QNetwork(found, DQNSettings(dueling=dueling)).requires_grad_(False)
+    in_numpy = NumpyQNetwork(network, found)
+    before = in_numpy(seen(found, rows))
+    changed(network)
+    values = in_numpy(seen(found, rows))
+    expected = network({name: torch.tensor(column) for name, column in seen(found, rows).items()}).numpy()
+    np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-5)
+    assert values.dtype == np.float32
+    assert np.abs(before - values).max() > 1e-3, "it read the weights anew"
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("spaces", KINDS)
+def test_policies_and_values_are_those_of_torch(spaces: dict[str, Any], rows: int) -> None:
+    found = layout(spaces)
+    network = ActorCritic(found, PPOSettings()).requires_grad_(False)
+    in_numpy = NumpyActorCritic(network, found)
+    changed(network)
+    columns = seen(found, rows)
+    log_probs, values = in_numpy(columns)
+    policy, expected = network({name: torch.tensor(column) for name, column in columns.items()})
+    np.testing.assert_allclose(log_probs, policy.log_probs.numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(values, expected.numpy(), rtol=1e-4, atol=1e-5)
+    assert np.exp(log_probs.astype(float)).sum(axis=1) == pytest.approx(1, abs=1e-6)
+    assert (np.exp(log_probs)[columns[MASK] == 0] == 0).all()
+
+
+def test_what_is_looked_at_is_left_as_it_was() -> None:
+    found = layout(SCREEN | VECTOR)
+    columns = seen(found, 2)
+    kept = {name: column.copy() for name, column in columns.items()}
+    NumpyQNetwork(QNetwork(found, DQNSettings()).requires_grad_(False), found)(columns)
+    assert all((columns[name] == kept[name]).all() for name in kept)
+
+
+def test_a_layer_of_another_kind_is_refused() -> None:
+    with pytest.raises(TypeError, match="Dropout"):
+        numpy_layers(nn.Sequential(nn.Linear(2, 2), nn.Dropout()))
