@@ -71,8 +71,8 @@ class Calibration:
 def calibrate(views: RunViews, conditions: Sequence[Condition]) -> list[Calibration]:
     """The calibration of everyone who decided, in the order of :class:`pkmncli.api.Source`."""
     condition, parameters = where(conditions)
-    # A table by hand or from elsewhere may say more than 1, or nothing that is a number. The functions least and greatest
-    # would take three times as long as all the rest.
+    # A table by hand or from elsewhere may say more than 1, or nothing that is a number. The functions least and
+    # greatest would take three times as long as all the rest.
     sure = "CASE WHEN confidence > 1 THEN 1 WHEN confidence > 0 THEN confidence ELSE 0 END"
     _, rows = views.query(
         f"""

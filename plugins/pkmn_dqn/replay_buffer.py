@@ -78,7 +78,8 @@ class ReplayBuffer:
         self.num_envs = num_envs
         self.capacity = capacity
         self.segment_steps = num_envs * max(1, segment_steps // num_envs)
-        slots = -(-capacity // self.segment_steps) + 2  # one being filled, one being given up
+        # One more than are drawn from: when a segment begins, the one that was there is too old.
+        slots = -(-capacity // self.segment_steps) + 1
         self._size = slots * self.segment_steps
         # Memory is taken as rows are written: until then the system has only promised it.
         try:
