@@ -9,6 +9,7 @@ is learned is the same wherever it happens.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import logging
 import pickle
@@ -71,7 +72,7 @@ class LearningApart(Generic[LearningT]):
         self.here = build()
         """The learning as it was before it moved, if it did."""
         self._build = build
-        self._moves = moves
+        self._moves = self._may_move = moves
         self._seconds = 0.0
         self._learned = 0
         self._untaken: deque[int] = deque()  # places of the updates whose weights were not taken yet
@@ -97,8 +98,8 @@ class LearningApart(Generic[LearningT]):
             result = self.here.learn(drawn)
             _flat(self.here.network, self._aside[self._learned % len(self._aside)])
             self._seconds += time.perf_counter() - began
-            if self._moves and self._seconds > MOVES_AFTER_SECONDS:
-                self._moves = False  # once, whatever comes of it
+            if self._may_move and self._seconds > MOVES_AFTER_SECONDS:
+                self._may_move = False  # it is tried once
                 self._process = _LearningProcess.start(self._build, self._aside)
         self._untaken.append(self._learned % len(self._aside))
         self._learned += 1
@@ -140,9 +141,16 @@ class LearningApart(Generic[LearningT]):
         return copy.deepcopy(self.here)
 
     def close(self) -> None:
-        """Ends the process, if there is one."""
-        if self._process is not None:
-            self._process.end()
+        """Ends the process, if there is one: what was learned there goes on here. Not to be called while it learns."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if self._moved:
+            self._moved = False
+            with contextlib.suppress(TrainingError):  # it is gone, and that was told when it was missed
+                self.here.load_state_dict(process.call("state_dict"))
+            self._seconds, self._may_move = 0.0, self._moves
+        process.end()
 
     def _move(self, process: _LearningProcess) -> None:
         """Moves to the process if it has started by now; stays for good if that failed."""
@@ -178,7 +186,8 @@ class _LearningProcess:
         """
         try:
             pickle.dumps(build)
-        except (pickle.PicklingError, AttributeError, TypeError):  # an encoder made inside a function, say
+        except (pickle.PicklingError, AttributeError, TypeError) as error:  # an encoder made inside a function, say
+            logger.info("learning stays in the trainer's process: %s", error)
             return None
         context = torch.multiprocessing.get_context("spawn")
         connection, theirs = context.Pipe()
@@ -188,9 +197,10 @@ class _LearningProcess:
         try:
             with signals_held(), main_module_left_out():
                 process.start()
-        except BaseException:
+        except OSError as error:  # the system has no room for one more
             connection.close()
-            raise
+            logger.warning("learning stays in the trainer's process: %s", error)
+            return None
         finally:
             theirs.close()
         return cls(process, connection)

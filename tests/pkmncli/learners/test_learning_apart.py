@@ -154,6 +154,29 @@ def test_a_process_that_does_not_start_leaves_learning_where_it_is(
     assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
 
 
+def test_a_system_without_room_for_a_process_leaves_learning_where_it_is(
+    moves_at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> None:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr("multiprocessing.context.SpawnProcess.start", refused)
+    stream = LearnerStream(learner("dqn")).run(80)
+    unbroken = LearnerStream(learner("dqn", own_process=False)).run(80)
+    assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
+
+
+def test_a_closed_learner_goes_on_here(moves_at_once: None) -> None:
+    stream = LearnerStream(learner("dqn"))
+    pid = moved(stream)
+    stream.run(20).learner.close()
+    assert pid not in children()
+    unbroken = LearnerStream(learner("dqn", own_process=False)).run(stream.step)
+    assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
+    assert same(stream.run(40).learner.state_dict(), unbroken.run(40).learner.state_dict())
+    stream.learner.close()
+
+
 def test_errors_there_are_raised_here(moves_at_once: None) -> None:
     stream = LearnerStream(learner("dqn"))
     moved(stream)
