@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from types import ModuleType
@@ -35,16 +36,20 @@ def ignore_signals() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
+_one_at_a_time = threading.Lock()
+
+
 @contextlib.contextmanager
 def main_module_left_out() -> Iterator[None]:
-    """While entered, a process that is started does not run the main script, which workers need nothing of.
+    """While entered, a process that is started does not run the main script, which it needs nothing of.
 
     They would run it before anything else, and a script that trains without ``if __name__ == "__main__"`` would train
     in each of them again.
     """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
+    with _one_at_a_time:  # the learner's thread and the trainer's may both start one
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main

@@ -53,9 +53,11 @@ class Algorithm(Protocol):
 
     One whose attribute ``draws_ahead`` is true draws the same whether or not the running ``learn`` has ended: then the
     order is ``draw``, start the next ``learn``, which begins where the running one ends, wait for that one, and
-    ``publish``, which lets that one's weights act, however far the next one has come. Nothing stands still that way.
+    ``publish(begun=True)``, which lets that one's weights act, however far the next one has come. Nothing stands still
+    that way.
 
-    One that holds something, such as a process, may have a method ``close()``, which is called when a training ends.
+    Two more methods are called where there are any: ``learn_beside()`` before a training which goes on stepping while
+    it learns, and ``close()`` when that ends, to let go of what the learner holds, such as a process.
     """
 
     update_interval: int

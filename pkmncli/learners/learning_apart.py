@@ -9,6 +9,7 @@ is learned is the same wherever it happens.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import copy
 import logging
@@ -16,7 +17,6 @@ import pickle
 import time
 import traceback
 import weakref
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -58,114 +58,110 @@ LearningT = TypeVar("LearningT", bound=Learning)
 
 
 class LearningApart(Generic[LearningT]):
-    """A :class:`Learning` that moves to a process of its own when that pays.
+    """A :class:`Learning` that may move to a process of its own.
 
     What an update has changed is copied aside, by turns to two places. So the weights of one update can be taken while
     the next one is under way, and it doesn't matter how far that is.
 
     Args:
         build: builds it, the same each time; in the process too, so it must be picklable to move.
-        moves: off to stay where it is.
     """
 
-    def __init__(self, build: Callable[[], LearningT], *, moves: bool) -> None:
+    def __init__(self, build: Callable[[], LearningT]) -> None:
         self.here = build()
         """The learning as it was before it moved, if it did."""
+        self.learned = 0
+        """Updates since it was built or loaded."""
         self._build = build
-        self._moves = self._may_move = moves
         self._seconds = 0.0
-        self._learned = 0
-        self._untaken: deque[int] = deque()  # places of the updates whose weights were not taken yet
-        self._aside = [_flat(self.here.network) for _ in range(2)]
-        if moves:
+        self._aside = [flat_weights(self.here.network) for _ in range(2)]
+        self._may_move = self._moved = False
+        self._process: _LearningProcess | None = None
+
+    def may_move(self) -> None:
+        """From now on it moves when that pays. To be called before it learns."""
+        with contextlib.suppress(OSError, RuntimeError):  # no memory that processes can share: it stays
             for weights in self._aside:
                 weights.share_memory_()  # type: ignore[no-untyped-call]
-        self._process: _LearningProcess | None = None
-        self._moved = False
+            self._may_move = True
 
     def learn(self, drawn: Any) -> Any:
         """Learns, and gives what the learning gives, or raises what it raises.
 
         Raises:
-            TrainingError: the process ended by itself.
+            TrainingError: the process that learned has ended.
         """
         if self._process is not None and not self._moved:
             self._move(self._process)
+        place = self.learned % len(self._aside)
         if self._process is not None and self._moved:
-            result = self._process.call("learn", drawn)
-        else:
-            began = time.perf_counter()
-            result = self.here.learn(drawn)
-            _flat(self.here.network, self._aside[self._learned % len(self._aside)])
-            self._seconds += time.perf_counter() - began
-            if self._may_move and self._seconds > MOVES_AFTER_SECONDS:
-                self._may_move = False  # it is tried once
-                self._process = _LearningProcess.start(self._build, self._aside)
-        self._untaken.append(self._learned % len(self._aside))
-        self._learned += 1
+            result = self._process.call("learn", drawn, place)
+            self.learned += 1
+            return result
+        began = time.perf_counter()
+        result = self.here.learn(drawn)
+        flat_weights(self.here.network, self._aside[place])
+        self._seconds += time.perf_counter() - began
+        self.learned += 1
+        if self._may_move and self._seconds > MOVES_AFTER_SECONDS:
+            self._may_move = False  # it is tried once
+            self._process = _LearningProcess.start(self._build, self._aside)
         return result
 
-    def take_weights(self, network: nn.Module) -> None:
-        """Gives a network of the same kind the weights of the oldest update that they were not taken of yet.
+    def take_weights(self, network: nn.Module, update: int) -> None:
+        """Gives a network of the same kind the weights of an update, by its number from 0 on.
 
-        That update must have ended; the next one may be under way. Without one, nothing happens.
+        It must be the latest that has ended, or the one before; -1 is what it began with. Another one may be under way.
         """
-        if not self._untaken:
-            return
         weights = list(network.parameters())
-        pieces = torch.split(self._aside[self._untaken.popleft()], [one.numel() for one in weights])
+        aside = self._aside[update % len(self._aside)].to(weights[0].device)
         with torch.no_grad():  # into the memory that they have, which others look at
-            for mine, its in zip(weights, pieces, strict=True):
+            for mine, its in zip(weights, torch.split(aside, [one.numel() for one in weights]), strict=True):
                 mine.copy_(its.view_as(mine))
 
     def state_dict(self) -> dict[str, Any]:
-        """The learning's, and whether an update's weights were not taken yet. Not to be called while it learns."""
+        """The learning's. Not to be called while it learns.
+
+        Raises:
+            TrainingError: the process that learned has ended.
+        """
         if self._process is not None and self._moved:
             state: dict[str, Any] = self._process.call("state_dict")
-        else:
-            state = self.here.state_dict()
-        return state | {"untaken": len(self._untaken)}
+            return state
+        return self.here.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`. Raises CheckpointError where that is of another network."""
-        self.here.load_state_dict({name: value for name, value in state.items() if name != "untaken"})
+        """Goes on from :meth:`state_dict`, here. Raises CheckpointError where that is of another network."""
+        self.close()
+        self._process, self._moved = None, False
+        self.here.load_state_dict(state)
+        self.learned = 0
         for weights in self._aside:
-            _flat(self.here.network, weights)
-        self._learned = min(int(state.get("untaken", 1)), 1)  # the first place holds what is to be taken
-        self._untaken = deque(range(self._learned))
-        if self._process is not None and self._moved:
-            self._hand_over(self._process)
+            flat_weights(self.here.network, weights)
 
     def trial(self) -> LearningT:
         """A copy to try something on."""
         return copy.deepcopy(self.here)
 
     def close(self) -> None:
-        """Ends the process, if there is one: what was learned there goes on here. Not to be called while it learns."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if self._moved:
-            self._moved = False
-            with contextlib.suppress(TrainingError):  # it is gone, and that was told when it was missed
-                self.here.load_state_dict(process.call("state_dict"))
-            self._seconds, self._may_move = 0.0, self._moves
-        process.end()
+        """Ends the process, if there is one, with all that was learned there."""
+        if self._process is not None:
+            self._process.end()
 
     def _move(self, process: _LearningProcess) -> None:
         """Moves to the process if it has started by now; stays for good if that failed."""
         try:
             if process.ready():
-                self._hand_over(process)
+                process.call("load_state_dict", self.here.state_dict())
                 self._moved = True
-        except TrainingError as error:
+        except (_NotStartedError, TrainingError) as error:
             logger.warning("learning stays in the trainer's process: %s", error)
             process.end()
             self._process = None
 
-    def _hand_over(self, process: _LearningProcess) -> None:
-        process.call("load_state_dict", self.here.state_dict())
-        process.call("count_from", self._learned)
+
+class _NotStartedError(Exception):
+    """The process ended before it could say that it is ready."""
 
 
 class _LearningProcess:
@@ -178,110 +174,103 @@ class _LearningProcess:
 
     @classmethod
     def start(cls, build: Callable[[], Learning], aside: Sequence[Tensor]) -> _LearningProcess | None:
-        """Starts it and doesn't wait; nothing where what it learns with cannot be handed over.
+        """Starts it and doesn't wait; nothing where it can't be started or what it learns with be handed over.
 
         Args:
             build: builds the learning.
             aside: memory that both see, where the weights of each update are copied to, by turns.
         """
-        try:
-            pickle.dumps(build)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:  # an encoder made inside a function, say
-            logger.info("learning stays in the trainer's process: %s", error)
-            return None
         context = torch.multiprocessing.get_context("spawn")
-        connection, theirs = context.Pipe()
-        process = context.Process(
-            target=_run, args=(theirs, build, aside, torch.get_num_threads()), name="pkmn-learning", daemon=True
-        )
-        try:
-            with signals_held(), main_module_left_out():
-                process.start()
-        except OSError as error:  # the system has no room for one more
-            connection.close()
-            logger.warning("learning stays in the trainer's process: %s", error)
-            return None
-        finally:
-            theirs.close()
+        with contextlib.ExitStack() as unless_started:
+            try:
+                connection, theirs = map(unless_started.enter_context, context.Pipe())
+                arguments = (theirs, build, aside, torch.get_num_threads())
+                process = context.Process(target=_run, args=arguments, name="pkmn-learning", daemon=True)
+                with signals_held(), main_module_left_out():
+                    process.start()
+            # No room for one more; an encoder of the main script, or made in a function; a process that may have none.
+            except (OSError, pickle.PicklingError, AttributeError, TypeError, AssertionError) as error:
+                logger.warning("learning stays in the trainer's process: %s", error)
+                return None
+            unless_started.pop_all()
+        theirs.close()
+        atexit.register(process.kill)  # multiprocessing itself would send a SIGTERM, which it ignores
         return cls(process, connection)
 
     def ready(self) -> bool:
-        """Whether it has started by now. Asks for its first words, so once it is, don't ask again."""
+        """Whether it has started by now. Once it has, don't ask again. Raises _NotStartedError when it never will."""
         try:
             return self._connection.poll() and self._connection.recv() == _READY
         except (EOFError, OSError):
-            raise self._gone() from None
+            raise _NotStartedError(self._end_of_it()) from None
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Calls a method of the learning there. Raises what it raises, with where it happened as a note."""
+        """Calls a method of the process. Raises what it raises, with where it happened as a note.
+
+        Whoever interrupts this ends the process: what it would still answer could be taken for something else.
+
+        Raises:
+            TrainingError: it has ended.
+        """
         try:
             self._connection.send_bytes(pickle.dumps((name, arguments), pickle.HIGHEST_PROTOCOL))
             kind, value, where = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
-            raise self._gone() from None
+            raise TrainingError(
+                f"The process that learns {self._end_of_it()}, for want of memory perhaps: go on from the last "
+                "checkpoint with --resume."
+            ) from None
+        except BaseException:
+            self.end()
+            raise
         if kind == _ERROR:
             value.add_note(where)
             raise value
         return value
 
-    def _gone(self) -> TrainingError:
+    def _end_of_it(self) -> str:
         self._process.join(_SECONDS_TO_END)
-        return TrainingError(
-            f"The process that learns ended with exit code {self._process.exitcode}, for want of memory perhaps: "
-            "go on from the last checkpoint with --resume."
-        )
+        return f"ended with exit code {self._process.exitcode}"
 
 
 def _end(process: BaseProcess, connection: Connection) -> None:
     connection.close()
     process.kill()  # it holds nothing that is not elsewhere
     process.join()
+    atexit.unregister(process.kill)
 
 
 def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[Tensor], threads: int) -> None:
     """The process: answers calls until the parent is gone."""
     ignore_signals()
     torch.set_num_threads(threads)
-    counted = _CountedLearning(build(), aside)
-    try:
+    learning = build()
+
+    def learn(drawn: Any, place: int) -> Any:
+        result = learning.learn(drawn)
+        flat_weights(learning.network, aside[place])
+        return result
+
+    methods: dict[str, Callable[..., Any]] = {
+        "learn": learn,
+        "state_dict": learning.state_dict,
+        "load_state_dict": learning.load_state_dict,
+    }
+    with contextlib.suppress(EOFError, OSError):
         connection.send(_READY)
         while True:
             name, arguments = pickle.loads(connection.recv_bytes())
             answer: tuple[str, Any, str]
             try:
-                answer = (_RESULT, getattr(counted, name)(*arguments), "")
+                answer = (_RESULT, methods[name](*arguments), "")
             except Exception as error:
                 answer = (_ERROR, _portable(error), traceback.format_exc())
             connection.send_bytes(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
-    except (EOFError, OSError):
-        pass
-
-
-class _CountedLearning:
-    """The learning in the process, and the count that says where weights are copied to."""
-
-    def __init__(self, learning: Learning, aside: Sequence[Tensor]) -> None:
-        self._learning = learning
-        self._aside = aside
-        self._learned = 0
-        self.state_dict = learning.state_dict
-        self.load_state_dict = learning.load_state_dict
-
-    def count_from(self, learned: int) -> None:
-        """So many updates were made before it moved here."""
-        self._learned = learned
-
-    def learn(self, drawn: Any) -> Any:
-        """Learns, and copies the weights aside."""
-        result = self._learning.learn(drawn)
-        _flat(self._learning.network, self._aside[self._learned % len(self._aside)])
-        self._learned += 1
-        return result
 
 
 @torch.no_grad()
-def _flat(network: nn.Module, out: Tensor | None = None) -> Tensor:
-    """All weights of a network, one after the other."""
+def flat_weights(network: nn.Module, out: Tensor | None = None) -> Tensor:
+    """All weights of a network, one after the other: (weights,) float32."""
     return torch.cat([weights.detach().reshape(-1) for weights in network.parameters()], out=out)
 
 

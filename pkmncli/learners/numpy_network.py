@@ -63,12 +63,12 @@ def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = N
             handed over as (n, channels * height * width).
 
     Raises:
-        TypeError: a layer is of another kind.
+        TypeError: a layer is of another kind, or its weights are not in one piece.
     """
     layers: list[NumpyLayers] = []
     shape = image_shape
     for layer in cast(Sequence[nn.Module], module):
-        if isinstance(layer, nn.Conv2d):
+        if isinstance(layer, nn.Conv2d) and (layer.padding, layer.dilation, layer.groups) == ((0, 0), (1, 1), 1):
             assert shape is not None
             step, shape = _convolution(layer, shape)
         elif isinstance(layer, nn.Linear):
@@ -80,7 +80,7 @@ def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = N
         elif isinstance(layer, nn.Flatten):  # they are flat already
             continue
         else:
-            raise TypeError(f"no arithmetic in numpy for a layer of type {type(layer).__name__}")
+            raise TypeError(f"no arithmetic in numpy for the layer {layer}")
         layers.append(step)
 
     def run(rows: Rows) -> Rows:
@@ -142,6 +142,7 @@ def _relu(rows: Rows) -> Rows:
 
 def _array(weights: torch.Tensor | None) -> NDArray[np.float32]:
     """The memory of weights itself."""
-    assert weights is not None
+    if weights is None or not weights.is_contiguous():  # a copy would not follow an update
+        raise TypeError("a layer without bias, or with weights that are not in one piece")
     array: NDArray[np.float32] = weights.detach().numpy()
     return array

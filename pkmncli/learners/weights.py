@@ -34,13 +34,6 @@ def restore_network(prefix: str, network: nn.Module, state: Mapping[str, Any], l
     network.load_state_dict(weights)
 
 
-def copy_weights(source: nn.Module, target: nn.Module) -> None:
-    """Gives a network the weights of another one of its kind."""
-    with torch.no_grad():
-        for mine, its in zip(target.parameters(), source.parameters(), strict=True):
-            mine.copy_(its)
-
-
 def dump_optimizer(optimizer: torch.optim.Optimizer, network: nn.Module, parts: Sequence[str]) -> dict[str, Tensor]:
     """Copies of what an optimizer keeps of a network's weights, named ``optimizer.<part>.<name>``."""
     kept = optimizer.state_dict()["state"]

@@ -200,8 +200,8 @@ def _set_torch_threads(count: int) -> None:
     import torch  # noqa: PLC0415 - seconds of start-up that only a learner needs
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-    torch.set_num_threads(count)
     threadpool_limits(1, user_api="blas")
+    torch.set_num_threads(count)  # the last word, where torch has its products of the same library
 
 
 def check_parts(settings: ResolvedSettings) -> None:

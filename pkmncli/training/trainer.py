@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -187,10 +188,11 @@ class Trainer:
                 self.save_checkpoint()
             self._recorder.finish()
         finally:
-            self._recorder.close()
-            self._thread.close()
-            if self._desk is not None:
-                self._desk.close()
+            with contextlib.ExitStack() as ending:  # the last one first, each whatever became of the others
+                if self._desk is not None:
+                    ending.callback(self._desk.close)
+                ending.callback(self._thread.close)
+                ending.callback(self._recorder.close)
         summary = self.statistics.summary()
         if self._desk is not None:
             summary["llm"] = self._desk.summary()

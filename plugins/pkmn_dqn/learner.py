@@ -90,14 +90,12 @@ class DQN:
         self._layout = layout_of(observation_space, action_space, "dqn")
         require_factory(settings, encoder, "dqn")
         self._encoder = encoder
-        self._learning = LearningApart(
-            partial(QLearning, self._layout, settings, seed, self._device, encoder),
-            moves=settings.own_process and self._device.type == "cpu",
-        )
+        self._learning = LearningApart(partial(QLearning, self._layout, settings, seed, self._device, encoder))
         self._acting = copy.deepcopy(self._learning.here.online).requires_grad_(False)
         self._numpy_acting: NumpyQNetwork | None = None  # faster, but for encoders that it doesn't know
         if encoder is None:
             self._numpy_acting = NumpyQNetwork(self._acting.cpu(), self._layout)
+        self._drawn = 0  # times, since it was built or loaded
         self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
         self._priorities: Priorities | None = None  # all steps are drawn evenly
         if settings.priority_exponent > 0:
@@ -206,6 +204,7 @@ class DQN:
             self._priorities.follow(self._replay.sampleable(settings.n_step))
             metrics["importance_exponent"] = self._schedules.importance_exponent(self.steps)
             metrics["greatest_priority"] = self._priorities.greatest
+        self._drawn += 1
         samples = [self._sample() for _ in range(settings.gradient_steps)]
         return Drawn(samples, self.demonstration_weight, metrics)
 
@@ -233,9 +232,12 @@ class DQN:
             trial.update(batch)
         return (time.perf_counter() - began) / _TIMED_UPDATES * self._settings.gradient_steps
 
-    def publish(self) -> None:
-        """Acts with what the latest :meth:`learn` has learned, and draws by the errors that it found."""
-        self._learning.take_weights(self._acting)
+    def publish(self, *, begun: bool = False) -> None:
+        """Acts with what the latest :meth:`learn` has learned, and draws by the errors that it found.
+
+        With ``begun``, acts with what the one before the latest drawn has: that one may be learned from already.
+        """
+        self._learning.take_weights(self._acting, self._drawn - 2 if begun else self._learning.learned - 1)
         if self._priorities is not None:
             self._priorities.apply()
 
@@ -266,6 +268,7 @@ class DQN:
         """
         require_own_state(state, "dqn", _STATE_VERSION, self._num_envs)
         self._learning.load_state_dict(under("learning", state))
+        self._drawn = 0
         restore_network("acting", self._acting, state, "dqn")
         self._replay.load_state_dict(under("replay", state))
         if self._priorities is not None:
@@ -298,6 +301,11 @@ class DQN:
             f"dqn learns nothing in {steps:,} steps, since its first update comes after {missing:,}: lower "
             f"dqn.learning_starts = {self._settings.learning_starts}, or give it more steps.",
         )
+
+    def learn_beside(self) -> None:
+        """Learning may move to a process of its own, since steps go on meanwhile."""
+        if self._settings.own_process and self._device.type == "cpu":
+            self._learning.may_move()
 
     def close(self) -> None:
         """Ends the process that learns, if there is one."""

@@ -84,10 +84,7 @@ class OnPolicyLearner:
         self._layout = layout_of(observation_space, action_space, self._name)
         require_factory(settings, encoder, self._name)
         self._encoder = encoder
-        self._learning = LearningApart(
-            partial(learning, self._layout, settings, seed, self._device, encoder),
-            moves=settings.own_process and settings.overlap and self._device.type == "cpu",
-        )
+        self._learning = LearningApart(partial(learning, self._layout, settings, seed, self._device, encoder))
         self._acting = copy.deepcopy(self._learning.here.network).requires_grad_(False)
         self._numpy_acting: NumpyActorCritic | None = None  # faster, but for encoders that it doesn't know
         if encoder is None:
@@ -209,7 +206,7 @@ class OnPolicyLearner:
 
     def publish(self) -> None:
         """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
-        self._learning.take_weights(self._acting)
+        self._learning.take_weights(self._acting, self._learning.learned - 1)
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next. Not to be called while :meth:`learn` runs."""
@@ -270,6 +267,11 @@ class OnPolicyLearner:
             f"{self._name} learns nothing in {steps:,} steps, since its next update comes after {missing:,}: "
             f"{lower}give it more steps.",
         )
+
+    def learn_beside(self) -> None:
+        """Learning may move to a process of its own, since steps go on meanwhile."""
+        if self._settings.own_process and self._device.type == "cpu":
+            self._learning.may_move()
 
     def close(self) -> None:
         """Ends the process that learns, if there is one."""

@@ -22,6 +22,7 @@ from pkmn_ppo.settings import PPOSettings
 from pkmncli.errors import TrainingError
 from pkmncli.learners import learning_apart
 from pkmncli.learners.encoders import EncoderFactory
+from pkmncli.learners.learning_apart import flat_weights
 from pkmncli.training.learner_thread import LearnerThread
 
 __all__ = ["one_torch_thread"]
@@ -32,17 +33,29 @@ SECONDS_TO_START = 60
 
 @pytest.fixture
 def moves_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Learning moves after its first update, and waits for the process to have started."""
+    ready = learning_apart._LearningProcess.ready
+
+    def waits(process: Any) -> bool:
+        assert process._connection.poll(SECONDS_TO_START)
+        return ready(process)
+
     monkeypatch.setattr(learning_apart, "MOVES_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(learning_apart._LearningProcess, "ready", waits)
     yield
     gc.collect()
 
 
 def learner(rl: str, **settings: Any) -> Any:
     spaces = (LearnerStream.observation_space, LearnerStream.action_space, NUM_ENVS, 7)
+    found: DQN | PPO
     if rl == "ppo":
-        return PPO(*spaces, PPOSettings(**(SMALL | {"n_steps": 15, "batch_size": 8} | settings)), "cpu", 2_000)
-    chosen: dict[str, Any] = {"learning_starts": 40, "batch_size": 8, "buffer_size": 300, "learning_rate": 1e-3}
-    return DQN(*spaces, DQNSettings(**(SMALL | chosen | settings)), "cpu", 2_000)
+        found = PPO(*spaces, PPOSettings(**(SMALL | {"n_steps": 15, "batch_size": 8} | settings)), "cpu", 2_000)
+    else:
+        chosen: dict[str, Any] = {"learning_starts": 40, "batch_size": 8, "buffer_size": 300, "learning_rate": 1e-3}
+        found = DQN(*spaces, DQNSettings(**(SMALL | chosen | settings)), "cpu", 2_000)
+    found.learn_beside()
+    return found
 
 
 def children() -> set[int]:
@@ -51,13 +64,9 @@ def children() -> set[int]:
 
 def moved(stream: LearnerStream) -> int:
     """Learns until it is in a process. Returns the process's number."""
+    stream.run(80)
     apart = stream.learner._learning
-    ends = time.monotonic() + SECONDS_TO_START
-    while not apart._moved:
-        stream.run(10)
-        if apart._process is not None and not apart._moved:
-            assert apart._process._connection.poll(SECONDS_TO_START)
-        assert time.monotonic() < ends
+    assert apart._moved
     pid: int = apart._process._process.pid
     return pid
 
@@ -98,34 +107,56 @@ def test_a_saved_state_goes_on_wherever_it_is_learned(moves_at_once: None) -> No
     apart.learner.close()
 
 
-def test_weights_of_one_update_are_taken_while_the_next_one_is_done() -> None:
+def test_weights_of_the_update_before_can_be_taken_when_the_latest_has_ended() -> None:
     stream = LearnerStream(learner("dqn", own_process=False)).run(60)
     dqn: DQN = stream.learner
-    dqn.publish()
     learned = []
-    for _ in range(2):
+    for _ in range(3):
         dqn.learn(dqn.draw())
-        learned.append(learning_apart._flat(dqn._learning.here.network))
-    for weights in learned:
-        dqn.publish()
-        assert torch.equal(learning_apart._flat(dqn._acting), weights)
-    assert not torch.equal(*learned)
+        learned.append(flat_weights(dqn._learning.here.network))
+    dqn.publish(begun=True)
+    assert torch.equal(flat_weights(dqn._acting), learned[1])
+    dqn.publish()
+    assert torch.equal(flat_weights(dqn._acting), learned[2])
+    assert not torch.equal(learned[1], learned[2])
+
+
+@pytest.mark.parametrize("settings", [{}, {"priority_exponent": 0.6}])
+def test_beside_a_training_it_learns_the_same_wherever_it_is(settings: dict[str, Any], moves_at_once: None) -> None:
+    """In the order of calls that a training has: the next update is under way when the last one's weights are taken."""
+    courses = []
+    for own_process in (True, False):
+        stream = LearnerStream(learner("dqn", own_process=own_process, **settings), by_rules=0.3)
+        thread = LearnerThread(stream.learner)
+        stream.learner.update_interval = 1_000_000  # the thread learns, not the stream
+        metrics = []
+        for window in range(60):
+            stream.run(2)
+            metrics.append(thread.next_window())
+            if window % 20 == 19:  # as a checkpoint does
+                metrics.append(thread.wait())
+        assert stream.learner._learning._moved == own_process
+        state = stream.learner.state_dict()
+        courses.append((stream.acted, metrics, thread.state_dict(), state))
+        thread.close()
+    assert courses[0][:3] == courses[1][:3]
+    assert same(courses[0][3], courses[1][3])
 
 
 @pytest.mark.parametrize("slow", [0.0, 0.02])
 def test_a_resumed_learner_acts_with_the_update_it_was_saved_with_however_fast_the_next_one_is(slow: float) -> None:
     stream = LearnerStream(learner("dqn", own_process=False)).run(60)
-    learned = learning_apart._flat(stream.learner._learning.here.network)
+    learned = flat_weights(stream.learner._learning.here.network)
     resumed = learner("dqn", own_process=False)
     resumed.load_state_dict(stream.learner.state_dict())
     resumed.load_segments(stream.learner.segments())
     learn, publish = resumed.learn, resumed.publish
     resumed.learn = lambda drawn: (time.sleep(slow), learn(drawn))[1]
-    resumed.publish = lambda: (time.sleep(0.02 - slow), publish())[1]
+    resumed.publish = lambda **how: (time.sleep(0.02 - slow), publish(**how))[1]
     thread = LearnerThread(resumed)
     thread.load_state_dict({"unpublished": True})
     thread.next_window()
-    assert torch.equal(learning_apart._flat(resumed._acting), learned)
+    assert torch.equal(flat_weights(resumed._acting), learned)
     thread.wait()
     thread.close()
 
@@ -139,19 +170,22 @@ def test_a_killed_process_is_an_error_that_says_what_to_do(moves_at_once: None) 
 
 
 def test_a_process_that_does_not_start_leaves_learning_where_it_is(
-    moves_at_once: None, monkeypatch: pytest.MonkeyPatch
+    moves_at_once: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stream = LearnerStream(learner("dqn"))
-    while stream.learner._learning._process is None:
-        stream.run(10)
-    process = stream.learner._learning._process._process
-    process.kill()
-    process.join()
-    stream.run(20)
+    start = learning_apart._LearningProcess.start
+
+    def dies(build: Any, aside: Any) -> Any:
+        process = start(build, aside)
+        assert process is not None
+        process._process.kill()
+        return process
+
+    monkeypatch.setattr(learning_apart._LearningProcess, "start", dies)
+    stream = LearnerStream(learner("dqn")).run(80)
     assert stream.learner._learning._process is None
-    assert not stream.learner._learning._moved
-    unbroken = LearnerStream(learner("dqn", own_process=False)).run(stream.step)
+    unbroken = LearnerStream(learner("dqn", own_process=False)).run(80)
     assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
+    assert "learning stays in the trainer's process: ended with exit code -9" in caplog.text
 
 
 def test_a_system_without_room_for_a_process_leaves_learning_where_it_is(
@@ -166,15 +200,32 @@ def test_a_system_without_room_for_a_process_leaves_learning_where_it_is(
     assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
 
 
-def test_a_closed_learner_goes_on_here(moves_at_once: None) -> None:
+def test_a_closed_learner_says_so_until_a_state_is_loaded(moves_at_once: None) -> None:
     stream = LearnerStream(learner("dqn"))
     pid = moved(stream)
-    stream.run(20).learner.close()
-    assert pid not in children()
-    unbroken = LearnerStream(learner("dqn", own_process=False)).run(stream.step)
-    assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
-    assert same(stream.run(40).learner.state_dict(), unbroken.run(40).learner.state_dict())
+    state = stream.learner.state_dict()
     stream.learner.close()
+    assert pid not in children()
+    with pytest.raises(TrainingError, match="process that learns ended"):
+        stream.learner.state_dict()
+    stream.learner.load_state_dict(state)
+    assert same(stream.learner.state_dict(), state)
+
+
+def test_a_call_that_was_interrupted_answers_nothing_else(moves_at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = LearnerStream(learner("dqn"))
+    pid = moved(stream)
+
+    def interrupted(_: bytes) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learning_apart.pickle, "loads", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            stream.learner.state_dict()
+    assert pid not in children()
+    with pytest.raises(TrainingError, match="process that learns ended"):
+        stream.learner.state_dict()
 
 
 def test_errors_there_are_raised_here(moves_at_once: None) -> None:
@@ -210,7 +261,9 @@ def test_an_encoder_that_cannot_be_handed_over_is_learned_here(moves_at_once: No
 
     spaces = (LearnerStream.observation_space, LearnerStream.action_space, NUM_ENVS, 7)
     settings = DQNSettings(**SMALL, encoder="numbers", learning_starts=40, batch_size=8, buffer_size=300)
-    stream = LearnerStream(DQN(*spaces, settings, "cpu", 2_000, encoder=EncoderFactory("numbers", Numbers))).run(60)
+    dqn = DQN(*spaces, settings, "cpu", 2_000, encoder=EncoderFactory("numbers", Numbers))
+    dqn.learn_beside()
+    stream = LearnerStream(dqn).run(60)
     assert stream.metrics
     assert stream.learner._learning._process is None
 
@@ -219,3 +272,10 @@ def test_a_short_training_starts_no_process() -> None:
     stream = LearnerStream(learner("dqn")).run(60)
     assert stream.metrics
     assert stream.learner._learning._process is None
+
+
+def test_one_that_is_waited_for_stays(moves_at_once: None) -> None:
+    spaces = (LearnerStream.observation_space, LearnerStream.action_space, NUM_ENVS, 7)
+    thread = LearnerThread(PPO(*spaces, PPOSettings(**SMALL, n_steps=15, batch_size=8, overlap=False), "cpu", 2_000))
+    assert not thread._learner._learning._may_move
+    thread.close()

@@ -13,6 +13,8 @@ import sys
 from typing import Any
 
 STEPS_BETWEEN_FLUSHES = 15
+SECONDS_TO_START = 60
+LEARN_IN_A_PROCESS = "TEST_LEARN_IN_A_PROCESS"
 
 
 def die_at(event: str, path: str, count: int) -> None:
@@ -42,9 +44,25 @@ def flush_often() -> None:
     Recorder.flush_if_due = flush_if_due  # type: ignore[method-assign]
 
 
+def learn_in_a_process() -> None:
+    """From the second update on, waiting until the process has started."""
+    from pkmncli.learners import learning_apart  # noqa: PLC0415
+
+    ready = learning_apart._LearningProcess.ready
+
+    def waits(process: Any) -> bool:
+        assert process._connection.poll(SECONDS_TO_START)
+        return ready(process)
+
+    learning_apart.MOVES_AFTER_SECONDS = 0.0
+    learning_apart._LearningProcess.ready = waits  # type: ignore[method-assign]
+
+
 if __name__ == "__main__":
     from pkmncli import cli
 
     flush_often()
+    if os.environ.get(LEARN_IN_A_PROCESS):
+        learn_in_a_process()
     die_at(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     sys.exit(cli.run(sys.argv[5:]))

@@ -87,8 +87,8 @@ def test_one_that_draws_ahead_is_given_the_next_batch_before_its_update_has_ende
             self.learned_drawn.append(drawn)
             return super().learn(drawn)
 
-        def publish(self) -> None:
-            self.calls.append("publish")
+        def publish(self, *, begun: bool = False) -> None:
+            self.calls.append(f"publish{' while the next one is learned' * begun}")
 
     learner = AheadLearner()
     thread = LearnerThread(learner)
@@ -97,16 +97,18 @@ def test_one_that_draws_ahead_is_given_the_next_batch_before_its_update_has_ende
     assert thread.wait() == {"update": 3.0}
     thread.close()
     assert metrics == [{}, {"update": 1.0}, {"update": 2.0}]
-    assert learner.calls == ["draw", "draw", "publish", "draw", "publish"]
+    published = "publish while the next one is learned"
+    assert learner.calls == ["draw", "draw", published, "draw", published]
     assert learner.learned_drawn == [1, 2, 3]
 
 
 def test_what_a_learner_holds_ends_with_the_training() -> None:
     learner = CountingLearner()
-    ended = []
-    learner.close = lambda: ended.append(True)  # type: ignore[attr-defined]
+    told: list[str] = []
+    learner.learn_beside = lambda: told.append("begin")  # type: ignore[attr-defined]
+    learner.close = lambda: told.append("end")  # type: ignore[attr-defined]
     LearnerThread(learner).close()
-    assert ended == [True]
+    assert told == ["begin", "end"]
 
 
 def test_a_waited_for_update_acts_only_after_the_window_even_when_resumed() -> None:

@@ -1,0 +1,103 @@
+"""A training whose learning moves to a process takes the same course, and leaves no process behind."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from crash import LEARN_IN_A_PROCESS, learn_in_a_process
+from killed_training import train_until
+
+from pkmncli.learners import learning_apart
+
+SECONDS_TO_END = 20
+
+
+@pytest.fixture
+def moves_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning_apart, "MOVES_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(learning_apart._LearningProcess, "ready", learning_apart._LearningProcess.ready)
+    learn_in_a_process()
+
+
+def spawned(of: Iterable[psutil.Process]) -> set[psutil.Process]:
+    """Those that were started to learn, or to step."""
+    found = set()
+    for process in of:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if any("spawn_main" in part for part in process.cmdline()):
+                found.add(process)
+    return found
+
+
+@pytest.mark.usefixtures("moves_at_once")
+def test_it_takes_the_course_of_one_that_learns_in_its_thread(
+    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
+    small_training: list[str],
+    assert_same_course: Callable[[Path, Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    moved = []
+    calls = learning_apart._LearningProcess.call
+
+    def counted(process: Any, name: str, *arguments: Any) -> Any:
+        moved.append(name)
+        return calls(process, name, *arguments)
+
+    monkeypatch.setattr(learning_apart._LearningProcess, "call", counted)
+    assert pkmn("train", *small_training, "--mode=adaptive", "--envs=2", "--run-name=it").code == 0
+    assert spawned(psutil.Process().children(recursive=True)) == set()
+    assert moved.count("state_dict") == 3, "at every checkpoint after it had moved"
+    assert moved.count("learn") > 40
+    assert_same_course(tmp_path / "runs" / "it", shared_run("adaptive", 2))
+
+
+def test_killed_it_goes_on_as_if_nothing_had_happened(
+    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
+    small_training: list[str],
+    assert_same_course: Callable[[Path, Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv(LEARN_IN_A_PROCESS, "1")
+    before = spawned(psutil.process_iter())
+    arguments = [*small_training, "--mode=rl-only", "--envs=1", "--run-name=it"]
+    train_until(("open", ".step-000000160.tmp/meta.json", 1), tmp_path, *arguments)
+    assert pkmn("train", "--resume", "it").code == 0
+    assert_same_course(tmp_path / "runs" / "it", shared_run("rl-only", 1))
+    ends = time.monotonic() + SECONDS_TO_END
+    while mine := [one for one in spawned(psutil.process_iter()) - before if one.ppid() == 1]:
+        assert time.monotonic() < ends, f"left behind: {mine}"
+        time.sleep(0.2)
+
+
+@pytest.mark.usefixtures("moves_at_once")
+def test_a_process_that_is_killed_ends_the_training_in_a_line_and_it_goes_on(
+    pkmn: Callable[..., Any], small_training: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    calls = learning_apart._LearningProcess.call
+    learned = 0
+
+    def killed(process: Any, name: str, *arguments: Any) -> Any:
+        nonlocal learned
+        learned += name == "learn"
+        if learned == 30:
+            process._process.kill()
+        return calls(process, name, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learning_apart._LearningProcess, "call", killed)
+        ended = pkmn("train", *small_training, "--mode=rl-only", "--run-name=it")
+    assert ended.code == 1
+    assert len(ended.err.strip().splitlines()) == 1
+    assert "The process that learns ended with exit code -9" in ended.err
+    assert "--resume" in ended.err
+    assert pkmn("train", "--resume", "it").code == 0
