@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 MOVES_AFTER_SECONDS = 4.0
 """Learning time before a process is started: about what starting one costs."""
 
+SECONDS_TO_ANSWER = 60.0
+"""After which the log says that the process is waited for."""
+
 _READY, _RESULT, _ERROR = "ready", "result", "error"
 _SECONDS_TO_END = 5.0
 
@@ -214,6 +217,8 @@ class _LearningProcess:
         """
         try:
             self._connection.send_bytes(pickle.dumps((name, arguments), pickle.HIGHEST_PROTOCOL))
+            while not self._connection.poll(SECONDS_TO_ANSWER):  # an update of long rollouts may well take longer
+                logger.warning("the process that learns has not answered for %.0f s", SECONDS_TO_ANSWER)
             kind, value, where = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
             raise TrainingError(

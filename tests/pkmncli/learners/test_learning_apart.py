@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,23 @@ def test_a_process_that_does_not_start_leaves_learning_where_it_is(
     unbroken = LearnerStream(learner("dqn", own_process=False)).run(80)
     assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
     assert "learning stays in the trainer's process: ended with exit code -9" in caplog.text
+
+
+def test_a_process_that_stands_still_is_waited_for_and_the_log_says_so(
+    moves_at_once: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stream = LearnerStream(learner("dqn"))
+    pid = moved(stream)
+    monkeypatch.setattr(learning_apart, "SECONDS_TO_ANSWER", 0.1)
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(stream.learner.state_dict)
+        while "has not answered" not in caplog.text:
+            time.sleep(0.05)
+        assert not asked.done()
+        os.kill(pid, signal.SIGCONT)
+        assert asked.result(60)["learning.updates"] > 0
+    stream.learner.close()
 
 
 def test_a_system_without_room_for_a_process_leaves_learning_where_it_is(
