@@ -154,7 +154,8 @@ def test_no_curriculum_leaves_trust_as_it_is(
     assert found["trainer"]["arbiter"]["trust"] == 0.9
 
 
-@pytest.mark.parametrize("envs", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("envs", [1, 2])
 def test_a_killed_training_goes_on_in_its_stage_with_its_strategy(
     envs: int,
     pkmn: Callable[..., Any],

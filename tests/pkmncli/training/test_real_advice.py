@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from small_model import llama_cpp, ollama_proxy, smollm2
 
 __all__ = ["llama_cpp", "ollama_proxy", "smollm2"]
@@ -25,6 +26,7 @@ def assert_was_advised(found: dict[str, Any]) -> None:
     assert found["advice"][0]["reply"]
 
 
+@pytest.mark.long
 def test_a_model_file_advises_a_training(
     smollm2: Path, pkmn: Callable[..., Any], course: Callable[[Path], dict[str, Any]], tmp_path: Path
 ) -> None:
