@@ -1,7 +1,7 @@
 """Learning in a process of its own, so that the trainer's thread does not wait for its turns.
 
 Python runs one of a process's threads at a time, and an update consists of some hundred short pieces, between any two
-of which it has to wait for its turn: beside a training that plays, it takes twice as long as alone.
+of which it has to wait for its turn: beside a training that plays, it takes up to twice as long as alone.
 
 It begins in the thread that asks for it, and moves to a process once it has taken as long as that takes to start. What
 is learned is the same wherever it happens.
@@ -83,10 +83,13 @@ class LearningApart(Generic[LearningT]):
 
     def may_move(self) -> None:
         """From now on it moves when that pays. To be called before it learns."""
-        with contextlib.suppress(OSError, RuntimeError):  # no memory that processes can share: it stays
+        try:
             for weights in self._aside:
                 weights.share_memory_()  # type: ignore[no-untyped-call]
-            self._may_move = True
+        except (OSError, RuntimeError) as error:  # there is no memory that processes can share
+            logger.warning("learning stays in the trainer's process: %s", error)
+            return
+        self._may_move = True
 
     def learn(self, drawn: Any) -> Any:
         """Learns, and gives what the learning gives, or raises what it raises.
@@ -157,14 +160,14 @@ class LearningApart(Generic[LearningT]):
             if process.ready():
                 process.call("load_state_dict", self.here.state_dict())
                 self._moved = True
-        except (_NotStartedError, TrainingError) as error:
+        except Exception as error:  # whatever it is, all that was learned is here still
             logger.warning("learning stays in the trainer's process: %s", error)
             process.end()
             self._process = None
 
 
 class _NotStartedError(Exception):
-    """The process ended before it could say that it is ready."""
+    """The process could not build what learns, or ended before it was ready."""
 
 
 class _LearningProcess:
@@ -203,7 +206,12 @@ class _LearningProcess:
     def ready(self) -> bool:
         """Whether it has started by now. Once it has, don't ask again. Raises _NotStartedError when it never will."""
         try:
-            return self._connection.poll() and self._connection.recv() == _READY
+            if not self._connection.poll():
+                return False
+            told: str = self._connection.recv()
+            if told != _READY:
+                raise _NotStartedError(told)
+            return True
         except (EOFError, OSError):
             raise _NotStartedError(self._end_of_it()) from None
 
@@ -239,9 +247,9 @@ class _LearningProcess:
 
 
 def _end(process: BaseProcess, connection: Connection) -> None:
-    connection.close()
     process.kill()  # it holds nothing that is not elsewhere
     process.join()
+    connection.close()  # only now, since another thread may be waiting for an answer
     atexit.unregister(process.kill)
 
 
@@ -249,7 +257,11 @@ def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[
     """The process: answers calls until the parent is gone."""
     ignore_signals()
     torch.set_num_threads(threads)
-    learning = build()
+    try:
+        learning = build()
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error}")
+        return
 
     def learn(drawn: Any, place: int) -> Any:
         result = learning.learn(drawn)

@@ -84,10 +84,10 @@ class LearnerThread:
 
     def close(self) -> None:
         """Ends the thread and what the learner holds. An update that is under way in its process is not waited for."""
+        end_learner = getattr(self._learner, "close", lambda: None)
         try:
-            end_learner = getattr(self._learner, "close", None)
-            if end_learner is not None:
-                end_learner()
+            end_learner()
         finally:
-            self._executor.shutdown(wait=True)
+            self._executor.shutdown(wait=True, cancel_futures=True)
             sys.setswitchinterval(self._usual_handover)
+            end_learner()  # what an update that was waited for has begun

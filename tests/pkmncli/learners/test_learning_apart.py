@@ -198,7 +198,9 @@ def test_a_process_that_stands_still_is_waited_for_and_the_log_says_so(
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
         asked = other.submit(stream.learner.state_dict)
+        ends = time.monotonic() + SECONDS_TO_START
         while "has not answered" not in caplog.text:
+            assert time.monotonic() < ends
             time.sleep(0.05)
         assert not asked.done()
         os.kill(pid, signal.SIGCONT)
@@ -207,7 +209,7 @@ def test_a_process_that_stands_still_is_waited_for_and_the_log_says_so(
 
 
 def test_a_system_without_room_for_a_process_leaves_learning_where_it_is(
-    moves_at_once: None, monkeypatch: pytest.MonkeyPatch
+    moves_at_once: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refused(*_: Any) -> None:
         raise BlockingIOError("Resource temporarily unavailable")
@@ -216,6 +218,7 @@ def test_a_system_without_room_for_a_process_leaves_learning_where_it_is(
     stream = LearnerStream(learner("dqn")).run(80)
     unbroken = LearnerStream(learner("dqn", own_process=False)).run(80)
     assert same(stream.learner.state_dict(), unbroken.learner.state_dict())
+    assert "learning stays in the trainer's process: Resource temporarily unavailable" in caplog.text
 
 
 def test_a_closed_learner_says_so_until_a_state_is_loaded(moves_at_once: None) -> None:
