@@ -29,7 +29,7 @@ _CONTRACTS: dict[str, type] = {
 }
 
 
-_OPTIONAL = {"algorithms": ("action_values", "remarks", "export_policy")}
+_OPTIONAL = {"algorithms": ("action_values", "remarks", "export_policy", "learn_beside", "close")}
 """Methods that a target may leave out; something else of the name would be called all the same."""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
+from crash import SECONDS_TO_START, learn_in_a_process
 from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 
 from pkmn_dqn.learner import DQN
@@ -29,20 +30,14 @@ from pkmncli.training.learner_thread import LearnerThread
 __all__ = ["one_torch_thread"]
 
 SMALL: dict[str, Any] = {"screen_channels": (4, 4), "screen_features": 8, "vector_features": 8, "head_features": 8}
-SECONDS_TO_START = 60
 
 
 @pytest.fixture
 def moves_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Learning moves after its first update, and waits for the process to have started."""
-    ready = learning_apart._LearningProcess.ready
-
-    def waits(process: Any) -> bool:
-        assert process._connection.poll(SECONDS_TO_START)
-        return ready(process)
-
     monkeypatch.setattr(learning_apart, "MOVES_AFTER_SECONDS", 0.0)
-    monkeypatch.setattr(learning_apart._LearningProcess, "ready", waits)
+    monkeypatch.setattr(learning_apart._LearningProcess, "ready", learning_apart._LearningProcess.ready)
+    learn_in_a_process()  # what it sets is set back
     yield
     gc.collect()
 
@@ -122,6 +117,20 @@ def test_weights_of_the_update_before_can_be_taken_when_the_latest_has_ended() -
     assert not torch.equal(learned[1], learned[2])
 
 
+def kept_weights(dqn: DQN) -> list[torch.Tensor]:
+    """The weights after each update that it makes from now on."""
+    kept: list[torch.Tensor] = []
+    learn = dqn._learning.here.learn
+
+    def keeping(drawn: Any) -> Any:
+        result = learn(drawn)
+        kept.append(flat_weights(dqn._learning.here.network))
+        return result
+
+    dqn._learning.here.learn = keeping  # type: ignore[method-assign]
+    return kept
+
+
 @pytest.mark.parametrize("settings", [{}, {"priority_exponent": 0.6}])
 def test_beside_a_training_it_learns_the_same_wherever_it_is(settings: dict[str, Any], moves_at_once: None) -> None:
     """In the order of calls that a training has: the next update is under way when the last one's weights are taken."""
@@ -130,10 +139,14 @@ def test_beside_a_training_it_learns_the_same_wherever_it_is(settings: dict[str,
         stream = LearnerStream(learner("dqn", own_process=own_process, **settings), by_rules=0.3)
         thread = LearnerThread(stream.learner)
         stream.learner.update_interval = 1_000_000  # the thread learns, not the stream
+        learned = kept_weights(stream.learner)
         metrics = []
         for window in range(60):
             stream.run(2)
             metrics.append(thread.next_window())
+            before = stream.learner._drawn - 2
+            if before >= 0 and not own_process:
+                assert torch.equal(flat_weights(stream.learner._acting), learned[before]), "of the update before"
             if window % 20 == 19:  # as a checkpoint does
                 metrics.append(thread.wait())
         assert stream.learner._learning._moved == own_process
@@ -148,7 +161,8 @@ def test_beside_a_training_it_learns_the_same_wherever_it_is(settings: dict[str,
 def test_a_resumed_learner_acts_with_the_update_it_was_saved_with_however_fast_the_next_one_is(slow: float) -> None:
     stream = LearnerStream(learner("dqn", own_process=False)).run(60)
     learned = flat_weights(stream.learner._learning.here.network)
-    resumed = learner("dqn", own_process=False)
+    resumed = LearnerStream(learner("dqn", own_process=False)).run(44).learner
+    assert resumed._drawn % 2, "what it did before it was loaded doesn't count"
     resumed.load_state_dict(stream.learner.state_dict())
     resumed.load_segments(stream.learner.segments())
     learn, publish = resumed.learn, resumed.publish

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pkmn_decisions.schema import ADVICE, AMOUNTS, DECISIONS, EPISODES, Table
+from pkmn_decisions.store import DuckDBStore
 
 
 def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -53,3 +55,15 @@ def metrics(*steps: int, name: str = "loss") -> dict[str, Any]:
         "name": [name] * len(steps),
         "value": [float(step) for step in steps],
     }
+
+
+def write_steps(folder: Path, episodes: int, steps: int, **given: Any) -> Path:
+    """A run of one environment: columns in the order of its steps."""
+    number = np.arange(episodes * steps)
+    columns = decisions(
+        1, len(number), episode=number // steps, step=number % steps + 1, truncated=number % steps == steps - 1, **given
+    )
+    del columns["done"]
+    with DuckDBStore(folder) as store:
+        store.append("decisions", columns)
+    return folder

@@ -9,22 +9,9 @@ import numpy as np
 import pytest
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store import DuckDBStore
 from pkmncli.api import Consequence
 from tests.plugins.pkmn_decisions.planted import LOOP_MAP, LOOP_STEPS, Plan, write_planted
-from tests.plugins.pkmn_decisions.tables import decisions
-
-
-def write(folder: Path, episodes: int, steps: int, **given: Any) -> Path:
-    """A run of one environment: columns in the order of its steps."""
-    number = np.arange(episodes * steps)
-    columns = decisions(
-        1, len(number), episode=number // steps, step=number % steps + 1, truncated=number % steps == steps - 1, **given
-    )
-    del columns["done"]
-    with DuckDBStore(folder) as store:
-        store.append("decisions", columns)
-    return folder
+from tests.plugins.pkmn_decisions.tables import write_steps
 
 
 def test_a_difference_is_told_in_its_size_where_shares_differ_by_stage(tmp_path: Path) -> None:
@@ -34,7 +21,7 @@ def test_a_difference_is_told_in_its_size_where_shares_differ_by_stage(tmp_path:
     # Pressing a brings 1 more at either stage, and the later stage 5 more whatever is pressed.
     reward = pressed_a * 1.0 + milestones * 5.0 + rng.normal(0, 0.1, (60, 100))
     source = np.where(pressed_a, 2, 0)
-    folder = write(
+    folder = write_steps(
         tmp_path, 60, 100, action=np.where(pressed_a, 0, 1).ravel(), source=source.ravel(), reward=reward.ravel(),
         milestones=milestones.ravel(),
     )  # fmt: skip
@@ -51,7 +38,7 @@ def test_a_difference_is_told_in_its_size_where_shares_differ_by_stage(tmp_path:
 
 def test_what_was_never_done_at_the_same_stage_as_all_else_is_not_compared(tmp_path: Path) -> None:
     stage = np.tile([0, 1], 600)
-    folder = write(tmp_path, 12, 100, action=stage, milestones=stage, reward=stage * 3.0)
+    folder = write_steps(tmp_path, 12, 100, action=stage, milestones=stage, reward=stage * 3.0)
     for one in DecisionHistoryAnalyzer(folder, horizon=1).analyze_patterns(5):
         assert one["return_difference"] is None
         assert not one["significant"]
@@ -71,7 +58,7 @@ def test_few_decisions_of_one_who_sees_few_states_are_no_loop(tmp_path: Path) ->
     # Every other decision is the model's, always in the same state; the others go on and earn.
     model = np.arange(4000) % 2 == 0
     hashes = np.where(model, 7, np.arange(4000) + 100).astype(np.uint64)
-    folder = write(
+    folder = write_steps(
         tmp_path, 10, 400, source=np.where(model, 3, 0), reward=np.where(model, 0.0, 1.0), fine_hash=hashes
     )  # fmt: skip
     assert DecisionHistoryAnalyzer(folder).findings("loops", 3, {"source": "llm"})["loops"] == []
@@ -81,7 +68,7 @@ def test_changes_keep_the_operator_and_all_conditions(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     late = np.arange(80)[:, None] >= 40
     action = np.where(rng.random((80, 100)) < np.where(late, 0.5, 0.1), 0, rng.integers(1, 5, (80, 100)))
-    folder = write(tmp_path, 80, 100, action=action.ravel(), reward=np.zeros(8000))
+    folder = write_steps(tmp_path, 80, 100, action=action.ravel(), reward=np.zeros(8000))
     analyzer = DecisionHistoryAnalyzer(folder, horizon=1)
 
     def told(**conditions: Any) -> set[int]:
@@ -95,7 +82,7 @@ def test_changes_keep_the_operator_and_all_conditions(tmp_path: Path) -> None:
 
 def test_confidence_out_of_range_counts_as_its_nearest_and_none_at_all_is_left_out(tmp_path: Path) -> None:
     confidence = np.tile(np.array([-0.5, 1.5, 1e9, np.nan], np.float32), 100)
-    folder = write(tmp_path, 4, 100, confidence=confidence, reward=np.ones(400))
+    folder = write_steps(tmp_path, 4, 100, confidence=confidence, reward=np.ones(400))
     (one,) = DecisionHistoryAnalyzer(folder, horizon=1).findings("sources")["calibration"]
     assert (one["judged"], one["confidence"]) == (300, pytest.approx(2 / 3))
     assert [(found["from"], found["judged"], found["confidence"]) for found in one["bins"]] == [
@@ -106,7 +93,7 @@ def test_confidence_out_of_range_counts_as_its_nearest_and_none_at_all_is_left_o
 
 def test_what_a_press_mostly_leads_to_is_told_and_can_be_asked_for(tmp_path: Path) -> None:
     outcome = np.where(np.arange(400) % 4 == 0, Consequence.NOTHING, Consequence.NEW_TILE)
-    folder = write(
+    folder = write_steps(
         tmp_path, 4, 100, outcome=outcome, value=np.tile([0.5, np.nan], 200), alternative=np.full(400, 4)
     )  # fmt: skip
     analyzer = DecisionHistoryAnalyzer(folder, horizon=1)

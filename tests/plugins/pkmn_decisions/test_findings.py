@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -23,24 +22,12 @@ from tests.plugins.pkmn_decisions.planted import (
     Plan,
     write_planted,
 )
-from tests.plugins.pkmn_decisions.tables import decisions
+from tests.plugins.pkmn_decisions.tables import write_steps
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_planted(tmp_path_factory.mktemp("planted") / "run", Plan(seed=3))
-
-
-def write(folder: Path, episodes: int, steps: int, **given: Any) -> Path:
-    """A run of one environment: columns in the order of its steps."""
-    number = np.arange(episodes * steps)
-    columns = decisions(
-        1, len(number), episode=number // steps, step=number % steps + 1, truncated=number % steps == steps - 1, **given
-    )
-    del columns["done"]
-    with DuckDBStore(folder) as store:
-        store.append("decisions", columns)
-    return folder
 
 
 def test_what_is_written_with_the_decisions_gives_the_same_patterns(tmp_path: Path, planted: Path) -> None:
@@ -77,7 +64,9 @@ def test_a_shorter_sequence_is_shown_at_its_length(tmp_path: Path) -> None:
         previous[:, step] = (previous[:, step - 1] * 10 + actions[:, step - 1] + 1) % 10**6
     reward = np.zeros(actions.shape)
     reward[:, 12::20] = 1.0
-    folder = write(tmp_path, 40, 100, action=actions.ravel(), previous_actions=previous.ravel(), reward=reward.ravel())
+    folder = write_steps(
+        tmp_path, 40, 100, action=actions.ravel(), previous_actions=previous.ravel(), reward=reward.ravel()
+    )
     best = DecisionHistoryAnalyzer(folder).findings("sequences", 5, limit=1)["sequences"][0]
     assert (best["action_names"], best["frequency"], best["success_rate"]) == (["a", "b", "start"], 200, 1.0)
 
@@ -92,9 +81,11 @@ def test_a_planted_loop_is_found_with_its_place_and_length(planted: Path) -> Non
 
 def test_what_earns_or_leads_on_is_no_loop(tmp_path: Path) -> None:
     few = np.arange(400) % 3 + 1
-    rewarded = write(tmp_path / "rewarded", 1, 400, fine_hash=few, reward=np.arange(400) % 20 == 0)
-    wandering = write(tmp_path / "wandering", 1, 400, fine_hash=np.arange(400) + 1)
-    short = write(tmp_path / "short", 1, 400, fine_hash=np.where(np.arange(400) % 100 < 40, few, np.arange(400) + 9))
+    rewarded = write_steps(tmp_path / "rewarded", 1, 400, fine_hash=few, reward=np.arange(400) % 20 == 0)
+    wandering = write_steps(tmp_path / "wandering", 1, 400, fine_hash=np.arange(400) + 1)
+    short = write_steps(
+        tmp_path / "short", 1, 400, fine_hash=np.where(np.arange(400) % 100 < 40, few, np.arange(400) + 9)
+    )
     for folder in (rewarded, wandering, short):
         assert DecisionHistoryAnalyzer(folder).findings("loops")["loops"] == []
 
@@ -104,7 +95,7 @@ def test_who_is_right_is_told_with_its_interval(tmp_path: Path) -> None:
     source = rng.choice([0, 2], (40, 100))
     reward = np.where(rng.random((40, 100)) < np.where(source == 2, 0.3, 0.02), 1.0, 0.0)
     analyzer = DecisionHistoryAnalyzer(
-        write(tmp_path, 40, 100, source=source.ravel(), reward=reward.ravel()), horizon=1
+        write_steps(tmp_path, 40, 100, source=source.ravel(), reward=reward.ravel()), horizon=1
     )
     (place,) = analyzer.findings("sources")["sources"]
     assert place["best"] == "rule"
@@ -125,7 +116,7 @@ def test_what_is_done_early_is_not_taken_for_what_pays_early(tmp_path: Path, tol
     action = np.where(rng.random((60, 100)) < np.where(early, 0.6, 0.1), 0, rng.integers(1, 9, (60, 100)))
     reward = np.where(rng.random((60, 100)) < np.where(early, 0.5, 0.05), 1.0, 0.0)
     milestones = np.where(early, 0, 1) if told else np.zeros_like(action)
-    folder = write(tmp_path, 60, 100, action=action.ravel(), reward=reward.ravel(), milestones=milestones.ravel())
+    folder = write_steps(tmp_path, 60, 100, action=action.ravel(), reward=reward.ravel(), milestones=milestones.ravel())
     patterns = DecisionHistoryAnalyzer(folder, horizon=1).analyze_patterns(5)
     (pressing_a,) = (one for one in patterns if one["action"] == 0)
     assert pressing_a["significant"] != told
@@ -138,7 +129,7 @@ def test_calibration_compares_what_is_said_with_what_comes(tmp_path: Path) -> No
     honest = rng.random(20_000) < confidence
     source = np.arange(20_000) % 2 * 2
     reward = np.where(source == 0, honest, rng.random(20_000) < 0.5)
-    folder = write(tmp_path, 20, 1000, confidence=confidence, source=source, reward=reward)
+    folder = write_steps(tmp_path, 20, 1000, confidence=confidence, source=source, reward=reward)
     learner, rules = DecisionHistoryAnalyzer(folder, horizon=1).findings("sources")["calibration"]
     assert (learner["source"], rules["source"]) == ("rl", "rule")
     assert learner["expected_calibration_error"] < 0.02
@@ -147,7 +138,7 @@ def test_calibration_compares_what_is_said_with_what_comes(tmp_path: Path) -> No
 
 
 def test_what_advice_cost_is_told_where_it_was_asked(tmp_path: Path) -> None:
-    folder = write(tmp_path / "run", 2, 50, map_id=np.repeat([513, 514], 50))
+    folder = write_steps(tmp_path / "run", 2, 50, map_id=np.repeat([513, 514], 50))
     rows = 4
     with DuckDBStore(folder) as store:
         store.append(
@@ -174,7 +165,7 @@ def changing(folder: Path, seed: int, *, changes: bool) -> Path:
     action = np.where(rng.random((80, 100)) < often, 0, rng.integers(1, 9, (80, 100)))
     chance = np.where((action == 3) & late & changes, 0.4, 0.05)
     reward = np.where(rng.random((80, 100)) < chance, 1.0, 0.0)
-    return write(folder, 80, 100, action=action.ravel(), reward=reward.ravel())
+    return write_steps(folder, 80, 100, action=action.ravel(), reward=reward.ravel())
 
 
 def test_what_moved_between_the_halves_of_a_run_is_told(tmp_path: Path) -> None:
