@@ -134,7 +134,10 @@ u8 ask_player(void)
 		screen_push(12, 6);
 		wBattlePlayerAction = action == 0 ? 0 : action == 2 ? 1 : 2;
 		if (action == 1) {
-			u8 slot = choose_member(1);
+			u8 slot;
+			wWindowStackSize++; /* the menu stays below */
+			slot = choose_member(1);
+			wWindowStackSize--;
 			battle_screen();
 			if (slot == MENU_CANCEL)
 				continue;
@@ -144,7 +147,9 @@ u8 ask_player(void)
 		if (action == 2) {
 			u8 item;
 			fade_out();
+			wWindowStackSize++;
 			item = pack_page(1);
+			wWindowStackSize--;
 			/* a thing used on the party has changed it */
 			if (get16(party[wCurBattleMon].hp))
 				send_out(wCurBattleMon);

@@ -105,20 +105,20 @@ static void teach(u8 slot, u8 lesson)
 	remark(TX_LEARNED);
 }
 
-/* A lesson from the pack: the player may choose who learns its move. */
-void lesson_use(u8 item)
+/* A lesson from the pack: the player may choose who learns its move. 1 when another page was opened for it. */
+u8 lesson_use(u8 item)
 {
 	u8 slot, lesson = item_power(item);
 	copy_name(move_buffer, BANK_MOVE_NAMES, ADDR_MOVE_NAMES, move_of(lesson) - 1);
 	message_open(TX_LESSON_ASK);
-	slot = yes_no();
+	if (!yes_no())
+		return 0;
 	fade_out();
-	if (!slot)
-		return;
 	lesson_asked = lesson;
 	slot = party_menu(TX_TEACH_WHOM, 1, 0);
 	if (slot != MENU_CANCEL)
 		teach(slot, lesson);
 	lesson_asked = 0;
 	fade_out();
+	return 1;
 }

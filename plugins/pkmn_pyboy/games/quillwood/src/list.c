@@ -4,6 +4,7 @@
 #include "pages.h"
 
 u8 list_at, list_top;
+void (*list_note)(u8 entry);
 
 static void mark(u8 row, u8 col, u8 tile)
 {
@@ -11,18 +12,28 @@ static void mark(u8 row, u8 col, u8 tile)
 	screen_poke(row, col, tile);
 }
 
-static void list_draw(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entry, u8 row))
+static void list_draw(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entry, u8 row), u8 how)
 {
 	u8 i, height = visible * 2 - 1;
+	if (how & LIST_LEAVE)
+		height++;
 	screen_fill(row, col, height, width, CH_SPACE, ATTR_TEXT);
-	for (i = 0; i < visible && list_top + i < count; i++)
-		draw(list_top + i, row + i * 2);
+	for (i = 0; i < visible && list_top + i < count; i++) {
+		if ((how & LIST_LEAVE) && list_top + i + 1 == count)
+			screen_words(row + i * 2, col + 1, TX_LIST_LEAVE);
+		else
+			draw(list_top + i, row + i * 2);
+	}
 	screen_push(row, height);
 }
 
-/* A list with a cursor from list_at on. Gives the entry, MENU_CANCEL for B, and LIST_LEFT or LIST_RIGHT if sideways. */
-u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entry, u8 row), u8 sideways)
+/* A list with a cursor from list_at on. Gives the entry, MENU_CANCEL for B or the entry that leaves, and LIST_LEFT or
+ * LIST_RIGHT if sideways. */
+u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entry, u8 row), u8 how)
 {
+	wScrollingMenuListSize = count;
+	if (how & LIST_LEAVE)
+		count++;
 	if (list_at >= count)
 		list_at = count ? count - 1 : 0;
 	if (list_top > list_at)
@@ -34,14 +45,15 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 	w2DMenuCursorInitY = row;
 	w2DMenuCursorInitX = col;
 	w2DMenuCursorOffsets = 0x20;
-	wScrollingMenuListSize = count;
 	wMenuCursorX = 1;
 	wWindowStackSize++;
 	for (;;) {
-		list_draw(count, row, col, visible, width, draw);
+		list_draw(count, row, col, visible, width, draw, how);
 		wMenuCursorY = list_at - list_top + 1;
 		wMenuScrollPosition = list_top;
 		mark(row + (list_at - list_top) * 2, col, CH_CURSOR);
+		if (list_note)
+			list_note(list_at);
 		poll_joy();
 		for (;;) {
 			if (!joy_wait(16))
@@ -51,7 +63,7 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 				wWindowStackSize--;
 				return MENU_CANCEL;
 			}
-			if (sideways && (hJoyPressed & (PAD_LEFT | PAD_RIGHT))) {
+			if ((how & LIST_SIDEWAYS) && (hJoyPressed & (PAD_LEFT | PAD_RIGHT))) {
 				wWindowStackSize--;
 				return (hJoyPressed & PAD_LEFT) ? LIST_LEFT : LIST_RIGHT;
 			}
@@ -60,6 +72,9 @@ u8 list_run(u8 count, u8 row, u8 col, u8 visible, u8 width, void (*draw)(u8 entr
 			if (hJoyPressed & PAD_A) {
 				wMenuJoypad = PAD_A;
 				wWindowStackSize--;
+				if ((how & LIST_LEAVE) && list_at + 1 == count)
+					return MENU_CANCEL;
+				screen_poke(row + (list_at - list_top) * 2, col, CH_HOLLOW);
 				return list_at;
 			}
 			if ((hJoyPressed & PAD_DOWN) && list_at + 1 < count) {

@@ -38,15 +38,23 @@ void party_rows(void)
 u8 party_menu(u16 text, u8 can_cancel, u8 first) __banked
 {
 	u8 i, choice;
+	/* there is no cursor yet, and no menu of what was there before */
+	wWindowStackSize++;
+	w2DMenuNumRows = wPartyCount;
+	w2DMenuNumCols = 1;
+	w2DMenuCursorInitY = 0;
+	w2DMenuCursorInitX = 1;
+	wCursorCurrentTile = 0;
 	page_open();
 	for (i = 0; i < wPartyCount; i++)
 		draw_member(i);
 	screen_box(13, 0, 5, 20);
-	screen_words(15, 1, text);
 	screen_push(0, 18);
 	lcd_on();
 	fade_in();
-	wWindowStackSize++;
+	wait_frames(PARTY_FRAMES);
+	screen_words(15, 1, text);
+	screen_push(15, 1);
 	choice = menu_run(wPartyCount, 1, 0, 1, 0x20, can_cancel, first < wPartyCount ? first : 0);
 	wWindowStackSize--;
 	if (choice != MENU_CANCEL)

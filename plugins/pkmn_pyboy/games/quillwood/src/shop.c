@@ -94,7 +94,7 @@ static void sell(void)
 	for (;;) {
 		frame();
 		message_more(TX_SHOP_SELL_WHAT);
-		choice = list_run(pocket_count(selling), LIST_ROW, 1, VISIBLE, 18, draw_owned, 1);
+		choice = list_run(pocket_count(selling), LIST_ROW, 1, VISIBLE, 18, draw_owned, LIST_SIDEWAYS);
 		if (choice == LIST_LEFT || choice == LIST_RIGHT) {
 			selling ^= 1;
 			continue;
