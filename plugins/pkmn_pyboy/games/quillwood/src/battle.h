@@ -26,6 +26,9 @@
 #define EFFECT_POISON 66
 #define EFFECT_PARALYZE 67
 #define EFFECT_STRIKES_FIRST 103
+#define EFFECT_TRAP 106
+
+#define TRAPS 0x80 /* of the fifth condition byte of the one who holds the other side fast, as Crystal has it */
 
 #define GROWTH_FAST 4
 #define GROWTH_SLOW 5
@@ -81,6 +84,7 @@ u32 matched(u8 type, BattleMon *defender, u32 value);
 u16 full_damage(u8 side, const u8 *move, u8 critical);
 void damage(u8 side);
 u8 hits(u8 side);
+u8 *trap_of(u8 side);
 
 /* battle_turn.c */
 void use_move(u8 side, u8 slot);

@@ -20,6 +20,12 @@ u8 *move_struct(u8 side)
 	return side ? wEnemyMoveStruct : wPlayerMoveStruct;
 }
 
+/* The byte that tells whether a side holds the other one fast. */
+u8 *trap_of(u8 side)
+{
+	return (side ? wEnemySubStatus1 : wPlayerSubStatus1) + 4;
+}
+
 /* A value by its stage, 1 to 13 with 7 for none; table is that of the stats or that of accuracy. */
 static u16 staged(u16 value, u16 table, u8 stage)
 {

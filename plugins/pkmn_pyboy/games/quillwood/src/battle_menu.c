@@ -112,8 +112,14 @@ u8 choose_member(u8 can_cancel)
 		if (slot == MENU_CANCEL)
 			break;
 		left = get16(party[slot].hp) != 0;
-		if (left && slot != wCurBattleMon)
-			break;
+		if (left && slot != wCurBattleMon) {
+			if (!can_cancel || !(*trap_of(SIDE_ENEMY) & TRAPS))
+				break;
+			message_open(TX_CANT_LEAVE);
+			prompt();
+			fade_out();
+			continue;
+		}
 		if (left && !get16(player_mon->hp))
 			break;
 		nickname(name_buffer, slot);
@@ -163,6 +169,10 @@ u8 ask_player(void)
 		if (action == 3) {
 			if (wBattleMode == BATTLE_TRAINER) {
 				message(TX_NO_RUNNING);
+				continue;
+			}
+			if (*trap_of(SIDE_ENEMY) & TRAPS) {
+				message(TX_CANT_LEAVE);
 				continue;
 			}
 			wanted_slot = tries_to_run();

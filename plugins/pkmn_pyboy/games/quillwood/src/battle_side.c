@@ -102,6 +102,7 @@ void enemy_send_out(u8 slot)
 	wEnemyTurnsTaken = 0;
 	neutral(wEnemyStatLevels);
 	clear_bytes(wEnemySubStatus1, 5);
+	*trap_of(SIDE_PLAYER) &= ~TRAPS;
 	wTempEnemyMonSpecies = foes[slot].species;
 	to_battle(enemy_mon, &foes[slot], SIDE_ENEMY);
 	wEnemyMonCatchRate = 0;
@@ -130,6 +131,7 @@ void own_send_out(u8 slot)
 	wPlayerTurnsTaken = 0;
 	neutral(wPlayerStatLevels);
 	clear_bytes(wPlayerSubStatus1, 5);
+	*trap_of(SIDE_ENEMY) &= ~TRAPS;
 	send_out(slot);
 	wTempBattleMonSpecies = player_mon->species;
 	wCurMoveNum = 0;
@@ -156,7 +158,7 @@ u8 has_pp(const BattleMon *mon)
 	return 0;
 }
 
-/* How good a beginning a move without power is: 2 for an ailment that takes hold, 1 for a stat of the player's lowered. */
+/* How good a beginning a move without power is: 2 for an ailment or a trap that takes hold, 1 for a stat of the player's lowered. */
 static u8 hinders(const u8 *move)
 {
 	switch (move[1]) {
@@ -164,6 +166,8 @@ static u8 hinders(const u8 *move)
 	case EFFECT_POISON:
 	case EFFECT_PARALYZE:
 		return withstands(SIDE_PLAYER, move) ? 0 : 2;
+	case EFFECT_TRAP:
+		return (*trap_of(SIDE_ENEMY) & TRAPS) ? 0 : 2;
 	case EFFECT_ATTACK_DOWN:
 	case EFFECT_DEFENSE_DOWN:
 	case EFFECT_SPEED_DOWN:

@@ -132,6 +132,19 @@ static void mend(u8 side)
 	say(TX_MENDED);
 }
 
+/* The other side can't leave while both are out. */
+static void trap(u8 side)
+{
+	u8 *held = trap_of(side);
+	if (*held & TRAPS) {
+		say(TX_FAILED);
+		return;
+	}
+	*held |= TRAPS;
+	text_side = !side;
+	say(TX_TRAPPED);
+}
+
 static void strike(u8 side)
 {
 	BattleMon *defender = mon_of(!side);
@@ -244,6 +257,9 @@ void use_move(u8 side, u8 slot)
 	case EFFECT_PARALYZE_HIT:
 		if (random() < data[6])
 			inflict(!side, data);
+		break;
+	case EFFECT_TRAP:
+		trap(side);
 		break;
 	case EFFECT_ATTACK_DOWN:
 		change_stage(!side, 0, 0);

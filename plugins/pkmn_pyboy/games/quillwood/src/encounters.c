@@ -58,7 +58,7 @@ static u16 wild_row(u16 table, u8 width)
 u8 encounter(void)
 {
 	u16 at = ADDR_WILD_GRASS;
-	u8 slot, roll, width = 47, slots_at = 5 + 14;
+	u8 slot, roll, width = 47, rate_at = 2 + wTimeOfDay, slots_at = 5 + 14 * wTimeOfDay;
 	static const u8 odds[7] = {30, 60, 80, 90, 95, 99, 100};
 	static const u8 water_odds[3] = {60, 90, 100};
 	const u8 *chance = odds;
@@ -67,14 +67,15 @@ u8 encounter(void)
 	if (wPlayerState == STATE_SURFING) {
 		at = ADDR_WILD_WATER;
 		width = 9;
+		rate_at = 2;
 		slots_at = 3;
 		chance = water_odds;
 	} else if (player.tile_collision != 0x18 && (player.tile_collision || wEnvironment != ENVIRONMENT_CAVE)) {
 		return 0;
 	}
 	at = wild_row(at, width);
-	/* the rate by day, or the only one */
-	if (!at || random() >= far_byte(BANK_WILD_GRASS, at + (width == 9 ? 2 : 3)))
+	/* the rate by the time of day, or the only one */
+	if (!at || random() >= far_byte(BANK_WILD_GRASS, at + rate_at))
 		return 0;
 	roll = random_below(100);
 	for (slot = 0; roll >= chance[slot]; slot++)

@@ -132,6 +132,10 @@ typedef struct {
 #define RESULT_RAN 2
 
 #define KIND_TRAINER 2
+#define MORNING 0 /* of wTimeOfDay */
+#define DAY 1
+#define NIGHT 2
+#define NOON 12 /* where the clock of a new game stands */
 #define NUM_OBJECTS 13
 #define MOVEMENT_BOULDER 25
 #define STATE_WALKING 0 /* of wPlayerState */
@@ -162,6 +166,7 @@ void item_name(u8 *to, u8 item);
 void nickname(u8 *to, u8 slot);
 void copy_string(u8 *to, const u8 *from);
 u8 party_knower(u8 move);
+void clock_read(void);
 u32 money_get(void);
 void money_put(u32 value);
 

@@ -142,6 +142,13 @@ u8 party_knower(u8 move)
 	return PARTY_SIZE;
 }
 
+/* The clock stands at the hour that is saved, until a script sets another. */
+void clock_read(void)
+{
+	hHours = wStartHour;
+	wTimeOfDay = hHours < 4 || hHours >= 18 ? NIGHT : hHours < 10 ? MORNING : DAY;
+}
+
 u32 money_get(void)
 {
 	return (u32)wMoney[0] << 16 | (u16)wMoney[1] << 8 | wMoney[2];

@@ -3,6 +3,8 @@
 #include "game.h"
 #include "walking.h"
 
+#define NIGHT_FRAMES 30 /* that a rest takes */
+
 static u8 window_open;
 
 static u8 next(void)
@@ -79,12 +81,15 @@ static u8 in_party(u8 species)
 	return 0;
 }
 
-/* A battle with a trainer, then the map again. */
-static void battle(u8 class, u8 id)
+/* A battle with a trainer, or a wild creature if wild, then the map again. */
+static void battle(u8 class, u8 id, u8 wild)
 {
 	if (window_open)
 		window_close();
-	battle_trainer(class, id);
+	if (wild)
+		battle_wild(class, id);
+	else
+		battle_trainer(class, id);
 	if (wBattleResult == RESULT_LOSS) {
 		battle_lost = 1;
 		return;
@@ -200,7 +205,23 @@ void script_run(u16 address) __banked
 			break;
 		case OP_BATTLE:
 			a = next();
-			battle(a, next());
+			battle(a, next(), 0);
+			break;
+		case OP_WILD:
+			a = next();
+			battle(a, next(), 1);
+			break;
+		case OP_HOUR:
+			window_close();
+			fade_out();
+			wStartHour = next();
+			clock_read();
+			wait_frames(NIGHT_FRAMES);
+			map_show();
+			fade_in();
+			break;
+		case OP_IFNIGHT:
+			jump_if(wTimeOfDay == NIGHT);
 			break;
 		case OP_STEP:
 			a = next();

@@ -33,6 +33,7 @@ static void new_game(void)
 	wGameTimeMinutes = 0;
 	wGameTimeSeconds = 0;
 	wGameTimeFrames = 0;
+	wStartHour = NOON;
 	wMapGroup = MAP_HOME_2F_GROUP;
 	wMapNumber = MAP_HOME_2F_NUMBER;
 	wXCoord = 3;
@@ -47,8 +48,7 @@ static void new_game(void)
 static void options(void)
 {
 	wOptions = 0x01;
-	wTimeOfDay = 1;
-	hHours = 12;
+	clock_read();
 	wGameTimerPaused = 1;
 }
 

@@ -134,8 +134,11 @@ def build_maps(
         head += word(attributes_at) + bytes([m.data["landmark"], 0, 0, 0])
         headers.setdefault(m.id[0], {})[m.id[1]] = head
         if "wild" in m.data:
-            slots = b"".join(bytes([level, species.index(name) + 1]) for level, name in m.data["wild"]["slots"])
-            wild += bytes(m.id) + bytes(m.data["wild"]["rate"]) + slots * 3
+            by_day, by_night = (
+                b"".join(bytes([level, species.index(name) + 1]) for level, name in slots)
+                for slots in (m.data["wild"]["slots"], m.data["wild"].get("night", m.data["wild"]["slots"]))
+            )
+            wild += bytes(m.id) + bytes(m.data["wild"]["rate"]) + by_day * 2 + by_night
         if "wild_water" in m.data:
             slots = b"".join(bytes([lv, species.index(name) + 1]) for lv, name in m.data["wild_water"]["slots"])
             wild_water += bytes([*m.id, m.data["wild_water"]["rate"]]) + slots

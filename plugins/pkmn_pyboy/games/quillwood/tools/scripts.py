@@ -21,6 +21,8 @@ shop NAME            a shop's menu          step NAME DIRECTION N a person walks
 letgo                the player may give a member away, the answer is YES when it is gone
 shove                what a boulder answers
 status N             sets a bit of wStatusFlags (0: the guide of creatures)
+hour N               the clock is set to an hour, with the screen dark    ifnight LABEL
+wild SPECIES LEVEL   a battle with a wild creature; a lost one ends the script at the healer
 namerival            a page of letters for the neighbour's name, {rival}
 ending               the picture after the last goal
 end
@@ -42,7 +44,7 @@ COMMANDS = (
     "end", "say", "ask", "face", "turn", "turnplayer", "walk", "ifflag", "setflag", "ifscene", "setscene", "ifno",
     "jump", "hide", "give", "heal", "mend", "spawn", "trainer", "battle", "badge", "ifbadge", "giveitem", "takeitem",
     "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending", "letgo", "shove",
-    "status", "namerival",
+    "status", "namerival", "hour", "ifnight", "wild",
 )  # fmt: skip
 OPCODES = {name: number for number, name in enumerate(COMMANDS)}
 DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}
@@ -91,13 +93,13 @@ class ScriptCompiler:
                 return b"", words[0]
             case "hide":
                 return bytes([self.people[words[0]]]) + word(self.flags[words[1]]), None
-            case "give":
+            case "give" | "wild":
                 return bytes([self.species.index(words[0]) + 1, int(words[1])]), None
             case "trainer":
                 return word(self.flags[words[0]]), words[1]
             case "battle":
                 return bytes([self.classes[words[0]], int(words[1])]), None
-            case "badge" | "status":
+            case "badge" | "status" | "hour":
                 return bytes([int(words[0])]), None
             case "ifbadge":
                 return bytes([int(words[0])]), words[1]
@@ -109,7 +111,7 @@ class ScriptCompiler:
                 return bytes([self.items[words[0].replace("_", " ")]]), words[1]
             case "ifspecies":
                 return bytes([self.species.index(words[0]) + 1]), words[1]
-            case "iffull":
+            case "iffull" | "ifnight":
                 return b"", words[0]
             case "shop":
                 return bytes([self.shops.index(words[0])]), None
