@@ -105,7 +105,7 @@ class PlacedGame:
         for address, value in zip(CART_RAM, saved.ram, strict=True):
             self.emulator.memory[1, address] = value
         self.emulator.run(110)
-        self.press("start . . a . . . . .")
+        self.press("start . . a . . a . . . .")
         assert self.state.phase is Phase.FREE
 
     def close(self) -> None:

@@ -233,7 +233,7 @@ def test_a_saved_game_goes_on_after_power_off(player: LegPlayer, quillwood: Game
         for address, value in zip(CART_RAM, saved, strict=True):
             again.memory[1, address] = value
         again.run(110)
-        press(again, "start . . a . . . . .")
+        press(again, "start . . a . . a . . . .")
         after = StateReader(quillwood).read(again)
         assert after.phase is Phase.FREE
         assert (after.map_id, after.x, after.y, after.facing) == (before.map_id, before.x, before.y, before.facing)

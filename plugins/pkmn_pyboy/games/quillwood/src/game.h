@@ -219,6 +219,7 @@ void copy_name(u8 *to, u8 bank, u16 from, u8 index);
 
 /* ---- menu.c: menus with a cursor -------------------------------------- */
 #define MENU_CANCEL 0xFF
+void reset_asm(void); /* start.s: as the switch does */
 void idle_asm(void); /* start.s: hIdle pairs of frames or until a button is held */
 u8 joy_wait(u8 pairs);
 u8 menu_run(u8 rows, u8 cols, u8 init_y, u8 init_x, u8 offsets, u8 can_cancel, u8 first);

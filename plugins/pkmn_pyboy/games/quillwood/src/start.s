@@ -153,6 +153,7 @@ second:	sub	a, #60
 	jp	start
 	; 0x104-0x14F: header, written by tools/pack_rom.py
 	.org	0x150
+_reset_asm::
 start:
 	di
 	ld	sp, #stack_top

@@ -5,6 +5,11 @@
 
 #define PICTURE_CELLS 300 /* 15 rows */
 #define OWN_NAMES 3
+#define CREDITS_PAGES 5
+#define CREDITS_FRAMES 96 /* of each page */
+/* before the door of the house where the game began */
+#define HOME_X 4
+#define HOME_Y 5
 
 static void empty_list(u8 *count)
 {
@@ -54,29 +59,55 @@ static void options(void)
 
 enum { WANTS_OLD, WANTS_NEW, WANTS_TITLE };
 
+static void forget(void);
+
+/* Whose game it is, with badges and play time, until A confirms it: 0 for B. The map is that of the saved game already,
+ * but it does not run yet. */
+static u8 confirmed(void)
+{
+	page_open();
+	save_read();
+	screen_box(8, 4, 10, 16);
+	screen_text(10, 5, wPlayerName);
+	screen_words(12, 5, TX_BADGES);
+	screen_number(12, 18, badge_count(), 1);
+	screen_words(14, 5, TX_TIME);
+	play_time(14, 13);
+	wWindowStackSize++;
+	screen_push(0, 18);
+	lcd_on();
+	fade_in();
+	poll_joy();
+	do {
+		wait_vblank();
+		poll_joy();
+	} while (!(hJoyPressed & (PAD_A | PAD_B)));
+	wWindowStackSize--;
+	fade_out();
+	if (hJoyPressed & PAD_A)
+		return 1;
+	forget();
+	return 0;
+}
+
 /* CONTINUE or NEW GAME, when there is a saved game. START begins a new one, B leads back to the title. */
 static u8 old_or_new(void)
 {
 	u8 choice;
-	page_open();
-	save_read();
-	screen_box(1, 1, 6, 14);
-	screen_words(3, 3, TX_CONTINUE_MENU);
-	screen_box(8, 1, 8, 18);
-	screen_text(10, 3, wPlayerName);
-	screen_words(12, 3, TX_BADGES);
-	screen_number(12, 11, badge_count(), 1);
-	screen_words(14, 3, TX_TIME);
-	play_time(14, 9);
-	screen_push(0, 18);
-	lcd_on();
-	fade_in();
-	wWindowStackSize++;
-	choice = menu_run(2, 1, 3, 2, 0x20, 2, 0);
-	wWindowStackSize--;
-	fade_out();
-	if (choice == MENU_CANCEL)
-		return wMenuJoypad == PAD_B ? WANTS_TITLE : WANTS_NEW;
+	do {
+		page_open();
+		screen_box(0, 0, 6, 14);
+		screen_words(2, 2, TX_CONTINUE_MENU);
+		screen_push(0, 18);
+		lcd_on();
+		fade_in();
+		wWindowStackSize++;
+		choice = menu_run(2, 1, 2, 1, 0x20, 2, 0);
+		wWindowStackSize--;
+		fade_out();
+		if (choice == MENU_CANCEL)
+			return wMenuJoypad == PAD_B ? WANTS_TITLE : WANTS_NEW;
+	} while (choice == 0 && !confirmed());
 	return choice == 0 ? WANTS_OLD : WANTS_NEW;
 }
 
@@ -110,27 +141,40 @@ static void forget(void)
 		*at++ = 0;
 }
 
-/* The picture after the last goal. */
+/* After the last goal: the game is saved, the credits roll by themselves, and the console starts anew. */
 void ending(void) __banked
 {
+	u8 page;
+	wSpawnAfterChampion = 1;
+	save_write();
 	fade_out();
-	page_open();
-	screen_box(0, 0, 18, 20);
-	screen_words(3, 2, TX_ENDING_1);
-	screen_words(7, 2, TX_ENDING_2);
-	screen_words(13, 2, TX_TIME);
-	play_time(13, 8);
-	screen_push(0, 18);
-	lcd_on();
-	fade_in();
-	poll_joy();
-	do {
-		wait_vblank();
-		poll_joy();
-	} while (!(hJoyPressed & (PAD_A | PAD_B | PAD_START)));
-	fade_out();
-	map_show();
-	fade_in();
+	for (page = 0; page < CREDITS_PAGES; page++) {
+		page_open();
+		screen_words(6, 2, TX_CREDITS_1 + page);
+		if (page == CREDITS_PAGES - 1) {
+			screen_words(12, 2, TX_TIME);
+			play_time(12, 8);
+		}
+		screen_push(0, 18);
+		lcd_on();
+		fade_in();
+		wait_frames(CREDITS_FRAMES);
+		fade_out();
+	}
+	reset_asm();
+}
+
+/* Whoever has won goes on at home, wherever the game was saved. */
+static void go_home(void)
+{
+	if (!wSpawnAfterChampion)
+		return;
+	wSpawnAfterChampion = 0;
+	wMapGroup = MAP_ALDERBROOK_GROUP;
+	wMapNumber = MAP_ALDERBROOK_NUMBER;
+	wXCoord = HOME_X;
+	wYCoord = HOME_Y;
+	player.direction = DIR_DOWN;
 }
 
 static void picture(void)
@@ -173,6 +217,7 @@ void title(void) __banked
 	if (wanted == WANTS_NEW) {
 		new_game();
 		ask_name();
-	}
+	} else
+		go_home();
 	options();
 }

@@ -24,7 +24,7 @@ status N             sets a bit of wStatusFlags (0: the guide of creatures)
 hour N               the clock is set to an hour, with the screen dark    ifnight LABEL
 wild SPECIES LEVEL   a battle with a wild creature; a lost one ends the script at the healer
 namerival            a page of letters for the neighbour's name, {rival}
-ending               the picture after the last goal
+ending               saves the game, rolls the credits, and starts the console anew
 end
 A label is a word with a colon; "script.label" reaches into another script of the map.
 """
