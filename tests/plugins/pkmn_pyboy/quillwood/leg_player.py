@@ -21,7 +21,7 @@ from pkmncli.api import Action
 MakeEnvironment = Callable[..., PokemonEnvironment]
 LEGS = Path(__file__).with_name("legs.toml")
 WEAK = 0.45
-LESSONS = 3  # pocket of the pack
+BALLS, LESSONS = 1, 3  # pockets of the pack
 MOST_STEPS = 20_000
 
 
@@ -31,7 +31,8 @@ class Leg:
 
     ``level``: before, the lead trains to it on the grass ``grass`` and is mended at ``heal`` when weak.
     ``teach``: there, the lesson of this field move is taught. ``ride``: from there the player goes on in straight lines
-    to these tiles, over water or against a boulder.
+    to these tiles, over water or against a boulder. ``tap``: there these buttons are pressed. ``catch``: there wild
+    creatures are met until one of this species is caught. ``ends``: the credits follow.
     """
 
     map: tuple[int, int]
@@ -44,6 +45,9 @@ class Leg:
     heal: str | None = None
     teach: str | None = None
     ride: tuple[tuple[int, int], ...] = ()
+    tap: str = ""
+    catch: int = 0
+    ends: bool = False
 
     @property
     def map_id(self) -> int:
@@ -85,6 +89,10 @@ class LegPlayer:
             arrived = self.go(leg)
             if leg.teach is not None and arrived:
                 self.teach(leg.teach)
+            if leg.tap and arrived:
+                self.tap(leg.tap)
+            if leg.catch and arrived:
+                self.catch(leg)
             if leg.facing is not None and arrived:
                 self.speak(leg)
             if leg.ride and arrived:
@@ -110,7 +118,9 @@ class LegPlayer:
         self.tap("start . down a . . .")
         while self.field("wCurPocket")[0] != LESSONS:
             self.tap("right . . .")
-        self.tap("down . " * entry + "a . . . a . . . a . . . .")  # two pages, YES
+        self.tap(
+            "up . " * len(owned[50:]) + "down . " * entry + "a . . a . . . a . . . a . . . . ."
+        )  # USE, two pages, YES
         self.tap("down . " * slot + "a . . .")
         record = self.field(f"wPartyMon{slot + 1}")
         if record[5]:
@@ -121,6 +131,31 @@ class LegPlayer:
         self.tap("a . . . b . . . b . . .")
         assert lesson.move in self.field(f"wPartyMon{slot + 1}")[2:6]
         return slot
+
+    def catch(self, leg: Leg) -> None:
+        """Meets wild creatures around a place until one of the species is caught; others are left to the pilot."""
+        start = self.environment.steps
+        while all(member.species != leg.catch for member in self.environment.state.party.members):
+            assert self.environment.steps < start + MOST_STEPS, f"{leg}: none was caught"
+            battle = self.environment.state.battle
+            foe = battle.opponent if battle is not None else None
+            if self.environment.state.phase is Phase.FREE:
+                if self.environment.state.map_id != leg.map_id or self._weak():
+                    self._mend(self.places[str(leg.heal)])
+                    self.go(leg)
+                self._pace()
+            elif self.environment.state.phase is Phase.BATTLE_MENU and foe is not None and foe.species == leg.catch:
+                self._throw()
+            else:
+                self._press(None)
+
+    def _throw(self) -> None:
+        """The first capsule in the pack, from the menu of a battle."""
+        assert self.field("wNumBalls")[0], "no capsule is left"
+        self.tap("up left . down a . . . .")
+        while self.field("wCurPocket")[0] != BALLS:
+            self.tap("right . .")
+        self.tap("a . . a . . . . . . . . . .")
 
     def can_learn(self, species: int, machine: int) -> bool:
         """By the bits of the species' base data in the image."""
@@ -199,7 +234,7 @@ class LegPlayer:
         self._press(PRESSES[way])
 
     def speak(self, leg: Leg) -> None:
-        """Turns, presses A, and plays on until there is control again."""
+        """Turns, presses A, and plays on until there is control again. Where the game ends, only until then."""
         facing = Facing[str(leg.facing).upper()]
         state = self.environment.state
         if state.facing is not facing:
@@ -210,6 +245,8 @@ class LegPlayer:
                 break
             self._press(Action.NONE)
         while self.environment.state.phase is not Phase.FREE:
+            if leg.ends and self.reached(str(leg.milestone)):
+                return
             self._press(None)
 
     def go(self, leg: Leg) -> bool:

@@ -90,7 +90,7 @@ def test_the_pack_is_closed_to_capsules_with_a_party_of_six(wild: BattleBench) -
     for slot in range(1, 6):
         wild.join(slot, Creature())
     wild.give("CAPSULE", 3)
-    wild.press(TO_PACK + " right . . . . a")
+    wild.press(TO_PACK + " right . . . . a . . . a")
     assert "There is no room" in wild.play_on(until="for another one.")
     wild.press("b . . . . . . b . . . . . .")
     wild.play_on()
@@ -101,7 +101,7 @@ def test_the_pack_is_closed_to_capsules_with_a_party_of_six(wild: BattleBench) -
 def test_a_capsule_is_of_no_use_against_a_trainer(trainer: BattleBench) -> None:
     trainer.pit(Creature(), WEAK_FOE)
     trainer.give("CAPSULE", 3)
-    trainer.press(TO_PACK + " right . . . . a")
+    trainer.press(TO_PACK + " right . . . . a . . . a")
     assert "The trainer knocks it away!" in trainer.play_on(until="it away!")
     assert trainer.read("wNumBalls", 3)[2] == 3
 
@@ -110,7 +110,7 @@ def test_a_creature_that_is_caught_is_the_one_that_was_fought(wild: BattleBench)
     wild.pit(Creature(), Creature(("BRACE", "QUILL STAB"), hp=1, status=SLEEP, level=17))
     wild.write("wEnemyMonCatchRate", [255])
     wild.give("CAPSULE", 1)
-    wild.press(TO_PACK + " right . . . . a")
+    wild.press(TO_PACK + " right . . . . a . . . a")
     wild.play_on(until="A name of its own")
     wild.press("b . . b . . . . . . . .")
     assert wild.over

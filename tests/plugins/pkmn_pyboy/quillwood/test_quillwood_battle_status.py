@@ -104,7 +104,7 @@ def test_poison_bites_the_foe_too_and_may_decide_the_battle(wild: BattleBench) -
 def test_poison_bites_when_a_thing_is_used(wild: BattleBench) -> None:
     wild.pit(Creature(("BRACE",), hp=100, status=POISON), TOUGH)
     wild.give("SALVE", 2)
-    wild.press("up left . down . a . . . . . . a . . . . . . a . . . . . .")
+    wild.press("up left . down . a . . . . . . a . . . a . . . . . . a . . . . . .")
     wild.play_on()
     assert wild.state.party.lead is not None
     assert wild.state.party.lead.hp == 100 + 20 - 25

@@ -13,9 +13,11 @@ from pkmn_pyboy.state.game_state import Facing, Phase
 ROAD, TARN, MARROWMERE, SUMMIT, REST = (2, 4), (2, 6), (4, 1), (5, 5), (4, 2)
 SHEAR, SWELL, SHOVE = 36, 37, 38
 BUMP, SNARL, SPLOOSH, BRACE = 1, 2, 6, 11
-RILLET, KINDLYNX, LUMEWISP = 3, 2, 16
+RILLET, KINDLYNX, LUMEWISP, TARNOWL = 3, 2, 16, 25
 BEAT_TOBY, GOT_SHEAR = 66, 102
 ALL_BADGES = 0b111
+DAY, NIGHT = 1, 2
+TO_LEARNERS = "a . . a . . . a . . . a . . . . "
 THICKET, WATER, GRASS = 0x12, 0x29, 0x00
 BOULDER = 2  # number of the person
 
@@ -174,20 +176,20 @@ def test_a_boulder_is_pushed_up_to_the_wall_and_back_in_its_place_later(play: Pl
 
 
 def open_lesson(game: PlacedGame, entry: int) -> None:
-    """The pack at its lessons, and one chosen: both pages read, YES."""
+    """The pack at its lessons, and one chosen: USE, both pages read, YES."""
     game.press("start . down a . . . left . . .")
     assert game.field("wCurPocket") == b"\3"
-    game.press("down . " * entry + "a . . . a . . . a . . . .")
+    game.press("down . " * entry + TO_LEARNERS)
 
 
 def test_a_lesson_goes_into_a_free_place_and_stays_in_the_pocket(play: Play, start: Saved) -> None:
-    game = play(start.party((RILLET, [BUMP, SNARL])))
+    game = play(start.party((TARNOWL, [BUMP, SNARL])))
     open_lesson(game, 1)
     game.press("a . . . a . . .")
     assert game.field("wPartyMon1")[2:6] == bytes([BUMP, SNARL, SWELL, 0])
     assert game.field("wPartyMon1")[0x17 + 2] == 15
     assert game.field("wTMsHMs")[52] == 1
-    game.press("a . . . a . . . a . . . . a . . . .")  # the same again
+    game.press(TO_LEARNERS + "a . . . .")  # the same again
     assert game.field("wPartyMon1")[2:6] == bytes([BUMP, SNARL, SWELL, 0])
 
 
@@ -242,13 +244,17 @@ def test_the_image_says_what_lessons_teach_and_who_learns_them(quillwood: GamePr
         assert learners(quillwood, image, name)
 
 
-@pytest.mark.parametrize(("move", "place"), [("cut", ROAD), ("surf", TARN), ("strength", TARN)])
-def test_the_way_is_never_lost_whoever_is_given_away(quillwood: GameProfile, move: str, place: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("move", "place", "time"), [("cut", ROAD, DAY), ("surf", TARN, NIGHT), ("strength", TARN, DAY)]
+)
+def test_the_way_is_never_lost_whoever_is_given_away(
+    quillwood: GameProfile, move: str, place: tuple[int, int], time: int
+) -> None:
     """Beside every obstacle live wild creatures that can learn what it takes."""
     image = (quillwood.folder / "quillwood.gbc").read_bytes()
     at = quillwood.memory.rom_tables["WildGrass"].offset
     while image[at : at + 2] != bytes(place):
         assert image[at] != 0xFF
         at += 47
-    often = {image[at + 5 + 14 + slot * 2 + 1] for slot in range(3)}
+    often = {image[at + 5 + 14 * time + slot * 2 + 1] for slot in range(3)}
     assert often & learners(quillwood, image, move)

@@ -111,7 +111,7 @@ def test_the_pages_of_a_battle_are_told_apart(player: LegPlayer) -> None:
     press(emulator, "b . . down a . . .")
     refresh(player)
     state = player.environment.state
-    assert (state.phase, state.message_box) == (Phase.BATTLE, False)
+    assert (state.phase, state.message_box, state.menu.cursor_shown) == (Phase.BATTLE, True, True)
     press(emulator, "b . . . . up right a . . . .")
     refresh(player)
     state = player.environment.state
@@ -136,7 +136,7 @@ def test_a_weak_creature_is_caught_and_named(player: LegPlayer) -> None:
     find_battle(player)
     write(player, "wEnemyMon", *field(player, "wEnemyMon", 16), 0, 1)
     write(player, "wEnemyMonCatchRate", 255)
-    press(emulator, "down a . . . right . . . a" + " ." * 10 + " a . . . .")
+    press(emulator, "down a . . . . right . . . a . . a" + " ." * 10 + " a . . . .")
     refresh(player)
     assert player.environment.state.menu.cursor_shown, "the question for a nickname"
     press(emulator, "a . . . a start a . . . . .")

@@ -27,7 +27,6 @@ WREN = bytes([0x96, 0x91, 0x84, 0x8D, END])
 ROBIN = bytes([0x91, 0x8E, 0x81, 0x88, 0x8D, END])
 FINN = bytes([0x85, 0x88, 0x8D, 0x8D, END])
 TO_SAVE = "start . down down down down a . . . a . . . . "
-TO_FIRST_PAGE = "start . . a . . . "
 
 
 class Console:
@@ -140,7 +139,7 @@ def test_b_on_the_first_page_leads_back_to_the_title(start: Saved, power_on: Pow
     console = power_on(start.ram)
     console.press("start . . . b . . . .")
     assert console.state.map_group == 0, "no game has begun"
-    console.press("start . . . a . . . . .")
+    console.press("start . . . a . . a . . . . .")
     assert console.state.phase is Phase.FREE
     assert len(console.state.party.members) == 1
 
