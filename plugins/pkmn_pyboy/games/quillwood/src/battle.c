@@ -188,6 +188,7 @@ static void fight(u8 mode)
 	wBattleEnded = 1;
 	wWindowStackSize = 0;
 	wTempWildMonSpecies = 0;
+	wOtherTrainerClass = 0;
 	fade_out();
 	screen_clear(CH_SPACE, 7);
 	wSpriteUpdatesEnabled = 1;
