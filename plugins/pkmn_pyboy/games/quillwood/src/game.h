@@ -156,6 +156,7 @@ u16 matchup_next(u16 at, u8 type);
 u8 random(void);
 u8 random_below(u8 limit);
 void flag_set(u16 flag);
+void flag_clear(u16 flag);
 u8 flag_get(u16 flag);
 u16 get16(const u8 *at);
 void put16(u8 *at, u16 value);
@@ -258,6 +259,9 @@ extern u8 emote_over; /* the person with a mark over the head, 0 for none */
 extern u8 battle_lost; /* a script's battle was lost: the way leads to the healer */
 u8 permission(u8 collision);
 void map_cut(u8 x, u8 y);
+void map_changes(void) __banked;
+void map_places(void) __banked;
+void object_stand(u8 number, u8 x, u8 y) __banked;
 u8 off_map(u8 x, u8 y);
 void field_tile(u8 collision, u8 direction);
 void field_boulder(void);

@@ -79,6 +79,11 @@ void flag_set(u16 flag)
 	wEventFlags[flag >> 3] |= 1 << (flag & 7);
 }
 
+void flag_clear(u16 flag)
+{
+	wEventFlags[flag >> 3] &= ~(1 << (flag & 7));
+}
+
 u8 flag_get(u16 flag)
 {
 	return wEventFlags[flag >> 3] & (u8)(1 << (flag & 7));

@@ -7,6 +7,10 @@
 #define BLOCKS_SIZE 1300
 #define map_blocks ((u8 *)0xC800)
 #define BORDER 3
+#define ENTRY_ROW 7
+#define CHANGE_BLOCK 1
+#define CHANGE_CLEAR 2
+#define CHANGE_PLACE 3
 
 u8 strip_pending; /* 1: a column waits for the next VBlank, 2: a row */
 static u16 attributes;
@@ -119,13 +123,16 @@ static void load_blocks(void)
 	map_connections();
 }
 
+static void clear_flags(void);
+
 /* Everything of map wMapGroup.wMapNumber but its picture and its people. */
 void map_load(void) __banked
 {
 	u8 i;
 	load_attributes();
 	load_events();
-	load_blocks();
+	clear_flags();
+	map_changes();
 	wEventFlags[0] = 0;
 	wBikeFlags &= ~STRENGTH_IN_USE;
 	i = far_byte(wMapScriptsBank, wMapScriptsPointer);
@@ -138,6 +145,44 @@ static u8 *block_at(u8 x, u8 y)
 {
 	u8 stride = wMapWidth + BORDER * 2;
 	return map_blocks + (u16)((u8)(y + 6) >> 1) * stride + ((u8)(x + 6) >> 1);
+}
+
+/* A row of what happens when the map is entered: a kind, a flag or a byte's address, a value, and what then. */
+static u8 entry_row(u16 *at, u8 *row)
+{
+	far_copy(row, wMapScriptsBank, *at, ENTRY_ROW);
+	*at += ENTRY_ROW;
+	return row[0];
+}
+
+/* The map's blocks by the story flags of now, over those that it begins with. */
+void map_changes(void) __banked
+{
+	u8 row[ENTRY_ROW];
+	u16 at = wMapScriptsPointer + 1;
+	load_blocks();
+	while (entry_row(&at, row))
+		if (row[0] == CHANGE_BLOCK && !flag_get((u16)row[2] << 8 | row[1]) == !row[3])
+			*block_at(row[4], row[5]) = row[6];
+}
+
+/* People who stand where a byte says. */
+void map_places(void) __banked
+{
+	u8 row[ENTRY_ROW];
+	u16 at = wMapScriptsPointer + 1;
+	while (entry_row(&at, row))
+		if (row[0] == CHANGE_PLACE && *(u8 *)((u16)row[2] << 8 | row[1]) == row[3])
+			object_stand(row[4], row[5] + 4, row[6] + 4);
+}
+
+static void clear_flags(void)
+{
+	u8 row[ENTRY_ROW];
+	u16 at = wMapScriptsPointer + 1;
+	while (entry_row(&at, row))
+		if (row[0] == CHANGE_CLEAR)
+			flag_clear((u16)row[2] << 8 | row[1]);
 }
 
 /* Cuts the thickets of the block of a tile, until the map is left. */

@@ -110,6 +110,15 @@ void objects_load(void) __banked
 			o->range = 40 + i * 17;
 		}
 	}
+	map_places();
+}
+
+/* Someone stands on another tile from now on, counted as on the map's grid in memory (4 more). */
+void object_stand(u8 number, u8 x, u8 y) __banked
+{
+	map_objects[number].x = x;
+	map_objects[number].y = y;
+	object_place(&objects[number], x, y);
 }
 
 /* Drawings of the figures that are not there yet to video memory. */

@@ -145,6 +145,23 @@ void script_run(u16 address) __banked
 		case OP_SETFLAG:
 			flag_set(next_word());
 			break;
+		case OP_CLEARFLAG:
+			flag_clear(next_word());
+			break;
+		case OP_IFFACING:
+			a = next();
+			jump_if(player.direction == a << 2);
+			break;
+		case OP_CHANGES:
+			window_close();
+			map_changes();
+			map_places();
+			map_neighbours();
+			map_draw();
+			screen_push(0, 18);
+			pushed_from = 18;
+			objects_draw();
+			break;
 		case OP_IFSCENE:
 			w = next_word();
 			jump_if(*(u8 *)w == next());

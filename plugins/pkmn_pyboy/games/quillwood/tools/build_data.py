@@ -10,7 +10,7 @@ import gfx
 import text
 from art import build_art
 from creatures import build_creatures
-from maps import Map, build_maps, load_maps
+from maps import Map, build_maps, load_maps, write_changed_blocks
 from names import write_names
 from rom import BANK_TEXT, Banks, Table, word
 from scripts import OPCODES
@@ -73,6 +73,7 @@ def main() -> None:
     write_header(places, named, maps)
     write_tables(tables)
     write_names(maps)
+    write_changed_blocks(maps)
     (HOME / "build/data.bin").write_bytes(banks.image())
     banks.report()
 

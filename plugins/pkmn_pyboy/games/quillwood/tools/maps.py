@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,20 @@ MAP_BUFFER = 0xC800
 MOVEMENTS = {"wander": 2, "down": 6, "up": 7, "left": 8, "right": 9, "boulder": 25}
 KIND_TRAINER = 2
 CONNECTION_BITS = {"north": 8, "south": 4, "west": 2, "east": 1}
+CHANGED_MARK = "# Written by tools/build_data.py: blocks that the story changes."
+CHANGE_BLOCK, CHANGE_CLEAR, CHANGE_PLACE = 1, 2, 3
+"""Kinds of the 7-byte rows that src/map.c runs on entry; 0 ends them."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A block that a map shows while a story flag is set, or while it is not."""
+
+    flag: str
+    when_set: bool
+    x: int
+    y: int
+    block: int
 
 
 @dataclass
@@ -27,6 +42,7 @@ class Map:
     height: int
     blocks: bytes
     border: int
+    changes: tuple[Change, ...] = ()
 
     @property
     def id(self) -> tuple[int, int]:
@@ -49,7 +65,11 @@ def load_maps(tilesets: dict[str, Tileset]) -> dict[str, Map]:
             for x in range(0, len(rows[0]), 2)
         )
         border = tileset.block(data["border"] * 4)
-        maps[path.stem] = Map(path.stem, data, len(rows[0]) // 2, len(rows) // 2, ids, border)
+        changes = tuple(
+            Change(one["flag"], one.get("set", True), one["x"], one["y"], tileset.block(one["block"]))
+            for one in data.get("changed", ())
+        )
+        maps[path.stem] = Map(path.stem, data, len(rows[0]) // 2, len(rows) // 2, ids, border, changes)
     return maps
 
 
@@ -101,12 +121,48 @@ def events_of(m: Map, maps: dict[str, Map], scripts_at: dict[str, int]) -> bytes
     return bytes(out)
 
 
+def entry_rows(m: Map, flags: dict[str, int], scenes: dict[str, int]) -> bytes:
+    """What happens when a map is entered: flags to clear, then blocks by flags, then people by scene bytes."""
+    people = {person["name"]: number for number, person in enumerate(m.data.get("people", []), 1)}
+    out = bytearray()
+    for flag in m.data.get("clears", ()):
+        out += bytes([CHANGE_CLEAR]) + word(flags[flag]) + bytes(4)
+    for one in m.changes:
+        out += bytes([CHANGE_BLOCK]) + word(flags[one.flag]) + bytes([one.when_set, one.x, one.y, one.block])
+    for one in m.data.get("placed", ()):
+        row = [one["value"], people[one["person"]], one["x"], one["y"]]
+        out += bytes([CHANGE_PLACE]) + word(scenes[one["scene"]]) + bytes(row)
+    return bytes(out) + b"\0"
+
+
+def write_changed_blocks(maps: dict[str, Map]) -> None:
+    """The [[changed]] tables of world.toml, below its mark: blocks by story flags, as the maps' entry rows set them."""
+    flags = toml("flags.toml")
+
+    def blocks(changes: Iterable[Change]) -> str:
+        return "[" + ", ".join(f"{{ x = {one.x}, y = {one.y}, block = {one.block} }}" for one in changes) + "]"
+
+    lines = []
+    for m in sorted((one for one in maps.values() if one.changes), key=lambda one: one.id):
+        events = dict.fromkeys(one.flag for one in m.changes)
+        always = [one for one in m.changes if not one.when_set]
+        lines += ["", "[[changed]]", f"map = [{m.id[0]}, {m.id[1]}]"]
+        lines += [f"always = {blocks(always)}"] if always else []
+        for event in events:
+            alone = [one for one in m.changes if (one.flag == event) == one.when_set]
+            lines += ["[[changed.with]]", f"event = {flags[event]}", f"blocks = {blocks(alone)}"]
+    path = HOME / "world.toml"
+    head = path.read_text().split(CHANGED_MARK)[0].rstrip()
+    path.write_text("\n".join([head, "", CHANGED_MARK, *lines]) + "\n")
+
+
 def build_map(banks: Banks, m: Map, maps: dict[str, Map], blocks_at: dict[str, int], texts: list[bytes]) -> int:
     """Scripts, events and attributes of a map; returns the address of its attributes."""
     start = banks.here(BANK_SCRIPTS)
-    scripts_at, code = ScriptCompiler(m, maps, texts).compile(start + 1)
-    # the map script is one byte: the spawn bit to set on entry, 0 for none
-    banks.add(BANK_SCRIPTS, f"scripts of {m.key}", bytes([m.data.get("visited", 0)]) + code)
+    # the map script: the spawn bit to set on entry, 0 for none, then rows of what else happens
+    entry = bytes([m.data.get("visited", 0)]) + entry_rows(m, toml("flags.toml"), toml("scenes.toml"))
+    scripts_at, code = ScriptCompiler(m, maps, texts).compile(start + len(entry))
+    banks.add(BANK_SCRIPTS, f"scripts of {m.key}", entry + code)
     events_at = banks.add(BANK_SCRIPTS, f"events of {m.key}", events_of(m, maps, scripts_at))
     joined = m.data.get("connections", {})
     out = bytes([m.border, m.height, m.width, BANK_BLOCKS]) + word(blocks_at[m.key])

@@ -23,6 +23,8 @@ shove                what a boulder answers
 status N             sets a bit of wStatusFlags (0: the guide of creatures)
 hour N               the clock is set to an hour, with the screen dark    ifnight LABEL
 wild SPECIES LEVEL   a battle with a wild creature; a lost one ends the script at the healer
+clearflag FLAG       iffacing DIRECTION LABEL (of the player)
+changes              the map's [[changed]] blocks and [[placed]] people anew, after a flag or a scene byte changed
 namerival            a page of letters for the neighbour's name, {rival}
 ending               saves the game, rolls the credits, and starts the console anew
 end
@@ -44,7 +46,7 @@ COMMANDS = (
     "end", "say", "ask", "face", "turn", "turnplayer", "walk", "ifflag", "setflag", "ifscene", "setscene", "ifno",
     "jump", "hide", "give", "heal", "mend", "spawn", "trainer", "battle", "badge", "ifbadge", "giveitem", "takeitem",
     "ifitem", "ifspecies", "iffull", "nickname", "shop", "step", "emote", "ending", "letgo", "shove",
-    "status", "namerival", "hour", "ifnight", "wild",
+    "status", "namerival", "hour", "ifnight", "wild", "clearflag", "iffacing", "changes",
 )  # fmt: skip
 OPCODES = {name: number for number, name in enumerate(COMMANDS)}
 DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}
@@ -83,12 +85,14 @@ class ScriptCompiler:
                 return bytes([DIRECTIONS[words[0]], int(words[1])]), None
             case "ifflag":
                 return word(self.flags[words[0]]), words[1]
-            case "setflag":
+            case "setflag" | "clearflag":
                 return word(self.flags[words[0]]), None
             case "ifscene":
                 return word(self.scenes[words[0]]) + bytes([int(words[1])]), words[2]
             case "setscene":
                 return word(self.scenes[words[0]]) + bytes([int(words[1])]), None
+            case "iffacing":
+                return bytes([DIRECTIONS[words[0]]]), words[1]
             case "ifno" | "jump":
                 return b"", words[0]
             case "hide":
