@@ -25,7 +25,7 @@ class Goal:
     x: int = -1
     y: int = -1
     facing: int = -1
-    """Direction to face and press A in on the tile, -1 for none."""
+    """Direction to face and press A in on the tile, -1 for none; that in which someone is addressed, -1 for any."""
     person: int = 0
     exit: str = ""
 

@@ -248,7 +248,7 @@ class Traveller:
         if goal.kind in (TILE, LOOK):
             ends = {grid.cell(goal.x, goal.y): goal.facing}
         elif goal.kind == TALK:
-            ends = around.talk_ends(goal.x, goal.y)
+            ends = around.talk_ends(goal.x, goal.y, goal.facing)
         else:
             ends = next((way.ends for way in around.exits if way.key == goal.exit), {})
             cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
