@@ -286,9 +286,9 @@ def test_crystals_errands_stand_before_what_they_are_for(crystal: GameProfile) -
         ("dancer_one", "dancer_five", "surf", "cianwood"),
         ("password_one", "password_two", "office_door", "hideout_office", "generator_password", "generator_door",
          "hideout_boss", "electrode_one", "electrode_three", "rocket_hideout", "glacier_badge"),
-        ("sailor_told", "sailor_fetched", "girl_found", "vermilion"),
-        ("manager_met", "thief_met", "machine_part", "power_restored", "radio_card", "kanto_radio", "snorlax"),
-        ("blue_met", "earth_badge"),
+        ("radio_card", "sailor_told", "sailor_fetched", "girl_found", "ship_left", "vermilion"),
+        ("manager_met", "thief_met", "machine_part", "power_restored", "kanto_radio", "snorlax"),
+        ("blue_met", "earth_badge", "mt_silver", "red"),
         ("strength", "ice_boulder_one", "ice_boulder_two", "ice_boulder_three", "ice_boulder_four", "waterfall",
          "blackthorn", "gym_boulder_one", "gym_boulder_three", "clair_beaten", "rising_badge"),
     ):  # fmt: skip
