@@ -167,10 +167,12 @@ class Target:
         """
         if partner and self.choices:
             return self.with_case(self.choices[min(partner, len(self.choices)) - 1])
-        if self.by is None:
-            return self
-        value = memory.read(self.by.bank, self.by.address, 1)[0]
+        value = self.value(memory)
         return next((self.with_case(case) for case in self.cases if case.value == value), self)
+
+    def value(self, memory: Memory) -> int:
+        """Return the value of the byte that picks a case, -1 where none does."""
+        return -1 if self.by is None else memory.read(self.by.bank, self.by.address, 1)[0]
 
     def with_case(self, case: TargetCase) -> Target:
         """Return the target with the keys of a case."""

@@ -11,6 +11,7 @@ from pkmn_pyboy.pilot import strength
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.damage import BattleTables, Combatant
 from pkmn_pyboy.pilot.roads import hour_of, usable_moves
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import FieldMove
 from pkmn_pyboy.world.records import time_of_day
 from pkmn_pyboy.world.table_records import WildTable
@@ -53,6 +54,13 @@ class PlannedGoal:
     """Trainers that TRAIN is for."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
+    case: int = -1
+    """Value of the byte that picked the target's case, -1 without cases."""
+
+    @property
+    def tries_key(self) -> str:
+        """Name among the tries: with another value of the byte it is another thing to try."""
+        return f"{self.kind}/{self.key}" if self.case < 0 else f"{self.kind}/{self.key}@{self.case}"
 
     @property
     def words(self) -> str:
@@ -68,18 +76,18 @@ class GoalOrientedPlanner:
 
     Args:
         environment: the game. Without one there are no goals.
-        care: factor on the damage that trainers are expected to do.
-        partner: number of the choice where a target has several, as among first partners; 0 for the target as it is.
+        settings: the pilot's; defaults without them.
 
     Raises:
-        ConfigurationError: no target has that many choices.
+        ConfigurationError: no target has as many choices as the setting ``partner`` says.
     """
 
-    def __init__(self, environment: PokemonEnvironment | None = None, care: float = 1.25, partner: int = 0) -> None:
+    def __init__(self, environment: PokemonEnvironment | None = None, settings: PilotSettings | None = None) -> None:
+        settings = settings or PilotSettings()
         self._environment = environment
-        self._partner = partner
+        self._partner = settings.partner
         self._providers: dict[str, frozenset[str]] = {}
-        self.care = care
+        self.care = settings.care
         """Factor on the damage that trainers are expected to do; a pilot raises it when it has lost."""
         self._forecasts: dict[object, strength.Forecast] = {}
         self._goals: Mapping[str, Milestone] = {}
@@ -90,8 +98,8 @@ class GoalOrientedPlanner:
         self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
         targets = (goal.target for goal in self._goals.values() if goal.target is not None)
         most = max((len(target.choices) for target in targets), default=0)
-        if partner > most:
-            raise ConfigurationError(f"setting 'partner' = {partner}: {profile.name} has {most} to choose among")
+        if self._partner > most:
+            raise ConfigurationError(f"setting 'partner' = {self._partner}: {profile.name} has {most} to choose among")
         self._tables = BattleTables(environment.cartridge)
         self._book = strength.TrainerBook(environment.cartridge, self._tables)
 
@@ -146,11 +154,13 @@ class GoalOrientedPlanner:
         self, goal: Milestone, kind: str, bag: Bag, found: list[PlannedGoal], moves: tuple[str, ...] = ()
     ) -> None:
         """Add a goal and what it needs first. ``moves`` are field moves that the way to it may take, from above."""
+        assert self._environment is not None
         parents = tuple(one.key for one in found)
         if len(found) >= _DEPTH or goal.key in parents:
             return
         target = self._target_now(goal.target)
-        found.append(PlannedGoal(kind, goal.key, goal.name, goal.hint, target, parents=parents))
+        case = goal.target.value(self._environment.emulator) if goal.target is not None else -1
+        found.append(PlannedGoal(kind, goal.key, goal.name, goal.hint, target, parents=parents, case=case))
         moves = tuple(dict.fromkeys((*moves, *goal.requires.field_moves)))
         needed = self._needed(goal, moves, bag)
         if isinstance(needed, Milestone):

@@ -131,6 +131,26 @@ def test_a_tile_to_press_a_from_is_not_talked_to_from_elsewhere(environment: Pok
         assert (goal_here is not None) is found
 
 
+def test_each_case_has_tries_of_its_own(environment: PokemonEnvironment) -> None:
+    """Who has to be addressed four times, each time elsewhere, is not given up after three."""
+    by = environment.profile.memory["wFarfetchdPosition"]
+    target = Target(LAB, person=PROFESSOR, by=by, cases=(TargetCase(2, facing="left"), TargetCase(8, facing="right")))
+    tell(environment, goal(environment, "herd", target=target))
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    pilot.act()
+    sides = []
+    for value in (2, 8):
+        environment.emulator.memory[by.bank, by.address] = value
+        pilot.memory.drop_goal(tried=False)
+        pilot.memory.tries["milestone/herd@2"] = PilotSettings().goal_tries
+        pilot.act()
+        assert pilot.memory.goal is not None
+        sides.append((pilot.memory.goal.why, pilot.memory.goal.facing))
+    assert sides[0][0] != "goal herd"
+    assert sides[1] == ("goal herd", Facing.RIGHT)
+
+
 # Errands ------------------------------------------------------------------------------------------------------
 
 
@@ -173,6 +193,15 @@ def test_what_brings_a_field_move_does_not_ask_for_it(environment: PokemonEnviro
     ]  # fmt: skip
     done = dataclasses.replace(bringer, errands=())
     assert plan_for(environment, champion, key, done)[1:] == [(ERRAND, "bringer"), (ERRAND, "key")]
+
+
+def test_the_badge_that_allows_a_field_move_is_won_without_it(environment: PokemonEnvironment) -> None:
+    cut = environment.profile.field_moves["cut"]
+    place = environment.profile.memory["wTMsHMs"]
+    environment.emulator.memory[place.bank, place.address + cut.machine] = 1
+    leader = dataclasses.replace(goal(environment, "leader"), evidence=(cut.badge,))
+    champion = goal(environment, "champion", errands=("leader",), requires=Requirements(field_moves=("cut",)))
+    assert plan_for(environment, champion, leader) == [(MILESTONE, "champion"), (ERRAND, "leader")]
 
 
 def test_a_field_move_of_the_goal_above_is_taught_before_its_errand(environment: PokemonEnvironment) -> None:
