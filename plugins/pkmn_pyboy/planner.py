@@ -199,6 +199,8 @@ class GoalOrientedPlanner:
         memory, tracker, map_id = environment.emulator, environment.milestones, environment.state.map_id
         if errand.holds(memory, map_id):
             return True
+        if not errand.over_with:
+            return False
         reached = {one.key for one, step in zip(tracker.milestones, tracker.steps, strict=True) if step >= 0}
         return any(key in reached or self._goals[key].holds(memory, map_id) for key in errand.over_with)
 
