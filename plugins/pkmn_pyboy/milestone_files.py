@@ -33,21 +33,47 @@ class StationFile(ProfileFile):
     music: int = Field(ge=0, le=255)
 
 
-class TargetFile(ProfileFile):
-    """A place to walk to: a tile, someone by his number on the map, or any tile that starts a scene by its number.
+FacingName = Literal["down", "up", "left", "right"]
+MapPair = tuple[Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, le=255)]]
+
+
+class PlaceFile(ProfileFile):
+    """A tile, or someone by their number on the map; ``facing`` is the direction to look in and press A."""
+
+    x: int | None = Field(default=None, ge=0, le=255)
+    y: int | None = Field(default=None, ge=0, le=255)
+    facing: FacingName | None = None
+    person: int | None = Field(default=None, ge=1, le=15)
+
+
+class ByFile(ProfileFile):
+    """The byte in memory that picks a case: a named field, or an address of work RAM."""
+
+    field: str | None = None
+    address: int | None = Field(default=None, ge=0xC000, lt=0xE000)
+
+
+class CaseFile(PlaceFile):
+    """What replaces keys of a target while the byte in memory has a value."""
+
+    value: int = Field(ge=0, le=255)
+
+
+class TargetFile(PlaceFile):
+    """A place to walk to: a tile, someone by their number on the map, or any tile that starts a scene by its number.
 
     With ``push_to`` that someone is a boulder, to be pushed to that tile; without ``person`` any boulder will do.
-    With ``station`` the radio must play that before A is pressed there.
+    With ``station`` the radio must play that before A is pressed there. ``by`` and ``cases`` change it with a byte
+    in memory, ``choices`` with the pilot's setting ``partner``.
     """
 
     map: tuple[int, int]
-    x: int | None = None
-    y: int | None = None
-    facing: Literal["down", "up", "left", "right"] | None = None
-    person: int | None = Field(default=None, ge=1, le=15)
     scene: int | None = Field(default=None, ge=0, le=255)
     push_to: tuple[Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, le=255)]] | None = None
     station: StationFile | None = None
+    by: ByFile | None = None
+    cases: list[CaseFile] = []
+    choices: list[PlaceFile] = []
 
 
 class GoalFile(ProfileFile):
@@ -69,6 +95,8 @@ class GoalFile(ProfileFile):
     foes: list[tuple[int, int] | tuple[int, int, int]] = []
     refuse_words: list[str] = []
     party_room: int = Field(default=0, ge=0, le=6)
+    catch: list[int] = []
+    supplies: list[tuple[int, Annotated[int, Field(ge=1, le=99)]]] = []
 
 
 class MilestoneFile(GoalFile):
@@ -78,8 +106,23 @@ class MilestoneFile(GoalFile):
     optional: bool = False
 
 
+class ErrandFile(GoalFile):
+    """What has to be done for a goal beside it."""
+
+    over_with: list[str] = []
+    gives_hour: int | None = Field(default=None, ge=0, le=23)
+
+
+class LockedRoomsFile(ProfileFile):
+    """Rooms that lock behind the player; whoever is outside of them goes to the map ``enter`` first."""
+
+    enter: MapPair
+    rooms: list[MapPair] = Field(min_length=1)
+
+
 class MilestonesFile(ProfileFile):
     """milestones.toml"""
 
     milestone: list[MilestoneFile] = []
-    errand: list[GoalFile] = []
+    errand: list[ErrandFile] = []
+    locked_rooms: list[LockedRoomsFile] = []

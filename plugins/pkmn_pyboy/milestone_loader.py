@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from pkmn_pyboy.milestone_files import EvidenceFile, GoalFile, MilestonesFile
-from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Station, Target
+from pkmn_pyboy.milestone_files import ErrandFile, EvidenceFile, GoalFile, MilestonesFile
+from pkmn_pyboy.milestones import Evidence, Foe, LockedRooms, Milestone, Requirements
 from pkmn_pyboy.profile import FieldMove, Names, Radio
 from pkmn_pyboy.state.memory_map import MemoryMap
+from pkmn_pyboy.target_loader import build_target
 from pkmncli.errors import EnvironmentSetupError
 
 
@@ -49,6 +50,8 @@ def build_milestones(
         where = f"errand.{index}"
         if errand.key in errands:
             _fail(path, f"{where}.key", f"{errand.key} is there twice")
+        if errand.gives_hour is not None and errand.target is None:
+            _fail(path, f"{where}.gives_hour", f"{errand.key}: it needs a target to go to")
         for key in errand.needs or ():
             if key not in seen:
                 _fail(path, f"{where}.needs", f"{key} is no milestone")
@@ -56,6 +59,28 @@ def build_milestones(
         errands[errand.key] = _build(path, where, errand, needs, True, memory, names, field_moves, radio)
     _check_errands(path, milestones, errands, field_moves)
     return tuple(milestones), errands
+
+
+def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[LockedRooms, ...]:
+    """Return the rooms that lock behind the player.
+
+    Raises:
+        EnvironmentSetupError: a map does not exist, or stands in two places; names file and key.
+    """
+    found: list[LockedRooms] = []
+    taken: set[int] = set()
+    for index, entry in enumerate(file.locked_rooms):
+        where = f"locked_rooms.{index}"
+        enter, *rooms = (group * 256 + number for group, number in (entry.enter, *entry.rooms))
+        for name, map_id in (("enter", enter), *(("rooms", room) for room in rooms)):
+            if names.maps and map_id not in names.maps:
+                _fail(path, f"{where}.{name}", f"there is no map {map_id}")
+        for room in rooms:
+            if room == enter or room in taken:
+                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {room}')} is there twice")
+            taken.add(room)
+        found.append(LockedRooms(enter, frozenset(rooms)))
+    return tuple(found)
 
 
 def _build(
@@ -75,16 +100,7 @@ def _build(
             evidence.append(Evidence.build(memory, **item.model_dump(exclude_none=True)))
         except (EnvironmentSetupError, ValueError) as error:
             _fail(path, f"{where}.evidence_all.{number}", str(error))
-    target = None
-    if entry.target is not None:
-        group, number = entry.target.map
-        place = entry.target
-        scene = place.scene if place.scene is not None else -1
-        _check_push(path, where, entry)
-        _check_station(path, where, entry, radio)
-        station = Station(place.station.knob, place.station.music) if place.station is not None else None
-        map_id = group * 256 + number
-        target = Target(map_id, place.x, place.y, place.facing, place.person or 0, scene, place.push_to, station)
+    target = build_target(path, where, entry, memory, radio)
     _check_names(path, where, entry, names, field_moves)
     requires = Requirements(
         tuple(entry.needs_items),
@@ -107,36 +123,11 @@ def _build(
         tuple(entry.gives_items),
         requires,
         tuple(word.lower() for word in entry.refuse_words),
+        tuple(entry.over_with) if isinstance(entry, ErrandFile) else (),
+        tuple(entry.catch),
+        tuple(entry.supplies),
+        entry.gives_hour if isinstance(entry, ErrandFile) and entry.gives_hour is not None else -1,
     )
-
-
-def _check_push(path: Path, where: str, entry: GoalFile) -> None:
-    """Who pushes a boulder needs strength, and one place to push it to."""
-    place = entry.target
-    if place is None or place.push_to is None:
-        return
-    for name in ("x", "y", "facing", "scene"):
-        if getattr(place, name) is not None:
-            _fail(path, f"{where}.target", f"{entry.key}: push_to says where to; take {name} out")
-    if "strength" not in entry.needs_field_moves:
-        _fail(path, f"{where}.target", f'{entry.key}: push_to takes needs_field_moves = ["strength"]')
-
-
-def _check_station(path: Path, where: str, entry: GoalFile, radio: Radio | None) -> None:
-    """Who tunes a station in needs a radio whose knob gets there, and something to press A at."""
-    place = entry.target
-    if place is None or place.station is None:
-        return
-    key = f"{where}.target.station"
-    if radio is None:
-        _fail(path, key, f"{entry.key}: game.toml has no [radio]")
-    knob = place.station.knob
-    if knob > radio.most or knob % radio.step:
-        steps = f"0 to {radio.most} in steps of {radio.step}"
-        _fail(path, key, f"{entry.key}: the knob never stands at {knob}; it goes from {steps}")
-    at_a_tile = None not in (place.x, place.y, place.facing)
-    if place.scene is not None or place.push_to is not None or not (place.person or at_a_tile):
-        _fail(path, key, f"{entry.key}: a station is for a person, or for x, y and facing")
 
 
 def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_moves: Mapping[str, FieldMove]) -> None:
@@ -160,6 +151,8 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     known("needs_items", "item", names.items, entry.needs_items)
     known("gives_items", "item", names.items, entry.gives_items)
     known("needs_species", "species", names.species, entry.needs_species)
+    known("catch", "species", names.species, entry.catch)
+    known("supplies", "item", names.items, [item for item, _ in entry.supplies])
     known("foes", "trainer class", names.trainer_classes, [foe[0] for foe in entry.foes])
     for move in entry.needs_field_moves:
         if move not in field_moves:
@@ -178,6 +171,10 @@ def _check_errands(
         for key in goal.errands:
             if key not in errands:
                 _fail(path, goal.key, f"there is no errand {key}")
+        for key in goal.over_with:
+            if key not in by_key or key == goal.key:
+                what = "it can't be over with itself" if key == goal.key else f"there is no goal {key}"
+                _fail(path, f"{goal.key}.over_with", what)
     done: set[str] = set()
 
     def visit(key: str, above: tuple[str, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap, Span
@@ -84,7 +84,7 @@ class Evidence:
             return cls("listed", species.bank, species.address, species.size, id, lasting=False)
         if (field is None) == (address is None):
             raise ValueError(f"{kind} needs {_NEEDS.get(kind, 'a known kind')}")
-        where = memory[field] if field is not None else _at(address or 0)
+        where = memory[field] if field is not None else field_at(address or 0)
         if kind == "bit" and bit is not None:
             if bit >> 3 >= where.size:
                 raise ValueError(f"bit {bit} is beyond {where.name}")
@@ -107,7 +107,8 @@ class Evidence:
         return number == self.value if self.kind == "equals" else number >= self.value
 
 
-def _at(address: int) -> MemoryField:
+def field_at(address: int) -> MemoryField:
+    """Return the byte at an address of work RAM, in the first bank of what is switched."""
     return MemoryField(f"{address:04X}", address, 1 if address >= _SWITCHED_WORK_RAM else 0, 1)
 
 
@@ -119,12 +120,28 @@ class Station(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class TargetCase:
+    """Keys of a target that replace its own; None where it keeps them.
+
+    A place takes the place of another one: with ``x`` and ``y`` there is no ``person``, and the other way round.
+    """
+
+    value: int = 0
+    """Of the byte that picks it, among the cases of a target; of no use among its choices."""
+    x: int | None = None
+    y: int | None = None
+    facing: str | None = None
+    person: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A place to walk to: a map, and where known a tile on it and the direction to face and press A there.
 
-    ``person`` is the number on the map of someone to speak to, wherever he stands by then. ``scene`` stands for any
-    tile that starts the map's scene of that number, -1 for none. With ``push_to`` it is the boulder ``person``, 0 for
-    any, that is to be pushed to that column and row. ``station`` is what the radio must play before A is pressed.
+    ``person`` is the number on the map of someone to speak to, wherever they stand by then; with ``facing`` from the
+    side from which the player looks that way. ``scene`` stands for any tile that starts the map's scene of that
+    number, -1 for none. With ``push_to`` it is the boulder ``person``, 0 for any, that is to be pushed to that column
+    and row. ``station`` is what the radio must play before A is pressed.
     """
 
     map_id: int
@@ -135,6 +152,41 @@ class Target:
     scene: int = -1
     push_to: tuple[int, int] | None = None
     station: Station | None = None
+    by: MemoryField | None = None
+    """The byte in memory that picks one of ``cases``."""
+    cases: tuple[TargetCase, ...] = ()
+    choices: tuple[TargetCase, ...] = ()
+    """Alternatives that the pilot's setting ``partner`` picks among, the first is 1."""
+
+    def now(self, memory: Memory, partner: int = 0) -> Target:
+        """Return the target as it is at this moment.
+
+        Args:
+            memory: holds the byte that picks a case.
+            partner: number of the choice, 0 for the target as it stands.
+        """
+        if partner and self.choices:
+            return self.with_case(self.choices[min(partner, len(self.choices)) - 1])
+        value = self.value(memory)
+        return next((self.with_case(case) for case in self.cases if case.value == value), self)
+
+    def value(self, memory: Memory) -> int:
+        """Return the value of the byte that picks a case, -1 where none does."""
+        return -1 if self.by is None else memory.read(self.by.bank, self.by.address, 1)[0]
+
+    def with_case(self, case: TargetCase) -> Target:
+        """Return the target with the keys of a case."""
+        changed = self if case.facing is None else replace(self, facing=case.facing)
+        if case.person is not None:
+            return replace(changed, person=case.person, x=None, y=None, scene=-1)
+        if case.x is not None:
+            return replace(changed, x=case.x, y=case.y, person=0, scene=-1)
+        return changed
+
+    @property
+    def is_a_place(self) -> bool:
+        """Whether it names more than a map."""
+        return self.x is not None or self.person > 0 or self.scene >= 0 or self.push_to is not None
 
 
 class Foe(NamedTuple):
@@ -183,6 +235,14 @@ class Milestone:
     requires: Requirements = Requirements()
     refuse_words: tuple[str, ...] = ()
     """Questions with one of these words are answered no while it is worked on."""
+    over_with: tuple[str, ...] = ()
+    """Keys of goals with any of which an errand is over, whatever its own evidence says."""
+    catch: tuple[int, ...] = ()
+    """Species of which each one met while it is worked on is worth a ball."""
+    supplies: tuple[tuple[int, int], ...] = ()
+    """Items and how many of each to carry before, as far as the money goes."""
+    gives_hour: int = -1
+    """About the hour that the game's clock shows once it is reached, -1 where it shows the same as before."""
 
     @property
     def lasting(self) -> bool:
@@ -196,6 +256,14 @@ class Milestone:
     def holds(self, memory: Memory, map_id: int) -> bool:
         """Whether all its evidence is there."""
         return all(item.holds(memory, map_id) for item in self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class LockedRooms:
+    """Maps that lock behind the player. Whoever is outside of them comes in by way of ``enter``."""
+
+    enter: int
+    rooms: frozenset[int]
 
 
 class MilestoneTracker:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,12 @@ from pkmn_pyboy.milestones import Milestone, Target
 from pkmn_pyboy.pilot import strength
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.damage import BattleTables, Combatant
-from pkmn_pyboy.pilot.roads import usable_moves
+from pkmn_pyboy.pilot.roads import hour_of, usable_moves
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import FieldMove
+from pkmn_pyboy.world.records import time_of_day
+from pkmn_pyboy.world.table_records import WildTable
+from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -26,6 +30,8 @@ _KEPT_FORECASTS = 2048
 _STRONG_ENOUGH = 1.1
 _GROWTH = 4
 _ENOUGH_ABOVE = 6
+_TIMES = range(3)
+_OUTSIDE = (CATCH, TRAIN)
 _WORTH_CATCHING, _ABOUT_AS_GOOD = 0.25, 0.1
 
 
@@ -48,6 +54,13 @@ class PlannedGoal:
     """Trainers that TRAIN is for."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
+    case: int = -1
+    """Value of the byte that picked the target's case, -1 without cases."""
+
+    @property
+    def tries_key(self) -> str:
+        """Name among the tries: with another value of the byte it is another thing to try."""
+        return f"{self.kind}/{self.key}" if self.case < 0 else f"{self.kind}/{self.key}@{self.case}"
 
     @property
     def words(self) -> str:
@@ -63,12 +76,18 @@ class GoalOrientedPlanner:
 
     Args:
         environment: the game. Without one there are no goals.
-        care: factor on the damage that trainers are expected to do.
+        settings: the pilot's; defaults without them.
+
+    Raises:
+        ConfigurationError: no target has as many choices as the setting ``partner`` says.
     """
 
-    def __init__(self, environment: PokemonEnvironment | None = None, care: float = 1.25) -> None:
+    def __init__(self, environment: PokemonEnvironment | None = None, settings: PilotSettings | None = None) -> None:
+        settings = settings or PilotSettings()
         self._environment = environment
-        self.care = care
+        self._partner = settings.partner
+        self._providers: dict[str, frozenset[str]] = {}
+        self.care = settings.care
         """Factor on the damage that trainers are expected to do; a pilot raises it when it has lost."""
         self._forecasts: dict[object, strength.Forecast] = {}
         self._goals: Mapping[str, Milestone] = {}
@@ -77,6 +96,10 @@ class GoalOrientedPlanner:
         profile = environment.profile
         self._goals = {milestone.key: milestone for milestone in profile.milestones} | dict(profile.errands)
         self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
+        targets = (goal.target for goal in self._goals.values() if goal.target is not None)
+        most = max((len(target.choices) for target in targets), default=0)
+        if self._partner > most:
+            raise ConfigurationError(f"setting 'partner' = {self._partner}: {profile.name} has {most} to choose among")
         self._tables = BattleTables(environment.cartridge)
         self._book = strength.TrainerBook(environment.cartridge, self._tables)
 
@@ -104,32 +127,142 @@ class GoalOrientedPlanner:
             word for goal in self.goals() if goal.key in self._goals for word in self._goals[goal.key].refuse_words
         )
 
+    def species_to_catch(self) -> tuple[int, ...]:
+        """Return the species that a goal worked on now wants a ball for and that nobody in the party is."""
+        environment = self._environment
+        if environment is None:
+            return ()
+        there = {member.species for member in environment.state.party.members}
+        wanted = (number for goal in self.goals() if goal.key in self._goals for number in self._goals[goal.key].catch)
+        return tuple(dict.fromkeys(number for number in wanted if number not in there))
+
+    def supplies(self) -> dict[int, int]:
+        """Return how many of which items should be carried for the goals worked on now."""
+        wanted: dict[int, int] = {}
+        for goal in self.goals():
+            for item, count in self._goals[goal.key].supplies if goal.key in self._goals else ():
+                wanted[item] = max(wanted.get(item, 0), count)
+        return wanted
+
     def describe(self) -> str:
         """The goals in words, one a line, each below the one that it is for."""
         return "\n".join(f"{'  ' * depth}{goal.words}" for depth, goal in enumerate(self.goals()))
 
     # The tree -------------------------------------------------------------------------------------------------
 
-    def _expand(self, goal: Milestone, kind: str, bag: Bag, found: list[PlannedGoal]) -> None:
+    def _expand(
+        self, goal: Milestone, kind: str, bag: Bag, found: list[PlannedGoal], moves: tuple[str, ...] = ()
+    ) -> None:
+        """Add a goal and what it needs first. ``moves`` are field moves that the way to it may take, from above."""
+        assert self._environment is not None
         parents = tuple(one.key for one in found)
         if len(found) >= _DEPTH or goal.key in parents:
             return
-        found.append(PlannedGoal(kind, goal.key, goal.name, goal.hint, goal.target, parents=parents))
-        needed = self._needed(goal, bag)
+        target = self._target_now(goal.target)
+        case = goal.target.value(self._environment.emulator) if goal.target is not None else -1
+        found.append(PlannedGoal(kind, goal.key, goal.name, goal.hint, target, parents=parents, case=case))
+        moves = tuple(dict.fromkeys((*moves, *goal.requires.field_moves)))
+        needed = self._needed(goal, moves, bag)
         if isinstance(needed, Milestone):
-            self._expand(needed, ERRAND, bag, found)
-        elif needed is not None:
+            below = moves if needed.key in goal.errands else ()
+            below = tuple(move for move in below if needed.key not in self._providers_of(move))
+            self._expand(needed, ERRAND, bag, found, below)
+        elif needed is not None and not (needed.kind in _OUTSIDE and self._locked_in()):
             parents = tuple(one.key for one in found)
-            found.append(replace(needed, key=f"{needed.kind}/{needed.number}", target=goal.target, parents=parents))
+            found.append(replace(needed, key=f"{needed.kind}/{needed.number}", target=target, parents=parents))
+            waits = self._errand_for_hour(needed) if needed.kind == CATCH else None
+            if waits is not None:
+                self._expand(waits, ERRAND, bag, found)
 
-    def _needed(self, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
+    def _locked_in(self) -> bool:
+        """Whether the player stands in a room that locks: the fights go on with who is there."""
+        environment = self._environment
+        assert environment is not None
+        return any(environment.state.map_id in locked.rooms for locked in environment.profile.locked_rooms)
+
+    def _target_now(self, target: Target | None) -> Target | None:
+        """Return a target as it is now: its case, the choice, or the way in where its room locks."""
+        environment = self._environment
+        assert environment is not None
+        if target is None:
+            return None
+        here = environment.state.map_id
+        for locked in environment.profile.locked_rooms:
+            if target.map_id in locked.rooms and here != locked.enter and here not in locked.rooms:
+                return Target(locked.enter)
+        return target.now(environment.emulator, self._partner)
+
+    def _is_over(self, errand: Milestone) -> bool:
+        """Whether an errand is done, or nobody needs it any more."""
+        environment = self._environment
+        assert environment is not None
+        memory, tracker, map_id = environment.emulator, environment.milestones, environment.state.map_id
+        if errand.holds(memory, map_id):
+            return True
+        if not errand.over_with:
+            return False
+        reached = {one.key for one, step in zip(tracker.milestones, tracker.steps, strict=True) if step >= 0}
+        return any(key in reached or self._goals[key].holds(memory, map_id) for key in errand.over_with)
+
+    def _providers_of(self, name: str) -> frozenset[str]:
+        """Return the keys of all goals that bring a field move or lie before one that does: they can't need it."""
+        found = self._providers.get(name)
+        if found is None:
+            assert self._environment is not None
+            field_moves = self._environment.profile.field_moves
+            keys: set[str] = set()
+            queue = self._bringing(field_moves[name])
+            while queue:
+                goal = queue.pop()
+                if goal.key in keys:
+                    continue
+                keys.add(goal.key)
+                queue += [self._goals[key] for key in (*goal.needs, *goal.errands)]
+                queue += [self._sources[item] for item in goal.requires.items if item in self._sources]
+                for move in goal.requires.field_moves:
+                    queue += self._bringing(field_moves[move])
+            found = self._providers[name] = frozenset(keys)
+        return found
+
+    def _bringing(self, move: FieldMove) -> list[Milestone]:
+        """Return the goals that give a field move's machine and its badge."""
+        givers = [goal for goal in self._goals.values() if move.badge in goal.evidence][:1]
+        source = self._sources.get(move.item)
+        return givers if source is None else [source, *givers]
+
+    def _errand_for_hour(self, goal: PlannedGoal) -> Milestone | None:
+        """Return the errand that brings the hour at which one of some species lives; None where one lives now."""
+        environment = self._environment
+        assert environment is not None
+        hour = hour_of(environment)
+        errands = [one for one in self._goals.values() if one.gives_hour >= 0]
+        if hour is None or not errands or environment.settings.knowledge == "seen":
+            return None
+        times = self.times_of(goal.species)
+        if not times or time_of_day(hour) in times:
+            return None
+        return next((one for one in errands if time_of_day(one.gives_hour) in times), None)
+
+    def times_of(self, species: Collection[int]) -> frozenset[int]:
+        """Return the times of day, 0 morning, 1 day, 2 night, at which one of some species is met in the wild.
+
+        Those on the water count for who can surf. Empty where none of them lives anywhere.
+        """
+        environment = self._environment
+        if environment is None:
+            return frozenset()
+        swims = "surf" in usable_moves(environment)
+        tables = [table for table in environment.cartridge.wild if swims or not table.water]
+        return frozenset(time for time in _TIMES for table in tables if _lives(table, time, species))
+
+    def _needed(self, goal: Milestone, moves: Sequence[str], bag: Bag) -> Milestone | PlannedGoal | None:
         """What is missing first: another goal that brings it, or something to do."""
         environment = self._environment
         assert environment is not None
-        memory, state = environment.emulator, environment.state
+        state = environment.state
         for key in goal.errands:
             errand = self._goals[key]
-            if not errand.holds(memory, state.map_id):
+            if not self._is_over(errand):
                 return errand
         requires = goal.requires
         for item in requires.items:
@@ -141,8 +274,8 @@ class GoalOrientedPlanner:
                 giver = self._badge_giver(badge)
                 if giver is not None and giver.key != goal.key:
                     return giver
-        usable = usable_moves(environment) if requires.field_moves else frozenset()
-        for name in requires.field_moves:
+        usable = usable_moves(environment) if moves else frozenset()
+        for name in moves:
             if name not in usable:
                 missing = self._field_move(environment.profile.field_moves[name], goal, bag)
                 if missing is not None:
@@ -296,3 +429,8 @@ class GoalOrientedPlanner:
                 if at and item.mask == 1 << badge % _BADGES_EACH:
                     return goal
         return None
+
+
+def _lives(table: WildTable, time: int, species: Collection[int]) -> bool:
+    """Whether one of some species is met by a table at a time of day."""
+    return any(slot.chance and slot.species in species for slot in table.at(time))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from pkmn_pyboy.milestones import Evidence, Milestone
+from pkmn_pyboy.milestones import Evidence, LockedRooms, Milestone
 from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap
 from pkmn_pyboy.state.text import Charmap
@@ -160,6 +160,8 @@ class GameProfile:
     milestones: tuple[Milestone, ...]
     errands: Mapping[str, Milestone] = field(default_factory=dict)
     """What has to be done for milestones beside them, by key."""
+    locked_rooms: tuple[LockedRooms, ...] = ()
+    """Maps that lock behind the player, by the map through which they are entered."""
     field_moves: Mapping[str, FieldMove] = field(default_factory=dict)
     """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
     world: WorldRules = field(default_factory=WorldRules)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from pkmn_pyboy.milestone_files import MilestonesFile
-from pkmn_pyboy.milestone_loader import build_milestones
+from pkmn_pyboy.milestone_loader import build_locked_rooms, build_milestones
 from pkmn_pyboy.milestones import Evidence
 from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, Radio, StartStep
 from pkmn_pyboy.profile_files import (
@@ -90,6 +90,7 @@ def load_profile(folder: Path) -> GameProfile:
         menu_words={key: word for key, word in game.menu.model_dump().items() if word} if game.menu is not None else {},
         milestones=milestones,
         errands=errands,
+        locked_rooms=build_locked_rooms(milestones_path, goals, names),
         field_moves=field_moves,
         world=_world_rules([_parse(path, WorldFile) for path in chain("world.toml")]),
         radio=radio,

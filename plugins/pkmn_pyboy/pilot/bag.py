@@ -46,6 +46,11 @@ class Bag:
             machines,
         )
 
+    @property
+    def kinds(self) -> int:
+        """How many different things there are."""
+        return len(self.items) + len(self.balls) + len(self.key_items) + len(self.machines)
+
     def has(self, item: int) -> bool:
         """Whether at least one of a thing is there, in whichever pocket."""
         return item in self.items or item in self.balls or item in self.key_items

@@ -59,7 +59,7 @@ class GoalChooser:
         self._shopping = Shopping(environment, settings, cartridge, self._objectives, roads)
         self._cartridge = cartridge
         self._radio = RadioTuner(environment)
-        self._planner = GoalOrientedPlanner(environment, settings.care)
+        self._planner = GoalOrientedPlanner(environment, settings)
         self._training = Training(
             environment,
             settings,
@@ -120,6 +120,7 @@ class GoalChooser:
     def _planned(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         goal = self._planner.current()
         memory.catch_wish = list(goal.species or (0,)) if goal is not None and goal.kind == planner.CATCH else []
+        memory.catch_wish += self._planner.species_to_catch()
         if goal is None:
             return None
         if goal.kind == planner.TEACH:
@@ -136,7 +137,7 @@ class GoalChooser:
         if goal.target is None:
             return None
         why = f"goal {goal.key}"
-        found = self._objectives.goal_for(goal.target, f"{goal.kind}/{goal.key}", why, state, memory, around)
+        found = self._objectives.goal_for(goal.target, goal.tries_key, why, state, memory, around)
         return self._radio.first(goal.target, found, memory, self._settings.goal_tries)
 
     def _hunt(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:

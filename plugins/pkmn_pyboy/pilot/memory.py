@@ -25,7 +25,7 @@ class Goal:
     x: int = -1
     y: int = -1
     facing: int = -1
-    """Direction to face and press A in on the tile, -1 for none."""
+    """Direction to face and press A in on the tile, -1 for none; that in which someone is addressed, -1 for any."""
     person: int = 0
     exit: str = ""
 
@@ -77,6 +77,8 @@ class PilotMemory:
     """Where someone healed the party: map, column, row, facing."""
     progress: list[int] = field(default_factory=list)
     """Milestones reached, maps visited, and the step at which either last grew."""
+    kinds: int = -1
+    """Kinds of things in the bag when last looked, -1 before that."""
     health: float = 0.0
     """The party's share of hit points at the latest step."""
     lost: bool = False
@@ -182,6 +184,11 @@ class PilotMemory:
         self.flights = self.page_steps = self.plan_tries = self.switches = 0
         if self.battle_plan or self.moves_used or self.battle_failed:
             self.battle_plan, self.plan_mark, self.battle_failed, self.moves_used = [], [], [], {}
+
+    def try_again(self) -> None:
+        """Forgets what failed, and which ways were found to lead nowhere: something new may have opened them."""
+        self.tries.clear()
+        self.avoid, self.no_way = [], []
 
     def drop_goal(self, *, tried: bool) -> None:
         """Gives the goal up, or is done with it; ``tried`` counts it."""

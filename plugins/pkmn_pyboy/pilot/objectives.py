@@ -49,9 +49,8 @@ class Objectives:
         """A goal on this map that serves a target; None where nothing can be done for it here, or it failed."""
         if target.map_id == state.map_id:
             goal = self._here(target, key, why, memory, around) or self._closer_look(target, why, memory, around)
-            elsewhere = target.x is not None or target.push_to is not None
-            if goal is None and elsewhere and memory.tries.get(key, 0) < self._settings.goal_tries:
-                # It may lie in another part of this map, to be entered from elsewhere.
+            if goal is None and target.is_a_place and memory.tries.get(key, 0) < self._settings.goal_tries:
+                # It may lie in another part of this map, which is entered from elsewhere.
                 goal = self.towards(target, why, state, memory, around)
         else:
             goal = self.towards(target, why, state, memory, around)
@@ -67,7 +66,9 @@ class Objectives:
             return None
         steps = self._environment.steps
         x, y = (_UNSET if place is None else place for place in (target.x, target.y))
-        key: Key = ("to", target.map_id, x, y, target.person, target.scene, *(target.push_to or ()))
+        key: Key = (
+            "to", target.map_id, x, y, target.facing or "", target.person, target.scene, *(target.push_to or ())
+        )  # fmt: skip
         missed = [*key, state.map_id]
         if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
             return None
@@ -154,7 +155,7 @@ class Objectives:
         if around.search.reaches(cell):
             facing = Facing[target.facing.upper()] if target.facing is not None else -1
             return Goal(TILE, key, map_id, why, PLANNED, x, y, int(facing))
-        if around.search.nearest(around.talk_ends(x, y)) is not None:
+        if target.facing is None and around.search.nearest(around.talk_ends(x, y)) is not None:
             person = next((one.number for one in around.people if (one.x, one.y) == (x, y)), 0)
             return Goal(TALK, key, map_id, why, PLANNED, x, y, person=person)
         return None
@@ -172,11 +173,13 @@ class Objectives:
     def _person(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
+        side = -1 if target.facing is None else int(Facing[target.facing.upper()])
         for person in around.people:
             if person.number == target.person:
-                if around.search.nearest(around.talk_ends(person.x, person.y)) is None:
+                x, y = person.x, person.y
+                if around.search.nearest(around.talk_ends(x, y, side)) is None:
                     return None
-                return Goal(TALK, key, target.map_id, why, PLANNED, person.x, person.y, person=person.number)
+                return Goal(TALK, key, target.map_id, why, PLANNED, x, y, side, person=person.number)
         return None
 
     def _closer_look(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:

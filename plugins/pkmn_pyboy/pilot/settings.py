@@ -30,6 +30,13 @@ class PilotSettings(BaseModel):
     use_items: bool = Field(
         default=True, description="Whether it uses things that heal and cure, in battles against trainers and outside."
     )
+    partner: int = Field(
+        default=0,
+        ge=0,
+        le=9,
+        description="Which of several choices it takes where the story offers some, as among first partners: 1 for the "
+        "first; 0 for the one that the milestones file names.",
+    )
     catch: Literal["none", "asked", "new"] = Field(
         default="asked",
         description="What it catches: nothing of its own accord, what a milestone or advice asks for, or any species "

@@ -60,10 +60,15 @@ class Surroundings:
         """Collision byte of a tile; tiles may lie one outside."""
         return self.grid.tiles[self.grid.cell(x, y)]
 
-    def talk_ends(self, x: int, y: int) -> dict[int, int]:
-        """Cells from which a tile can be spoken to, over a counter too, with the direction to face there."""
+    def talk_ends(self, x: int, y: int, facing: int = -1) -> dict[int, int]:
+        """Cells from which a tile can be spoken to, over a counter too, with the direction to face there.
+
+        ``facing`` leaves only those from which the player looks in one direction, -1 for all.
+        """
         grid, ends = self.grid, {}
         for direction, (dx, dy) in enumerate(STEPS):
+            if facing not in (-1, direction):
+                continue
             place = (x - dx, y - dy)
             if grid.inside(*place) and self.tile_value(*place) == self.rules.counter:
                 place = (place[0] - dx, place[1] - dy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
+from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.paths import one_step, pace, presses
@@ -104,6 +105,7 @@ class Traveller:
             memory.still += 1
         if memory.interrupted:
             memory.using = False
+            self._notice_things(memory)
         memory.interrupted = ""
         self._notice_progress(memory)
 
@@ -203,12 +205,20 @@ class Traveller:
                 memory.drop_goal(tried=False)
                 memory.losses, memory.avoid = 0, []
             memory.progress = [reached, maps, environment.steps]
-            memory.tries.clear()
+            memory.try_again()
         elif environment.steps - mark[2] > self._settings.forget_tries_steps:
             mark[2] = environment.steps
             memory.tries.clear()
             memory.drop_goal(tried=False)
             memory.wander = self._settings.wander_steps
+
+    def _notice_things(self, memory: PilotMemory) -> None:
+        """Try again what failed when a new kind of thing was got, which may be what it took."""
+        environment = self._environment
+        kinds = Bag.read(environment.emulator, environment.profile.memory).kinds
+        if kinds > memory.kinds >= 0:
+            memory.try_again()
+        memory.kinds = kinds
 
     # Planning -----------------------------------------------------------------------------------------------
 
@@ -248,7 +258,7 @@ class Traveller:
         if goal.kind in (TILE, LOOK):
             ends = {grid.cell(goal.x, goal.y): goal.facing}
         elif goal.kind == TALK:
-            ends = around.talk_ends(goal.x, goal.y)
+            ends = around.talk_ends(goal.x, goal.y, goal.facing)
         else:
             ends = next((way.ends for way in around.exits if way.key == goal.exit), {})
             cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1

@@ -62,7 +62,7 @@ def on_map(map_id: int) -> Goal:
 
 
 def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
-    """On a tile, with a direction to press there; or facing it where nobody can stand there.
+    """On a tile, with a direction to press there; without one also facing it, where nobody can stand there.
 
     Without ends where the map is not known, or has no such tile.
     """
@@ -72,7 +72,7 @@ def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
     tile = here.grid.tiles[here.grid.cell(place.x, place.y)]
     taken = any((person.x, person.y) == (place.x, place.y) and not person.walks for person in here.people)
     closed = world.rules.kind[tile] == WALL and tile not in world.openers
-    if not taken and not closed:
+    if press != ENTER or (not taken and not closed):
         return Goal({place.map_id: {(place.x, place.y): press}})
     ends = talk_ends(here, world.rules, place.x, place.y)
     return Goal({place.map_id: ends} if ends else {})
@@ -93,6 +93,9 @@ def of_target(world: World, target: Target) -> Goal:
     if target.person:
         someone = next((one for one in here.people if one.number == target.person), None)
         ends = talk_ends(here, world.rules, someone.x, someone.y) if someone is not None else {}
+        if target.facing is not None:
+            side = DIRECTIONS.index(target.facing)
+            ends = {place: way for place, way in ends.items() if way == side}
     elif target.push_to is not None:
         boulders = [one for one in here.people if one.role is Role.BOULDER]
         ends = {place: way for one in boulders for place, way in talk_ends(here, world.rules, one.x, one.y).items()}

@@ -11,20 +11,18 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from planned_goals import goal, never, plan_for
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.milestones import Evidence, Foe, Milestone, Requirements, Target
+from pkmn_pyboy.milestones import Foe, Milestone, Requirements, Target
 from pkmn_pyboy.pilot import dialogue
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
 from pkmn_pyboy.road_checks import check_foes, check_roads, story
-from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.command import world as world_command
@@ -35,49 +33,7 @@ from pkmn_pyboy.world.route import Leg
 from pkmncli.api import Action
 from pkmncli.errors import EnvironmentSetupError
 
-MakeEnvironment = Callable[..., PokemonEnvironment]
 CRYSTAL_ROM = os.environ.get("PKMN_TEST_CRYSTAL_ROM")
-
-
-@pytest.fixture(scope="module")
-def with_partner() -> bytes:
-    """A game in which the partner is chosen."""
-    environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=500))
-    pilot = RulesPilot(environment)
-    environment.reset(seed=1)
-    pilot.reset(1)
-    starter = list(environment.milestone_names).index("starter")
-    while environment.milestones.steps[starter] < 0 or environment.state.phase is not Phase.FREE:
-        environment.advance(pilot.act().action)
-    saved = environment.save_state()
-    environment.close()
-    return saved
-
-
-@pytest.fixture
-def environment(make: MakeEnvironment, with_partner: bytes) -> PokemonEnvironment:
-    made = make(observation_type="state")
-    made.load_state(with_partner)
-    return made
-
-
-def never(memory_map: object) -> tuple[Evidence, ...]:
-    return (Evidence.build(memory_map, "event", index=200),)  # type: ignore[arg-type]
-
-
-def plan_for(environment: PokemonEnvironment, goal: Milestone, *errands: Milestone) -> list[tuple[str, str]]:
-    """Kinds and keys of the goals where one milestone is next."""
-    environment.profile = dataclasses.replace(
-        environment.profile, milestones=(goal,), errands={errand.key: errand for errand in errands}
-    )
-    environment.milestones.__init__((goal,))  # type: ignore[misc]
-    environment.milestones.begin(environment.emulator, environment.state.map_id)
-    environment.goal = -1
-    return [(one.kind, one.key) for one in GoalOrientedPlanner(environment).goals()]
-
-
-def goal(environment: PokemonEnvironment, key: str, **more: object) -> Milestone:
-    return Milestone(key, key, never(environment.profile.memory), target=Target(257), **more)  # type: ignore[arg-type]
 
 
 def test_without_a_game_there_are_no_goals() -> None:
@@ -214,10 +170,12 @@ def test_a_trainer_that_the_image_has_not_is_a_problem(quillwood: GameProfile) -
     assert quillwood.bundled_rom is not None
     cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
     assert check_foes(quillwood, cartridge) == []
-    goal = next(one for one in quillwood.milestones if one.requires.foes)
-    requires = dataclasses.replace(goal.requires, foes=(Foe(1, 99),))
-    wrong = dataclasses.replace(quillwood, milestones=(dataclasses.replace(goal, requires=requires),), errands={})
-    assert [str(one) for one in check_foes(wrong, cartridge)] == [f"{goal.key}: the image has no trainer 99 of class 1"]
+    fought = next(one for one in quillwood.milestones if one.requires.foes)
+    requires = dataclasses.replace(fought.requires, foes=(Foe(1, 99),))
+    wrong = dataclasses.replace(quillwood, milestones=(dataclasses.replace(fought, requires=requires),), errands={})
+    assert [str(one) for one in check_foes(wrong, cartridge)] == [
+        f"{fought.key}: the image has no trainer 99 of class 1"
+    ]
 
 
 def test_a_way_that_comes_to_a_map_twice_goes_on_where_its_next_leg_begins(
@@ -264,8 +222,8 @@ def test_what_the_story_waits_for_can_be_walked_to(game: str, request: pytest.Fi
     profile: GameProfile = request.getfixturevalue(game)
     required = [one for one in profile.milestones[1:] if not one.optional and one.target is None]
     assert [one.key for one in required if not one.requires.field_moves] == []
-    for goal in story(profile):
-        assert goal.target is None or goal.target.map_id in profile.names.maps, goal.key
+    for one in story(profile):
+        assert one.target is None or one.target.map_id in profile.names.maps, one.key
 
 
 def test_a_story_that_waits_for_something_without_a_place_is_a_problem(quillwood: GameProfile) -> None:
@@ -286,9 +244,9 @@ def test_crystals_errands_stand_before_what_they_are_for(crystal: GameProfile) -
         ("dancer_one", "dancer_five", "surf", "cianwood"),
         ("password_one", "password_two", "office_door", "hideout_office", "generator_password", "generator_door",
          "hideout_boss", "electrode_one", "electrode_three", "rocket_hideout", "glacier_badge"),
-        ("sailor_told", "sailor_fetched", "girl_found", "vermilion"),
-        ("manager_met", "thief_met", "machine_part", "power_restored", "radio_card", "kanto_radio", "snorlax"),
-        ("blue_met", "earth_badge"),
+        ("radio_card", "sailor_told", "sailor_fetched", "girl_found", "ship_left", "vermilion"),
+        ("manager_met", "thief_met", "machine_part", "power_restored", "kanto_radio", "snorlax"),
+        ("blue_met", "earth_badge", "mt_silver", "red"),
         ("strength", "ice_boulder_one", "ice_boulder_two", "ice_boulder_three", "ice_boulder_four", "waterfall",
          "blackthorn", "gym_boulder_one", "gym_boulder_three", "clair_beaten", "rising_badge"),
     ):  # fmt: skip

@@ -161,6 +161,12 @@ def test_who_cannot_be_stepped_on_is_faced(crystal: GameProfile) -> None:
     assert planner.route(Place(HERE, 0, 4), Place(HERE, 99, 1), Abilities()) is None
 
 
+def test_a_tile_to_face_something_from_is_that_tile_whoever_stands_there_now(crystal: GameProfile) -> None:
+    planner = on_one_map(crystal, ["########", "........", "........", "########"], Person(2, 1))
+    assert of_target(planner.world, Target(HERE, 2, 1, "left")).ends == {HERE: {(2, 1): LEFT}}
+    assert set(of_target(planner.world, Target(HERE, 2, 1)).ends[HERE] or ()) == {(1, 1), (3, 1), (2, 2)}
+
+
 @pytest.mark.parametrize(
     ("target", "ends"),
     [
@@ -170,6 +176,7 @@ def test_who_cannot_be_stepped_on_is_faced(crystal: GameProfile) -> None:
         (Target(0x102, 2, 1), {(2, 3): UP}),
         (Target(0x102, person=1), {(2, 3): UP}),
         (Target(0x102, person=2), {(5, 3): UP, (4, 2): RIGHT, (6, 2): LEFT}),
+        (Target(0x102, person=2, facing="right"), {(4, 2): RIGHT}),
         (Target(0x102, scene=1), {(6, 3): ENTER, (7, 3): ENTER}),
         (Target(0x102, person=7), {}),
         (Target(0x102, scene=5), {}),

@@ -1,0 +1,349 @@
+"""Keys of the story that the planner and the pilot obey: sides, cases, choices, errands that are over, locked rooms."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from planned_goals import goal, plan_for, planned, set_event, tell
+from pyboy_fakes import FakeMemory
+
+from pkmn_pyboy import planner as planner_module
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.milestones import LockedRooms, Requirements, Target, TargetCase
+from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
+from pkmn_pyboy.pilot.objectives import Objectives
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.roads import Roads
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.surroundings import Lookout
+from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.state.game_state import Facing, Phase
+from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.route import Leg
+from pkmn_pyboy.world.table_records import Slot, WildTable
+from pkmncli.errors import ConfigurationError
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+
+LAB, TOWN, PROFESSOR = 260, 257, 1
+SEEN_BY_NIGHT, SEEN_BY_DAY = 40, 41
+
+# The bird of Ilex Forest: its place now, and the next one by where the player looks, "" for the other directions.
+HERDING = {
+    1: {"": 2},
+    2: {"down": 8, "": 3},
+    3: {"left": 2, "": 4},
+    4: {"up": 3, "": 5},
+    5: {"up": 4, "right": 4, "left": 7, "down": 6},
+    6: {"right": 5, "": 7},
+    7: {"down": 5, "left": 6, "": 8},
+    8: {"right": 7, "up": 2, "left": 2, "down": 9},
+    9: {"down": 8, "right": 8, "": 10},
+}
+SIDES = ("down", "up", "left", "right")
+
+
+# Cases and choices --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", HERDING)
+@pytest.mark.parametrize("nearest", SIDES)
+def test_the_bird_of_ilex_forest_is_herded_home_in_five_talks(
+    crystal: GameProfile, memory: FakeMemory, start: int, nearest: str
+) -> None:
+    """Where no side is asked for, it is addressed from any."""
+    target = crystal.errands["farfetchd_herded"].target
+    assert target is not None
+    place, talks = start, 0
+    while place != 10:
+        now = target.now(memory.set(wFarfetchdPosition=place))
+        assert (now.map_id, now.person, now.x) == (3 * 256 + 52, 1, None)
+        onward = HERDING[place]
+        side = now.facing or nearest
+        place = onward.get(side, onward.get("", 0))
+        talks += 1
+        assert talks <= 5
+
+
+def test_a_case_replaces_the_keys_that_it_names(memory: FakeMemory) -> None:
+    target = Target(
+        5,
+        person=3,
+        facing="up",
+        by=memory.fields["wFarfetchdPosition"],
+        cases=(TargetCase(2, facing="down"), TargetCase(9, x=10, y=36), TargetCase(4, person=7, facing="left")),
+    )
+    found = {value: target.now(memory.set(wFarfetchdPosition=value)) for value in (1, 2, 9, 4)}
+    assert found[1] is target
+    assert (found[2].person, found[2].facing) == (3, "down")
+    assert (found[9].person, found[9].x, found[9].y, found[9].facing) == (0, 10, 36, "up")
+    assert (found[4].person, found[4].facing) == (7, "left")
+
+
+@pytest.mark.parametrize("partner", [1, 2, 3])
+def test_the_partner_of_the_setting_is_taken(make: MakeEnvironment, partner: int) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=500)
+    pilot = RulesPilot(environment, PilotSettings(partner=partner))
+    environment.reset(seed=1)
+    pilot.reset(1)
+    while not environment.state.party.count:
+        environment.advance(pilot.act().action)
+        assert environment.steps < 500
+    species = environment.state.party.members[0].species
+    assert environment.profile.names.species[species] == ("BRAMBIT", "KINDLYNX", "RILLET")[partner - 1]
+
+
+def test_a_partner_that_no_target_offers_is_refused(environment: PokemonEnvironment) -> None:
+    with pytest.raises(ConfigurationError, match="setting 'partner' = 4: quillwood has 3 to choose among"):
+        RulesPilot(environment, PilotSettings(partner=4))
+
+
+# Sides --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("facing", SIDES)
+def test_someone_is_addressed_from_the_side_that_the_target_names(environment: PokemonEnvironment, facing: str) -> None:
+    target = Target(LAB, person=PROFESSOR, facing=facing)
+    tell(environment, goal(environment, "asked", target=target))
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    while environment.state.phase is Phase.FREE:
+        environment.advance(pilot.act().action)
+        assert environment.steps < 400
+    where = {"down": (5, 1), "up": (5, 3), "left": (6, 2), "right": (4, 2)}
+    state = environment.state
+    assert (state.map_id, state.x, state.y, state.facing) == (LAB, *where[facing], Facing[facing.upper()])
+
+
+def test_a_tile_to_press_a_from_is_not_talked_to_from_elsewhere(environment: PokemonEnvironment) -> None:
+    """The professor stands on (5,2): nobody can stand there and look up."""
+    objectives, memory = Objectives(environment, PilotSettings(), no_roads(environment)), PilotMemory()
+    around = Lookout(environment).look(environment.state, memory)
+    assert around is not None
+    for target, found in ((Target(LAB, 5, 2), True), (Target(LAB, 5, 2, "up"), False)):
+        goal_here = objectives.goal_for(target, "key", "why", environment.state, memory, around)
+        assert (goal_here is not None) is found
+
+
+def test_each_case_has_tries_of_its_own(environment: PokemonEnvironment) -> None:
+    """Who has to be addressed four times, each time elsewhere, is not given up after three."""
+    by = environment.profile.memory["wFarfetchdPosition"]
+    target = Target(LAB, person=PROFESSOR, by=by, cases=(TargetCase(2, facing="left"), TargetCase(8, facing="right")))
+    tell(environment, goal(environment, "herd", target=target))
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    pilot.act()
+    sides = []
+    for value in (2, 8):
+        environment.emulator.memory[by.bank, by.address] = value
+        pilot.memory.drop_goal(tried=False)
+        pilot.memory.tries["milestone/herd@2"] = PilotSettings().goal_tries
+        pilot.act()
+        assert pilot.memory.goal is not None
+        sides.append((pilot.memory.goal.why, pilot.memory.goal.facing))
+    assert sides[0][0] != "goal herd"
+    assert sides[1] == ("goal herd", Facing.RIGHT)
+
+
+# Errands ------------------------------------------------------------------------------------------------------
+
+
+def test_an_errand_is_over_with_what_it_was_for(environment: PokemonEnvironment) -> None:
+    switch = goal(environment, "switch", over_with=("card",))
+    card = goal(environment, "card", 240)
+    tower = goal(environment, "tower", errands=("switch", "card"))
+    assert plan_for(environment, tower, switch, card) == [(MILESTONE, "tower"), (ERRAND, "switch")]
+    set_event(environment, 240)
+    assert planned(environment) == [(MILESTONE, "tower")]
+
+
+def test_an_errand_is_over_with_a_milestone_that_was_reached(environment: PokemonEnvironment) -> None:
+    switch = goal(environment, "switch", over_with=("tower",))
+    tower = goal(environment, "tower", errands=("switch",))
+    tell(environment, tower, switch)
+    planner = GoalOrientedPlanner(environment)
+    assert not planner._is_over(switch)
+    environment.milestones.steps[0] = 7
+    assert planner._is_over(switch)
+
+
+def test_field_moves_of_a_goal_hold_for_its_errands(environment: PokemonEnvironment) -> None:
+    lesson = environment.profile.field_moves["cut"].item
+    source = goal(environment, "source", gives=(lesson,))
+    inner, outer = goal(environment, "inner"), goal(environment, "outer", errands=("inner",))
+    champion = goal(environment, "champion", errands=("outer",), requires=Requirements(field_moves=("cut",)))
+    expected = [(MILESTONE, "champion"), (ERRAND, "outer"), (ERRAND, "inner"), (ERRAND, "source")]
+    assert plan_for(environment, champion, source, inner, outer) == expected
+
+
+def test_what_brings_a_field_move_does_not_ask_for_it(environment: PokemonEnvironment) -> None:
+    lesson = environment.profile.field_moves["cut"].item
+    key = goal(environment, "key", gives=(11,))
+    before = goal(environment, "before")
+    bringer = goal(environment, "bringer", gives=(lesson,), errands=("before",), requires=Requirements(items=(11,)))
+    champion = goal(environment, "champion", errands=("bringer",), requires=Requirements(field_moves=("cut",)))
+    assert plan_for(environment, champion, key, before, bringer) == [
+        (MILESTONE, "champion"), (ERRAND, "bringer"), (ERRAND, "before")
+    ]  # fmt: skip
+    done = dataclasses.replace(bringer, errands=())
+    assert plan_for(environment, champion, key, done)[1:] == [(ERRAND, "bringer"), (ERRAND, "key")]
+
+
+def test_the_badge_that_allows_a_field_move_is_won_without_it(environment: PokemonEnvironment) -> None:
+    cut = environment.profile.field_moves["cut"]
+    place = environment.profile.memory["wTMsHMs"]
+    environment.emulator.memory[place.bank, place.address + cut.machine] = 1
+    leader = dataclasses.replace(goal(environment, "leader"), evidence=(cut.badge,))
+    champion = goal(environment, "champion", errands=("leader",), requires=Requirements(field_moves=("cut",)))
+    assert plan_for(environment, champion, leader) == [(MILESTONE, "champion"), (ERRAND, "leader")]
+
+
+def test_a_field_move_of_the_goal_above_is_taught_before_its_errand(environment: PokemonEnvironment) -> None:
+    cut = environment.profile.field_moves["cut"]
+    place = environment.profile.memory["wTMsHMs"]
+    environment.emulator.memory[place.bank, place.address + cut.machine] = 1
+    will = goal(environment, "will")
+    champion = goal(environment, "champion", errands=("will",), requires=Requirements(field_moves=("cut",)))
+    assert [kind for kind, _ in plan_for(environment, champion, will)] == [MILESTONE, ERRAND, TEACH]
+
+
+# Rooms that lock ----------------------------------------------------------------------------------------------
+
+
+def test_rooms_that_lock_are_entered_by_their_first_door(environment: PokemonEnvironment) -> None:
+    enter, first, second = 769, 770, 771
+    story = goal(environment, "second", target=Target(second, 4, 3, "up"), requires=Requirements(min_level=9))
+    tell(environment, story)
+    environment.profile = dataclasses.replace(
+        environment.profile, locked_rooms=(LockedRooms(enter, frozenset((first, second))),)
+    )
+    planner = GoalOrientedPlanner(environment)
+    found = {}
+    for here in (TOWN, enter, first, second):
+        environment.state = environment.state._replace(map_group=here >> 8, map_number=here & 255)
+        last = planner.goals()[-1]
+        found[here] = (last.kind, last.target.map_id if last.target is not None else 0)
+    assert found == {
+        TOWN: (TRAIN, enter),
+        enter: (TRAIN, second),
+        first: (MILESTONE, second),  # nobody can be trained in there
+        second: (MILESTONE, second),
+    }
+
+
+# Catching and supplies ----------------------------------------------------------------------------------------
+
+
+def test_species_of_the_goals_above_are_worth_a_ball(environment: PokemonEnvironment) -> None:
+    own = environment.state.party.members[0].species
+    lake = goal(environment, "lake", catch=(SEEN_BY_DAY, own), supplies=((4, 10), (5, 1)))
+    tell(environment, goal(environment, "hideout", errands=("lake",), supplies=((5, 3),)), lake)
+    planner = GoalOrientedPlanner(environment)
+    assert planner.species_to_catch() == (SEEN_BY_DAY,)
+    assert planner.supplies() == {4: 10, 5: 3}
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    pilot.act()
+    assert SEEN_BY_DAY in pilot.memory.catch_wish
+
+
+@pytest.mark.parametrize(("hour", "sent"), [(12, True), (20, False)])
+def test_who_lives_by_night_only_is_waited_for(
+    environment: PokemonEnvironment, monkeypatch: pytest.MonkeyPatch, hour: int, sent: bool
+) -> None:
+    night, none = (Slot(100, 5, SEEN_BY_NIGHT),), (Slot(100, 5, SEEN_BY_DAY),)
+    table = WildTable(513, False, (25, 25, 25), (none, none, night))
+    monkeypatch.setitem(vars(environment.cartridge), "wild", (table,))
+    monkeypatch.setattr(planner_module, "hour_of", lambda _: hour)
+    inn = goal(environment, "inn", gives_hour=20)
+    story = goal(environment, "owl", requires=Requirements(species=(SEEN_BY_NIGHT,)))
+    kinds = plan_for(environment, story, inn)
+    assert kinds == [(MILESTONE, "owl"), (CATCH, f"{CATCH}/0")] + [(ERRAND, "inn")] * sent
+    by_day = goal(environment, "hen", requires=Requirements(species=(SEEN_BY_DAY,)))
+    # The inn brings the night only: by night nobody goes there for who lives by day.
+    assert plan_for(environment, by_day, inn)[-1][0] == CATCH
+    assert GoalOrientedPlanner(environment).times_of((SEEN_BY_DAY,)) == {0, 1}
+
+
+# Ways ---------------------------------------------------------------------------------------------------------
+
+
+def no_roads(environment: PokemonEnvironment) -> Roads:
+    planner = SimpleNamespace(world=environment.cartridge.world, route=lambda *_, **__: None)
+    return Roads(environment, cast("RoutePlanner", planner))
+
+
+@pytest.mark.parametrize(
+    "target", [Target(LAB, person=14), Target(LAB, scene=77), Target(LAB, 0, 0, "up")], ids=["person", "scene", "tile"]
+)
+def test_what_lies_in_another_part_of_the_map_is_gone_to_from_elsewhere(
+    environment: PokemonEnvironment, target: Target
+) -> None:
+    memory = PilotMemory()
+    around = Lookout(environment).look(environment.state, memory)
+    assert around is not None
+    way = around.exits[0]
+    cell, press = next(iter(way.ends.items()))
+    door = around.grid.tile_of(cell)
+    legs = (
+        Leg(LAB, (door,), press=press, leads_to=Place(TOWN, 5, 5)),
+        Leg(TOWN, ((5, 5), (9, 9)), press=1, leads_to=Place(LAB, 1, 1)),
+        Leg(LAB, ((1, 1), (1, 2)), press=1),
+    )
+    planner = SimpleNamespace(world=environment.cartridge.world, route=lambda *_, **__: SimpleNamespace(legs=legs))
+    roads = Roads(environment, cast("RoutePlanner", planner))
+    objectives = Objectives(environment, PilotSettings(), roads)
+    found = objectives.goal_for(target, "errand/there", "why", environment.state, memory, around)
+    assert found is not None
+    assert (found.kind, found.exit) == (EXIT, way.key)
+    memory.tries["errand/there"] = PilotSettings().goal_tries
+    assert objectives.goal_for(target, "errand/there", "why", environment.state, memory, around) is None
+
+
+def test_what_failed_is_tried_again_with_a_new_thing(environment: PokemonEnvironment) -> None:
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    pilot.act()
+    memory = pilot.memory
+    count, items = environment.profile.memory["wNumItems"], environment.profile.memory["wItems"]
+    number = environment.emulator.memory[count.bank, count.address]
+
+    def after_words() -> tuple[bool, list[list[int]]]:
+        memory.tries["milestone/route_reached"], memory.avoid = 3, [[LAB, 4, 11]]
+        memory.interrupted = "words"
+        pilot.act()
+        return "milestone/route_reached" in memory.tries, memory.avoid
+
+    assert after_words() == (True, [[LAB, 4, 11]])
+    environment.emulator.memory[items.bank, items.address + 2 * number] = 9
+    environment.emulator.memory[items.bank, items.address + 2 * number + 1] = 1
+    environment.emulator.memory[items.bank, items.address + 2 * number + 2] = 255
+    environment.emulator.memory[count.bank, count.address] = number + 1
+    assert after_words() == (False, [])
+    assert after_words() == (True, [[LAB, 4, 11]])
+
+
+# Crystal ------------------------------------------------------------------------------------------------------
+
+
+def test_crystals_traps_are_in_its_story(crystal: GameProfile) -> None:
+    milestones = {one.key: one for one in crystal.milestones}
+    errands = crystal.errands
+    assert all(errands[f"switch_{number}"].over_with == ("card_key",) for number in ("one", "two", "three"))
+    assert crystal.locked_rooms == (LockedRooms(16 << 8 | 2, frozenset(16 << 8 | number for number in range(3, 8))),)
+    part = errands["machine_part"].target
+    assert part is not None
+    assert (part.x, part.y, part.facing) == (3, 7, "down")
+    assert milestones["vermilion"].errands[0] == "radio_card"
+    assert errands["red_gyarados"].catch == (130,)
+    assert milestones["red"].needs == ("mt_silver",)
+    assert milestones["red"].requires.foes == ((63, 1, -1),)
+    starter = milestones["starter"].target
+    assert starter is not None
+    assert [(choice.x, choice.y) for choice in starter.choices] == [(6, 4), (7, 4), (8, 4)]

@@ -1,0 +1,48 @@
+"""Stories of a few goals for the tests of the planner: none of them is ever reached unless a test sets its flag."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.milestones import Evidence, Milestone, Target
+from pkmn_pyboy.planner import GoalOrientedPlanner
+
+NEVER = 200
+
+
+def never(memory_map: object, index: int = NEVER) -> tuple[Evidence, ...]:
+    return (Evidence.build(memory_map, "event", index=index),)  # type: ignore[arg-type]
+
+
+def goal(environment: PokemonEnvironment, key: str, event: int = NEVER, **more: object) -> Milestone:
+    evidence = never(environment.profile.memory, event)
+    return Milestone(key, key, evidence, **{"target": Target(257)} | more)  # type: ignore[arg-type]
+
+
+def tell(environment: PokemonEnvironment, story: Milestone, *errands: Milestone) -> None:
+    """Makes one milestone, with errands, the whole story."""
+    environment.profile = dataclasses.replace(
+        environment.profile, milestones=(story,), errands={errand.key: errand for errand in errands}
+    )
+    environment.milestones.__init__((story,))  # type: ignore[misc]
+    environment.milestones.begin(environment.emulator, environment.state.map_id)
+    environment.goal = -1
+
+
+def plan_for(environment: PokemonEnvironment, story: Milestone, *errands: Milestone) -> list[tuple[str, str]]:
+    """Kinds and keys of the goals where one milestone is next."""
+    tell(environment, story, *errands)
+    return planned(environment)
+
+
+def planned(environment: PokemonEnvironment) -> list[tuple[str, str]]:
+    """Kinds and keys of the goals now."""
+    return [(one.kind, one.key) for one in GoalOrientedPlanner(environment).goals()]
+
+
+def set_event(environment: PokemonEnvironment, index: int) -> None:
+    """Sets a story flag in memory."""
+    flags = environment.profile.memory["wEventFlags"]
+    place = flags.address + (index >> 3)
+    environment.emulator.memory[flags.bank, place] |= 1 << (index & 7)
