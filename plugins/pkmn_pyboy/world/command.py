@@ -186,7 +186,7 @@ def _events(profile: GameProfile, words: str | None) -> frozenset[int] | None:
         if number >= most:
             near = difflib.get_close_matches(word, by_name, 1)
             hint = (
-                f"did you mean {near[0].upper()}?" if near else f"flags have names of the profile, or 0 to {most - 1}"
+                f"did you mean {near[0].upper()}?" if near else f"there are those of the profile, and 0 to {most - 1}"
             )
             raise ConfigurationError(f"--events {words!r}: there is no flag {word!r}; {hint}")
         found.add(number)
