@@ -96,6 +96,7 @@ class GoalFile(ProfileFile):
     refuse_words: list[str] = []
     party_room: int = Field(default=0, ge=0, le=6)
     catch: list[int] = []
+    gives_species: list[int] = []
     supplies: list[tuple[int, Annotated[int, Field(ge=1, le=99)]]] = []
 
 

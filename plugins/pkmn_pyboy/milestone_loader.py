@@ -127,6 +127,7 @@ def _build(
         tuple(entry.catch),
         tuple(entry.supplies),
         entry.gives_hour if isinstance(entry, ErrandFile) and entry.gives_hour is not None else -1,
+        tuple(entry.gives_species),
     )
 
 
@@ -152,6 +153,7 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     known("gives_items", "item", names.items, entry.gives_items)
     known("needs_species", "species", names.species, entry.needs_species)
     known("catch", "species", names.species, entry.catch)
+    known("gives_species", "species", names.species, entry.gives_species)
     known("supplies", "item", names.items, [item for item, _ in entry.supplies])
     known("foes", "trainer class", names.trainer_classes, [foe[0] for foe in entry.foes])
     for move in entry.needs_field_moves:

@@ -243,6 +243,8 @@ class Milestone:
     """Items and how many of each to carry before, as far as the money goes."""
     gives_hour: int = -1
     """About the hour that the game's clock shows once it is reached, -1 where it shows the same as before."""
+    gives_species: tuple[int, ...] = ()
+    """Species one of which reaching it brings, by the player's choice where there are several."""
 
     @property
     def lasting(self) -> bool:

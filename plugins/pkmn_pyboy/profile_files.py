@@ -301,9 +301,33 @@ class ScriptFile(ProfileFile):
         return value
 
 
+class BlockFile(ProfileFile):
+    """A block of two by two tiles: its upper left tile, and its number in the map's tileset."""
+
+    x: int = Field(ge=0, le=254, multiple_of=2)
+    y: int = Field(ge=0, le=254, multiple_of=2)
+    block: int = Field(ge=0, le=255)
+
+
+class BlocksWithFile(ProfileFile):
+    """The blocks that a map's script sets while this event alone is set."""
+
+    event: int = Field(ge=0)
+    blocks: list[BlockFile]
+
+
+class ChangedFile(ProfileFile):
+    """A map whose script sets blocks when it is entered; ``always`` while none of the events is set."""
+
+    map: tuple[Annotated[int, Field(ge=1, le=255)], Annotated[int, Field(ge=1, le=255)]]
+    always: list[BlockFile] = []
+    with_: list[BlocksWithFile] = Field(default=[], alias="with")
+
+
 class WorldFile(ProfileFile):
     """world.toml"""
 
     people: PeopleFile = PeopleFile()
     signs: SignsFile = SignsFile()
     script: list[ScriptFile] = []
+    changed: list[ChangedFile] = []

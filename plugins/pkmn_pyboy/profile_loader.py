@@ -13,6 +13,7 @@ from pkmn_pyboy.milestone_loader import build_locked_rooms, build_milestones
 from pkmn_pyboy.milestones import Evidence
 from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, Radio, StartStep
 from pkmn_pyboy.profile_files import (
+    BlockFile,
     FlagFile,
     GameFile,
     HashFile,
@@ -26,6 +27,7 @@ from pkmn_pyboy.rom import Lookalike, RomIdentity
 from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
 from pkmn_pyboy.state.text import Charmap
 from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
+from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
 from pkmncli.errors import EnvironmentSetupError
 
 GAMES_FOLDER = Path(__file__).parent / "games"
@@ -92,7 +94,7 @@ def load_profile(folder: Path) -> GameProfile:
         errands=errands,
         locked_rooms=build_locked_rooms(milestones_path, goals, names),
         field_moves=field_moves,
-        world=_world_rules([_parse(path, WorldFile) for path in chain("world.toml")]),
+        world=_world_rules([(path, _parse(path, WorldFile)) for path in chain("world.toml")], memory),
         radio=radio,
     )
 
@@ -250,17 +252,42 @@ def _radio(path: Path, games: list[GameFile], memory: MemoryMap) -> Radio | None
     return Radio(entry.entry, card, knob, entry.step, entry.most, music)
 
 
-def _world_rules(files: list[WorldFile]) -> WorldRules:
+def _world_rules(files: list[tuple[Path, WorldFile]], memory: MemoryMap) -> WorldRules:
     if not files:
         return WorldRules()
-    file = files[0]
+    path, file = files[0]
     return WorldRules(
         frozenset(file.people.walks),
         {int(movement, 0): DIRECTIONS.index(name) for movement, name in file.people.facing.items()},
         dict.fromkeys(file.people.rock, "rock"),
         tuple(ScriptMark(mark.role, compile_pattern(mark.begins), mark.kind) for mark in file.script),
         file.signs.hidden_item,
+        _story_blocks(path, file, memory),
     )
+
+
+def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap) -> dict[int, StoryBlocks]:
+    flags = memory.fields.get("wEventFlags")
+    most = flags.size * 8 - 1 if flags is not None else -1
+    found: dict[int, StoryBlocks] = {}
+
+    def blocks(entries: list[BlockFile]) -> tuple[Block, ...]:
+        return tuple(Block(entry.x, entry.y, entry.block) for entry in entries)
+
+    for number, entry in enumerate(file.changed):
+        where, map_id = f"changed.{number}", entry.map[0] << 8 | entry.map[1]
+        if map_id in found:
+            _fail(path, where, f"map {entry.map[0]}.{entry.map[1]} is there twice")
+        events = [one.event for one in entry.with_]
+        for event in events:
+            if event > most:
+                _fail(path, f"{where}.with", f"event {event} is beyond the last one, {most}")
+            if events.count(event) > 1:
+                _fail(path, f"{where}.with", f"event {event} is there twice")
+        found[map_id] = StoryBlocks(
+            map_id, blocks(entry.always), {one.event: blocks(one.blocks) for one in entry.with_}
+        )
+    return found
 
 
 def _start_step(step: StartStepFile) -> StartStep:

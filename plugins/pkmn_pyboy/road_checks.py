@@ -1,30 +1,60 @@
-"""Can each milestone's road be walked, each boulder be pushed? Follows the story with the field moves known by then."""
+"""Can each milestone's road be walked, each boulder be pushed? Follows the story with what is known of it by then."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 
+from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
+from pkmn_pyboy.navigation.grid import WALL, WATER
 from pkmn_pyboy.navigation.pushes import PushPlanner
 from pkmn_pyboy.navigation.search import Moves, Openings
 from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.changed_world import ChangedWorld
+from pkmn_pyboy.world.goals import Goal, of_target, on_map
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import ENTER, Place, Role, WorldMap
+from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
+from pkmn_pyboy.world.route import Obstacle, Route
+
+FIRST_HOUR = 10
+"""Of the game's clock, which stands still: the hour that a new game begins at."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoadProblem:
-    """A milestone or errand that can't be walked to, or whose target is not there."""
+    """A milestone or errand that can't be walked to or done, or whose target is not there."""
 
     key: str
     message: str
 
     def __str__(self) -> str:
         return f"{self.key}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Road:
+    """The way to a goal from the one before it; ``steps`` is None where there is none, or it has no place."""
+
+    key: str
+    name: str
+    steps: int | None
+    maps: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the way or the goal takes: whom a field move is taught, events taken to be set."""
+
+
+@dataclass(frozen=True)
+class StoryCheck:
+    """All roads of a game's story in its order, and what is wrong with them."""
+
+    roads: tuple[Road, ...]
+    problems: tuple[RoadProblem, ...]
 
 
 def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
@@ -37,94 +67,252 @@ def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
     ]
 
 
-def check_roads(profile: GameProfile, world: World) -> list[RoadProblem]:
-    """What stands in the way of a game's story on its own maps; nothing where all of it can be walked.
-
-    The story is followed in its order, errands before the milestones that they are for. At each goal the player has
-    the field moves that it, or one before it, needs or gives. Who stands in the way only until a flag is set is taken
-    to have gone by then. Boulders are pushed from where the image has them, by someone who comes in from outside; one
-    that was pushed into a hole is gone from then on.
+def check_roads(profile: GameProfile, world: CartridgeWorld) -> list[RoadProblem]:
+    """Return what stands in the way of a game's story on its own maps; nothing where all of it can be walked.
 
     Args:
         profile: the game.
         world: its maps, from an image.
     """
-    fallen: set[tuple[int, int]] = set()
-    planner = RoutePlanner(world)
-    problems: list[RoadProblem] = []
-    moves: set[str] = set()
-    by_item = {move.item: name for name, move in profile.field_moves.items()}
-    place: Place | None = None
-    begins = profile.milestones[0].key if profile.milestones else ""
-    for goal in story(profile):
-        moves.update(goal.requires.field_moves)
+    return list(_Walk(profile, world, None).all().problems)
+
+
+def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
+    """Follow the story over the maps of an image, and say for every goal which way leads there, or why none does.
+
+    The story is followed in its order, errands before the milestones that they are for. At each goal the player has
+    the field moves that it, or one before it, needs or gives; who could have learnt them by then is checked too. The
+    event flags are those that prove the goals reached: by them scripts have changed blocks, and people stand in the
+    way or are gone. Of a flag that proves no goal it is not known when it is set: whom it hides is taken to be gone,
+    and a block that it sets is taken to be set where there is no way otherwise, which a note tells. Boulders are
+    pushed from where the image has them, by someone who comes in from outside; one that was pushed into a hole is
+    gone from then on.
+
+    Args:
+        profile: the game.
+        cartridge: its image.
+    """
+    found = _Walk(profile, cartridge.world, Learners(profile, cartridge)).all()
+    return StoryCheck(found.roads, (*found.problems, *check_foes(profile, cartridge)))
+
+
+@dataclass
+class _Found:
+    """What the check says of one goal."""
+
+    steps: int | None = None
+    maps: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+class _Walk:
+    """A walk through the story.
+
+    Args:
+        profile: the game.
+        world: its maps.
+        learners: knows who learns field moves; without them everybody does.
+    """
+
+    def __init__(self, profile: GameProfile, world: CartridgeWorld, learners: Learners | None) -> None:
+        self._profile = profile
+        self._world = ChangedWorld(world)
+        self._planner = RoutePlanner(self._world)
+        self._learners = learners
+        goals = (*profile.milestones, *profile.errands.values())
+        self._by_event = {event: goal for goal in reversed(goals) for event in events_of(goal, profile.memory)}
+        told = told_events(goals, profile.memory)
+        people = {one.flag for map_id in world.map_ids() if (here := world.map(map_id)) for one in here.people}
+        self._untold_people = frozenset(people - told)
+        self._untold_blocks = sorted({e for one in world.story_blocks.values() for e in one.events} - told)
+        self._events: set[int] = set()
+        self._moves: set[str] = set()
+        self._hours = {FIRST_HOUR}
+        self._visited: set[int] = set()
+        self._fallen: set[tuple[int, int]] = set()
+        self._place: Place | None = None
+
+    def all(self) -> StoryCheck:
+        """Walk from the first goal to the last."""
+        roads, problems = [], []
+        for goal, moves in story_with_moves(self._profile):
+            found = self._goal(goal, moves)
+            roads.append(Road(goal.key, goal.name, found.steps, tuple(found.maps), tuple(found.notes)))
+            problems += [RoadProblem(goal.key, message) for message in found.problems]
+        return StoryCheck(tuple(roads), tuple(problems))
+
+    def _goal(self, goal: Milestone, moves: Collection[str]) -> _Found:
+        found, profile = _Found(), self._profile
+        self._moves.update(moves)
+        self._world.follow(self._events)
         # What only has to be learnt, caught or trained is done anywhere.
         placeless = goal.target is None and goal.requires == Requirements()
-        if placeless and not goal.optional and goal.key != begins:
-            problems.append(RoadProblem(goal.key, "it has no target, and the story does not go on without it"))
+        if placeless and not goal.optional and goal.key != profile.milestones[0].key:
+            found.problems.append("it has no target, and the story does not go on without it")
         if goal.target is not None:
-            ends = _ends(goal.target, world)
-            if not ends:
-                problems.append(RoadProblem(goal.key, f"its target is not on {world.name(goal.target.map_id)}"))
-                continue
-            place = _first(ends, world) if place is None else _walk(goal, place, ends, planner, moves, problems)
-            problems += _push(goal, goal.target, world, moves, fallen)
-        moves.update(by_item[item] for item in goal.gives if item in by_item)
-    return problems
+            variants = [
+                goal.target,
+                *(goal.target.with_case(one) for one in (*goal.target.choices, *goal.target.cases)),
+            ]
+            for number, target in enumerate(variants):
+                self._reach(goal, target, found, stays=bool(goal.target.choices) and number > 0)
+            found.problems += _push(goal.target, self._world, self._moves, self._fallen)
+        if self._learners is not None:
+            self._teach(goal, found, self._learners)
+        by_item = {move.item: name for name, move in profile.field_moves.items()}
+        self._moves.update(by_item[item] for item in goal.gives if item in by_item)
+        self._events |= events_of(goal, profile.memory)
+        if goal.gives_hour >= 0:
+            self._hours.add(goal.gives_hour)
+        return found
 
+    # The way ------------------------------------------------------------------------------------------------
 
-def story(profile: GameProfile) -> Iterator[Milestone]:
-    """All milestones in order, each after the errands that it and they need."""
-    seen: set[str] = set()
-    sources = {item: goal for goal in reversed([*profile.milestones, *profile.errands.values()]) for item in goal.gives}
-    field_items = {name: move.item for name, move in profile.field_moves.items()}
-
-    def unfold(goal: Milestone) -> Iterator[Milestone]:
-        if goal.key in seen:
+    def _reach(self, goal: Milestone, target: Target, found: _Found, *, stays: bool) -> None:
+        """Walk to a target, or say why that can't be done; the player is there afterwards in any case."""
+        wrong = self._out_of_place(target)
+        if wrong:
+            found.problems.append(wrong)
+        end = of_target(self._world, target)
+        if wrong or not end.ends:
+            if not wrong:
+                found.problems.append(f"its target is not on {self._world.name(target.map_id)}")
+            self._place = self._first(end) or self._place
             return
-        seen.add(goal.key)
-        items = [*goal.requires.items, *(field_items[name] for name in goal.requires.field_moves)]
-        for key in goal.errands:
-            yield from unfold(profile.errands[key])
-        for item in items:
-            source = sources.get(item)
-            if source is not None and source.key in profile.errands:
-                yield from unfold(source)
-        yield goal
+        if self._place is None:
+            self._place = self._first(end)
+        place = self._place
+        if place is None:
+            return
+        way = self._way_in(target, place)
+        for goal_end in (*way, end):
+            route = self._walk(goal, place, goal_end, found)
+            if route is None:
+                place = self._first(end) or place
+                break
+            place = route.goal
+            if not stays:
+                found.steps = (found.steps or 0) + route.tiles
+                found.maps += [one for one in route.maps if not found.maps or one != found.maps[-1]]
+            self._visited.update(route.maps)
+        if not stays:
+            self._place = place
 
-    for milestone in profile.milestones:
-        yield from unfold(milestone)
+    def _way_in(self, target: Target, place: Place) -> list[Goal]:
+        """The map through which rooms that lock are entered, for who goes there from outside."""
+        return [
+            on_map(locked.enter)
+            for locked in self._profile.locked_rooms
+            if target.map_id in locked.rooms and place.map_id not in (locked.enter, *locked.rooms)
+        ]
 
-
-def _walk(
-    goal: Milestone,
-    place: Place,
-    ends: list[Place | int],
-    planner: RoutePlanner,
-    moves: set[str],
-    problems: list[RoadProblem],
-) -> Place:
-    """Where the player is afterwards: at the goal, whether it could be walked or not."""
-    abilities = Abilities.of(moves)
-    for end in ends:
-        route = planner.route(place, end, abilities)
+    def _walk(self, goal: Milestone, place: Place, end: Goal, found: _Found) -> Route | None:
+        """A way for now; where there is none also with what the goal itself or an untold event opens."""
+        flags = self._events | self._untold_people
+        route = self._route(place, end, flags)
         if route is not None:
-            return route.goal
-    names = planner.world.name
-    where = f"from {names(place.map_id)} ({place.x},{place.y})"
-    for end in ends:
-        route = planner.route(place, end, abilities, through_obstacles=True)
+            return route
+        own = events_of(goal, self._profile.memory)
+        route = self._route(place, end, flags | own)
         if route is not None:
-            missing = ", ".join(dict.fromkeys(f"{one.kind} at {one.place}" for one in route.blocked_by))
-            problems.append(RoadProblem(goal.key, f"the way {where} is barred by {missing}"))
-            return route.goal
-    problems.append(RoadProblem(goal.key, f"there is no way {where}"))
-    return _first(ends, planner.world) or place
+            found.notes.append("who stands in the way is part of it")
+            return route
+        for assumed in (*([event] for event in self._untold_blocks), self._untold_blocks):
+            if self._world.follow(self._events | set(assumed)):
+                route = self._route(place, end, flags | own)
+                if route is not None:
+                    self._events |= set(assumed)
+                    names = ", ".join(self._profile.names.event_flags.get(one, str(one)) for one in assumed)
+                    found.notes.append(f"taken to be set: {names}")
+                    return route
+        self._world.follow(self._events)
+        return self._barred(place, end, flags, found)
+
+    def _route(self, place: Place, end: Goal, flags: Collection[int], *, relaxed: bool = False) -> Route | None:
+        return self._planner.route(place, end, Abilities.of(self._moves, flags), through_obstacles=relaxed)
+
+    def _barred(self, place: Place, end: Goal, flags: Collection[int], found: _Found) -> Route | None:
+        """The way past what bars it, and what that is."""
+        where = f"from {self._world.name(place.map_id)} ({place.x},{place.y})"
+        route = self._route(place, end, flags, relaxed=True)
+        if route is None:
+            found.problems.append(f"there is no way {where}")
+            return None
+        missing = ", ".join(dict.fromkeys(self._words(one) for one in route.blocked_by))
+        found.problems.append(f"the way {where} is barred by {missing}")
+        return route
+
+    def _words(self, one: Obstacle) -> str:
+        opener = self._by_event.get(one.flag)
+        gone = f", who goes with {opener.key}" if opener is not None else ""
+        return f"{one.kind} at {one.place}{gone}"
+
+    # The target ---------------------------------------------------------------------------------------------
+
+    def _out_of_place(self, target: Target) -> str:
+        """Why nobody can be addressed or nothing be taken as a target says; empty where all is well."""
+        here = self._world.map(target.map_id)
+        if here is None:
+            return f"its target is not on {self._world.name(target.map_id)}"
+        if target.person and target.push_to is None:
+            return self._person(target, here)
+        if target.x is None or target.y is None or not here.grid.inside(target.x, target.y):
+            return ""
+        kind = self._world.rules.kind[here.grid.tiles[here.grid.cell(target.x, target.y)]]
+        where = f"({target.x},{target.y}) of {self._world.name(target.map_id)}"
+        if target.facing is not None:
+            return f"nobody can stand on {where} to look {target.facing}" if kind == WALL else ""
+        if kind != WALL and any((one.x, one.y) == (target.x, target.y) and one.item for one in here.signs):
+            what = "is water" if kind == WATER else "is stepped on"
+            return f"{where} {what}, and what is hidden there is taken from beside it: it needs facing"
+        return ""
+
+    def _person(self, target: Target, here: WorldMap) -> str:
+        who = next((one for one in here.people if one.number == target.person), None)
+        name = self._world.name(target.map_id)
+        if who is None:
+            return f"its target is not on {name}"
+        if not of_target(self._world, target).ends:
+            side = f", looking {target.facing}" if target.facing is not None else ""
+            return f"nobody can stand beside person {target.person} of {name}{side}"
+        return self._when(who, name)
+
+    def _when(self, who: MapPerson, name: str) -> str:
+        if any(who.stands_at(hour) for hour in self._hours):
+            return ""
+        hours = ", ".join(str(hour) for hour in sorted(self._hours))
+        return f"person {who.number} of {name} is not there at the hours that the clock shows by then ({hours})"
+
+    def _first(self, end: Goal) -> Place | None:
+        """Some place where a goal may end."""
+        for map_id, ends in end.ends.items():
+            if ends:
+                return Place(map_id, *next(iter(ends)))
+            ways = self._world.ways(map_id)
+            if ways:
+                return Place(map_id, ways[0].x, ways[0].y)
+        return None
+
+    # Field moves --------------------------------------------------------------------------------------------
+
+    def _teach(self, goal: Milestone, found: _Found, learners: Learners) -> None:
+        """Say who learns the field moves that are needed first for this goal."""
+
+        def reaches(map_id: int) -> bool:
+            if map_id in self._visited:
+                return True
+            flags = self._events | self._untold_people
+            return self._place is None or self._route(self._place, on_map(map_id), flags) is not None
+
+        for name in goal.requires.field_moves:
+            note, problem = learners.need(name, self._hours, reaches, surfs="surf" in self._moves)
+            found.notes += [note] if note else []
+            found.problems += [problem] if problem else []
+        learners.reached(goal)
 
 
-def _push(
-    goal: Milestone, target: Target, world: World, moves: set[str], fallen: set[tuple[int, int]]
-) -> list[RoadProblem]:
+def _push(target: Target, world: World, moves: set[str], fallen: set[tuple[int, int]]) -> list[str]:
     """Why a boulder can't be pushed to where a goal wants it; nothing where it can, or where none is to be pushed."""
     here = world.map(target.map_id)
     if target.push_to is None or here is None:
@@ -132,11 +320,11 @@ def _push(
     grid, (x, y) = here.grid, target.push_to
     name = world.name(target.map_id)
     if not grid.inside(x, y):
-        return [RoadProblem(goal.key, f"({x},{y}), where a boulder is to go, is not on {name}")]
+        return [f"({x},{y}), where a boulder is to go, is not on {name}"]
     there = [one for one in here.people if (target.map_id, one.number) not in fallen]
     boulders = {one.number: grid.cell(one.x, one.y) for one in there if one.role is Role.BOULDER}
     if not boulders or (target.person and target.person not in boulders):
-        return [RoadProblem(goal.key, f"person {target.person or 'of any number'} of {name} is no boulder")]
+        return [f"person {target.person or 'of any number'} of {name} is no boulder"]
     warps = {grid.cell(way.x, way.y) for way in world.ways(target.map_id) if way.press == ENTER}
     walls = {grid.cell(one.x, one.y) for one in there if one.role is not Role.BOULDER and not one.walks}
     openings = Openings({tile: move for tile, move in world.openers.items() if move != "surf"}, frozenset(moves))
@@ -148,34 +336,10 @@ def _push(
             if target.person and to in warps:
                 fallen.add((target.map_id, target.person))
             return []
-    return [RoadProblem(goal.key, f"no boulder can be pushed to ({x},{y}) of {name} as the image has them")]
+    return [f"no boulder can be pushed to ({x},{y}) of {name} as the image has them"]
 
 
 def _entrances(here: WorldMap, world: World) -> Iterator[int]:
     """Cells where the player may come in, one for each way out."""
     for way in world.ways(here.map_id):
         yield here.grid.cell(way.x, way.y)
-
-
-def _ends(target: Target, world: World) -> list[Place | int]:
-    """The tiles that would do for a target, or its map; nothing where it isn't there."""
-    here = world.map(target.map_id)
-    if here is None:
-        return []
-    if target.scene >= 0:
-        return [Place(target.map_id, one.x, one.y) for one in here.triggers if one.scene == target.scene]
-    if target.person:
-        return [Place(target.map_id, one.x, one.y) for one in here.people if one.number == target.person]
-    if target.x is None or target.y is None:
-        return [target.map_id]
-    return [Place(target.map_id, target.x, target.y)] if here.grid.inside(target.x, target.y) else []
-
-
-def _first(ends: list[Place | int], world: World) -> Place | None:
-    for end in ends:
-        if isinstance(end, Place):
-            return end
-        ways = world.ways(end)
-        if ways:
-            return Place(end, ways[0].x, ways[0].y)
-    return None

@@ -118,9 +118,7 @@ class Traveller:
         memory.drop_goal(tried=goal is not None and goal.kind == EXIT and often)
         memory.map_id = state.map_id
         memory.count(memory.visits, str(state.map_id))
-        around = self._lookout.look(state, memory) if self._lookout.readable else None
-        if around is not None and self._changed is not None:
-            self._changed.note(around.grid)
+        around = self._look(state, memory, arrived=True) if self._lookout.readable else None
         if around is None or came_from < 0:
             return
         for way in around.exits:
@@ -129,6 +127,20 @@ class Traveller:
             tiles = (around.grid.tile_of(cell) for cell in way.ends)
             if any(abs(x - state.x) + abs(y - state.y) <= _DOOR_DISTANCE for x, y in tiles):
                 memory.count(memory.taken, f"{state.map_id}/{way.key}")
+
+    def _look(
+        self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0, arrived: bool = False
+    ) -> Surroundings | None:
+        """Look around, and take in what the story has changed here and elsewhere: ways are then planned anew."""
+        around = self._lookout.look(state, memory, grass_cost=grass_cost)
+        if around is None or self._changed is None:
+            return around
+        emulator, flags = self._environment.emulator, self._environment.profile.memory.fields.get("wEventFlags")
+        told = flags is not None and self._changed.follow_bytes(emulator.read(flags.bank, flags.address, flags.size))
+        seen = self._changed.note(around.grid, arrived=arrived)
+        if told or seen:
+            memory.route, memory.route_key = [], []
+        return around
 
     def _follow_up(self, state: GameState, memory: PilotMemory, moved: bool) -> None:
         path, goal = memory.path, memory.goal
@@ -227,14 +239,14 @@ class Traveller:
         around: Surroundings | None = None
         for _ in range(2):
             if memory.goal is None:
-                around = self._lookout.look(state, memory, grass_cost=self._grass_cost(memory))
+                around = self._look(state, memory, grass_cost=self._grass_cost(memory))
                 if around is None:
                     return False
                 memory.goal = self._chooser.choose(state, memory, around)
                 if memory.goal is None:
                     return False
             elif around is None:
-                around = self._lookout.look(state, memory, grass_cost=self._grass_cost(memory))
+                around = self._look(state, memory, grass_cost=self._grass_cost(memory))
                 if around is None:
                     return False
             memory.path = self._path(memory.goal, state, memory, around)

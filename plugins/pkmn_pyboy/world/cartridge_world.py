@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from pkmn_pyboy.navigation.grid import TileRules
@@ -28,6 +29,8 @@ class CartridgeWorld:
     def __init__(self, rom: bytes, profile: GameProfile) -> None:
         self.rules = TileRules.of(profile.collision)
         self.openers = openers_of(profile, self.rules)
+        self.story_blocks = profile.world.changed
+        """Blocks that the story changes, by map id."""
         self.problems: dict[int, str] = {}
         """Why a map, or what happens on it, was left out, by map id."""
         self._names = profile.names
@@ -74,9 +77,29 @@ class CartridgeWorld:
         found = self._ways.get(map_id)
         if found is None:
             here = self.map(map_id)
-            found = () if here is None else ways_out(here, self.rules, self._warps_of, self._size_of)
+            found = () if here is None else self.ways_of(here)
             self._ways[map_id] = found
         return found
+
+    def with_blocks(self, map_id: int, blocks: Mapping[tuple[int, int], int]) -> WorldMap | None:
+        """Return a map with other blocks in it, as its script sets them; None where the image has no such map.
+
+        Args:
+            map_id: the map.
+            blocks: numbers of blocks by their upper left tile. Where one makes no sense, none is set.
+        """
+        here, header = self.map(map_id), self._header(map_id)
+        if here is None or header is None:
+            return None
+        try:
+            return replace(here, grid=self._layouts.changed(header, here.grid, blocks))
+        except OutOfImage as error:
+            self.problems[map_id] = f"without what the story changes: {error}"
+            return here
+
+    def ways_of(self, here: WorldMap) -> tuple[Way, ...]:
+        """Return the ways out of a map that differs from the image's."""
+        return ways_out(here, self.rules, self._warps_of, self._size_of)
 
     def size(self, map_id: int) -> tuple[int, int] | None:
         """Columns and rows of a map, without reading its tiles."""

@@ -1,25 +1,39 @@
-"""The world of a cartridge with the maps as they were last seen: the story may have opened or closed ways on them."""
+"""The world of a cartridge as the story has changed it: by its flags, and by how a map was when it was last seen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pkmn_pyboy.navigation.grid import MapGrid, TileRules
-from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.records import Way, WorldMap
+from pkmn_pyboy.world.story_blocks import Tile
+
+_EVENTS, _LOADED = "events", "loaded"
+_WATER_MOVE = "surf"
 
 
 class ChangedWorld:
     """A world, and what differs from it.
 
+    Blocks that scripts set by the story's flags are known from the profile (:meth:`follow`). Where a map was seen
+    differently, that counts (:meth:`note`), but for blocks that flags have changed since.
+
     Args:
         world: the maps as nobody has changed them.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: CartridgeWorld) -> None:
         self._world = world
-        self._changed: dict[int, WorldMap] = {}
+        self._events: frozenset[int] | None = None
+        self._listed = frozenset(event for one in world.story_blocks.values() for event in one.events)
+        self._blocks: dict[int, dict[Tile, int]] = {}
+        self._by_story: dict[int, WorldMap] = {}
+        self._seen: dict[int, WorldMap] = {}
+        self._ways: dict[int, tuple[WorldMap, tuple[Way, ...]]] = {}
+        self._noted: MapGrid | None = None
+        self._flags = b""
         self._changes = 0
 
     @property
@@ -33,6 +47,11 @@ class ChangedWorld:
         return self._world.openers
 
     @property
+    def problems(self) -> Mapping[int, str]:
+        """Why a map, or what happens on it, was left out, by map id."""
+        return self._world.problems
+
+    @property
     def version(self) -> int:
         """Rises whenever a map is found changed."""
         return self._world.version + self._changes
@@ -42,49 +61,151 @@ class ChangedWorld:
         return self._world.map_ids()
 
     def map(self, map_id: int) -> WorldMap | None:
-        """A map as it was last seen, or None where it is not known."""
-        return self._changed.get(map_id) or self._world.map(map_id)
+        """A map as it was last seen, or as the story has it; None where it is not known."""
+        return self._seen.get(map_id) or self._told(map_id)
 
     def ways(self, map_id: int) -> Sequence[Way]:
-        """The tiles by which a map can be left: warps, then tiles along connected edges."""
-        return self._world.ways(map_id)
+        """The tiles by which a map can be left as it is now: warps, then tiles along connected edges."""
+        here = self.map(map_id)
+        if here is None or here is self._world.map(map_id):
+            return self._world.ways(map_id)
+        known = self._ways.get(map_id)
+        if known is None or known[0] is not here:
+            known = self._ways[map_id] = (here, self._world.ways_of(here))
+        return known[1]
 
     def name(self, map_id: int) -> str:
         """What a map is called."""
         return self._world.name(map_id)
 
-    def note(self, grid: MapGrid) -> None:
-        """Takes in a map that is loaded now. What lies beyond its edges is another map's."""
-        here = self._world.map(grid.map_id)
-        if here is None or (here.grid.width, here.grid.height) != (grid.width, grid.height):
-            return
-        tiles = bytearray(here.grid.tiles)
+    # What the story says ------------------------------------------------------------------------------------
+
+    def follow(self, flags: Collection[int]) -> bool:
+        """Take in the event flags that are set. Returns whether a map is different now.
+
+        Args:
+            flags: all of them; those that change no block make no difference.
+        """
+        events = self._listed.intersection(flags)
+        if events == self._events:
+            return False
+        self._events = events
+        changed = False
+        for map_id, story in self._world.story_blocks.items():
+            before, now = self._blocks.get(map_id, {}), story.now(events)
+            if before != now:
+                changed |= self._set_blocks(map_id, before, now)
+        self._changes += changed
+        return changed
+
+    def follow_bytes(self, flags: bytes) -> bool:
+        """Take in event flags as the game's memory has them. Returns whether a map is different now."""
+        if flags == self._flags or not self._listed:
+            return False
+        self._flags = flags
+        return self.follow([event for event in self._listed if flags[event >> 3] >> (event & 7) & 1])
+
+    def _set_blocks(self, map_id: int, before: dict[Tile, int], now: dict[Tile, int]) -> bool:
+        """Replace the blocks of a map. Returns whether its tiles are different now."""
+        known, told_before, seen = self.map(map_id), self._told(map_id), self._seen.get(map_id)
+        self._blocks[map_id] = now
+        self._by_story.pop(map_id, None)
+        told = self._told(map_id)
+        if known is None or told_before is None or told is None:
+            return False
+        if told.grid.tiles == told_before.grid.tiles:
+            self._by_story[map_id] = told_before  # other blocks, the same ground: whoever knows the map still does
+        if seen is not None:
+            tiles = bytearray(seen.grid.tiles)
+            for x, y in {*before, *now}:
+                if before.get((x, y)) != now.get((x, y)) and seen.grid.inside(x, y):
+                    for row in (y, y + 1):
+                        cells = slice(seen.grid.cell(x, row), seen.grid.cell(x, row) + 2)
+                        tiles[cells] = told.grid.tiles[cells]
+            self._remember(map_id, bytes(tiles))
+        return self.map(map_id) is not known
+
+    def _told(self, map_id: int) -> WorldMap | None:
+        """A map with the blocks that the story sets."""
+        blocks = self._blocks.get(map_id)
+        if not blocks:
+            return self._world.map(map_id)
+        told = self._by_story.get(map_id)
+        if told is None:
+            told = self._world.with_blocks(map_id, blocks)
+            if told is None:
+                return None
+            self._by_story[map_id] = told
+        return told
+
+    # What was seen ------------------------------------------------------------------------------------------
+
+    def note(self, grid: MapGrid, *, arrived: bool = True) -> bool:
+        """Take in a map that is loaded now. Returns whether it is different from what was known.
+
+        Args:
+            grid: the map. What lies beyond its edges is another map's.
+            arrived: it was just entered. Else only what changed there since it was last noted counts, without what
+                field moves opened, which closes again.
+        """
+        noted, self._noted = self._noted, grid
+        if not arrived and grid == noted:
+            return False
+        told, known = self._told(grid.map_id), self.map(grid.map_id)
+        if told is None or known is None or (told.grid.width, told.grid.height) != (grid.width, grid.height):
+            return False
+        tiles = bytearray(known.grid.tiles)
         for y in range(grid.height):
             row = slice(grid.cell(0, y), grid.cell(grid.width, y))
             tiles[row] = grid.tiles[row]
-        known = self.map(grid.map_id)
-        if known is None or known.grid.tiles == tiles:
-            return
+        if not arrived and noted is not None and noted.map_id == grid.map_id:
+            for cell, tile in enumerate(known.grid.tiles):
+                same = noted.tiles[cell] == grid.tiles[cell]
+                if same or self.openers.get(noted.tiles[cell], _WATER_MOVE) != _WATER_MOVE:
+                    tiles[cell] = tile
+        if known.grid.tiles == tiles:
+            return False
         self._changes += 1
-        if tiles == here.grid.tiles:
-            del self._changed[grid.map_id]
-        else:
-            self._changed[grid.map_id] = replace(here, grid=replace(here.grid, tiles=bytes(tiles)))
+        self._remember(grid.map_id, bytes(tiles))
+        return True
+
+    def _remember(self, map_id: int, tiles: bytes) -> None:
+        told = self._told(map_id)
+        if told is None or tiles == told.grid.tiles:
+            self._seen.pop(map_id, None)
+        elif map_id not in self._seen or self._seen[map_id].grid.tiles != tiles:
+            self._seen[map_id] = replace(told, grid=replace(told.grid, tiles=tiles))
+
+    # Episodes -----------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Forgets all changes."""
-        if self._changed:
-            self._changed.clear()
+        """Forget all changes."""
+        if self._seen or any(self._blocks.values()):
             self._changes += 1
+        for kept in (self._seen, self._blocks, self._by_story, self._ways):
+            kept.clear()
+        self._events, self._noted, self._flags = None, None, b""
 
     def save_state(self) -> dict[str, str]:
-        """The tiles of changed maps by id, as plain values."""
-        return {str(map_id): here.grid.tiles.hex() for map_id, here in self._changed.items()}
+        """The tiles of maps that were seen otherwise by id, the events taken in and the map noted, as plain values."""
+        state = {str(map_id): here.grid.tiles.hex() for map_id, here in self._seen.items()}
+        if self._events is not None and self._listed:
+            state[_EVENTS] = " ".join(str(event) for event in sorted(self._events))
+        if self._noted is not None:
+            grid = self._noted
+            state[_LOADED] = f"{grid.map_id} {grid.width} {grid.height} {grid.tiles.hex()}"
+        return state
 
     def load_state(self, state: Mapping[str, str]) -> None:
-        """Goes on from :meth:`save_state`."""
+        """Go on from :meth:`save_state`."""
         self.clear()
+        if _EVENTS in state:
+            self.follow([int(event) for event in state[_EVENTS].split()])
         for key, tiles in state.items():
-            here = self._world.map(int(key))
+            here = self._world.map(int(key)) if key.isdigit() else None
             if here is not None and len(tiles) == 2 * len(here.grid.tiles):
-                self.note(replace(here.grid, tiles=bytes.fromhex(tiles)))
+                self._changes += 1
+                self._remember(here.map_id, bytes.fromhex(tiles))
+        if _LOADED in state:
+            map_id, width, height, tiles = state[_LOADED].split()
+            self._noted = MapGrid(int(map_id), int(width), int(height), bytes.fromhex(tiles))

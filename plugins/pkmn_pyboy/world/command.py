@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +13,16 @@ import typer
 from rich.console import Console
 
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.road_checks import check_foes, check_roads
+from pkmn_pyboy.road_checks import check_story
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.world.abilities import FIELD_MOVES, Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.descriptions import Describer
 from pkmn_pyboy.world.journey import find_journey
-from pkmn_pyboy.world.pages import list_page, map_page, way_page
+from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.pages import list_page, map_page, story_page, way_page
 from pkmn_pyboy.world.picture import along, check_picture_name, one_map, save_picture
 from pkmn_pyboy.world.place_names import find_place
 from pkmncli.errors import ConfigurationError, EnvironmentSetupError
@@ -53,6 +57,10 @@ def world(
     badges: Annotated[
         str | None, typer.Option(help="Badges at hand, by name or how many: limits the field moves to theirs.")
     ] = None,
+    events: Annotated[
+        str | None,
+        typer.Option(help="Event flags that are set, by name or number: maps as the story has changed them by then."),
+    ] = None,
     maps: Annotated[bool, typer.Option("--maps", help="Draw every map of a way.")] = False,
     picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map or the way as a picture.")] = None,
     check: Annotated[
@@ -74,30 +82,32 @@ def world(
         if not profile.memory.rom_tables:
             raise EnvironmentSetupError(f"The profile of {profile.title} names no [rom_tables] to read maps by")
         raise EnvironmentSetupError(f"{image.path}: no map of {profile.title} can be read from this image")
-    if check:
-        _show_roads(profile, cartridge, as_json=as_json)
-        return
-    describer = Describer(cartridge, profile.names)
     console = Console(highlight=False, soft_wrap=True)
+    if check:
+        _show_roads(profile, cartridge, as_json=as_json, width=console.width)
+        return
+    changed, flags = ChangedWorld(cartridge.world), _events(profile, events)
+    changed.follow(flags or ())
+    describer = Describer(cartridge, profile.names, changed)
     if to is not None and place is not None:
-        abilities = _abilities(profile, with_, badges)
-        journey = find_journey(cartridge.world, place, to, abilities)
+        abilities = replace(_abilities(profile, with_, badges), flags=flags)
+        journey = find_journey(changed, place, to, abilities)
         result, lines = way_page(describer, journey, console.width, with_maps=maps)
         if picture is not None and journey.route is not None:
             title = f"{journey.start_name} to {journey.goal_name}: {journey.route.tiles:,} steps"
-            lines += _drawn(picture, cartridge, along(cartridge.world, journey.route.legs), title, result)
+            lines += _drawn(picture, changed, along(changed, journey.route.legs), title, result)
         elif picture is not None:
             raise ConfigurationError(f"--picture {picture}: there is no way to draw")
     elif place is not None:
         map_id, tile = find_place(cartridge.world, place)
         if tile is not None:
             raise ConfigurationError(f"{place!r} names a tile: give the way's other end with --to, or leave it out")
-        here = cartridge.world.map(map_id)
+        here = changed.map(map_id)
         if here is None:
             raise EnvironmentSetupError(f"{image.path}: the map {place!r} can't be read from this image")
         result, lines = map_page(describer, here, console.width)
         if picture is not None:
-            lines += _drawn(picture, cartridge, one_map(here), f"{profile.title}: {here.name}", result)
+            lines += _drawn(picture, changed, one_map(here), f"{profile.title}: {here.name}", result)
     else:
         result, lines = list_page(describer, profile.title, console.width)
     if as_json:
@@ -107,22 +117,19 @@ def world(
         console.print(line, markup=False)
 
 
-def _show_roads(profile: GameProfile, cartridge: Cartridge, *, as_json: bool) -> None:
-    """The milestones that can't be walked to, one a line."""
-    problems = [*check_roads(profile, cartridge.world), *check_foes(profile, cartridge)]
-    goals = len(profile.milestones) + len(profile.errands)
+def _show_roads(profile: GameProfile, cartridge: Cartridge, *, as_json: bool, width: int) -> None:
+    """The way to each milestone and errand, or what is wrong with it."""
+    found = check_story(profile, cartridge)
+    result, lines = story_page(cartridge.world, profile.title, found, width)
     if as_json:
-        found = [{"key": problem.key, "problem": problem.message} for problem in problems]
-        typer.echo(json.dumps({"goals": goals, "problems": found}, indent=2))
+        typer.echo(json.dumps(result, indent=2))
         return
-    for problem in problems:
-        typer.echo(str(problem))
-    walkable = goals - len({problem.key for problem in problems})
-    typer.echo(f"{walkable} of {goals} milestones and errands of {profile.title} can be walked to.")
+    for line in lines:
+        typer.echo(line)
 
 
-def _drawn(path: Path, cartridge: Cartridge, regions: Any, title: str, result: dict[str, Any]) -> list[str]:
-    width, height = save_picture(path, cartridge.world, regions, title)
+def _drawn(path: Path, world: World, regions: Any, title: str, result: dict[str, Any]) -> list[str]:
+    width, height = save_picture(path, world, regions, title)
     result["picture"] = str(path)
     return ["", f"Drawn to {path}, {width} x {height} pixels."]
 
@@ -158,6 +165,32 @@ def _abilities(profile: GameProfile, moves: str | None, badges: str | None) -> A
             if not any(entry.badge.mask == 1 << bit for bit in held):
                 chosen.discard(name)
     return Abilities(frozenset(chosen))
+
+
+def _events(profile: GameProfile, words: str | None) -> frozenset[int] | None:
+    """Event flags by name or number; None where none are given.
+
+    Raises:
+        ConfigurationError: a flag that there is not.
+    """
+    if words is None:
+        return None
+    place = profile.memory.fields.get("wEventFlags")
+    most = place.size * 8 if place is not None else 0
+    by_name = {name.lower(): number for number, name in profile.names.event_flags.items()}
+    found = set()
+    for word in (part.strip().lower() for part in words.split(",") if part.strip()):
+        if word == _NONE:
+            continue
+        number = int(word) if word.isdigit() else by_name.get(word, most)
+        if number >= most:
+            near = difflib.get_close_matches(word, by_name, 1)
+            hint = (
+                f"did you mean {near[0].upper()}?" if near else f"there are those of the profile, and 0 to {most - 1}"
+            )
+            raise ConfigurationError(f"--events {words!r}: there is no flag {word!r}; {hint}")
+        found.add(number)
+    return frozenset(found)
 
 
 def _badge_bits(profile: GameProfile, words: str) -> set[int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pkmn_pyboy.profile import Names
 from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.records import DIRECTIONS, NO_FLAG, MapPerson, Role, Way, WorldMap
 from pkmn_pyboy.world.table_records import TIMES, Slot, WildTable
 
@@ -25,12 +26,23 @@ class Describer:
     Args:
         cartridge: the tables.
         names: what things are called.
+        world: the maps as the story has changed them by now; without it as it begins.
     """
 
-    def __init__(self, cartridge: Cartridge, names: Names) -> None:
+    def __init__(self, cartridge: Cartridge, names: Names, world: ChangedWorld | None = None) -> None:
         self.cartridge = cartridge
-        self.world = cartridge.world
+        self.world = world or ChangedWorld(cartridge.world)
         self.names = names
+
+    def changes(self, map_id: int) -> list[dict[str, Any]]:
+        """Blocks that a map's script sets, at first and with each event, by their upper left tile."""
+        story = self.cartridge.world.story_blocks.get(map_id)
+        if story is None:
+            return []
+        rows: list[dict[str, Any]] = [{"tiles": [[one.x, one.y] for one in story.always]}] if story.always else []
+        for event, blocks in story.by_event.items():
+            rows.append({"with": self.flag(event), "tiles": [[one.x, one.y] for one in blocks]})
+        return rows
 
     def kind(self, here: WorldMap) -> str:
         """Town, route, indoor and so on."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from pkmn_pyboy.navigation.grid import MapGrid
 from pkmn_pyboy.profile import GameProfile
@@ -165,6 +166,18 @@ class MapLayouts:
             tiles += row
             tiles.append(right[y])
         return MapGrid(header.map_id, width, height, bytes(tiles + below))
+
+    def changed(self, header: Header, grid: MapGrid, blocks: Mapping[tuple[int, int], int]) -> MapGrid:
+        """Return a map's grid with other blocks in it, by their upper left tile. Raises OutOfImage for a wrong one."""
+        tiles = bytearray(grid.tiles)
+        for (x, y), number in blocks.items():
+            if not grid.inside(x, y):
+                raise OutOfImage(f"block ({x},{y}) is not on the map")
+            corners = self._block(header, number)
+            for half in range(2):
+                cell = grid.cell(x, y + half)
+                tiles[cell : cell + 2] = corners[2 * half : 2 * half + 2]
+        return replace(grid, tiles=bytes(tiles))
 
     def _neighbour(self, connection: Connection, places: dict[int, int]) -> Header | None:
         place = places.get(connection.target_map)

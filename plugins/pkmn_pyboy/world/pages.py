@@ -6,8 +6,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pkmn_pyboy.road_checks import StoryCheck
 from pkmn_pyboy.world.descriptions import SIDES, Describer, map_id_text
 from pkmn_pyboy.world.journey import Journey
+from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.records import DIRECTIONS, ENTER, NO_FLAG, WorldMap
 from pkmn_pyboy.world.route import Leg, Obstacle, Route
 from pkmn_pyboy.world.text_map import legend, text_map
@@ -75,6 +77,7 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
     letters = text_map(describer.world, here)
     key = legend(describer.world, [(here, None)])
     exits, people, wild = describer.exits(here), describer.people(here), describer.wild(here.map_id)
+    changes = describer.changes(here.map_id)
     signs = [[sign.x, sign.y] for sign in here.signs if not sign.item]
     hidden = [{"item": describer.item(sign.item), "x": sign.x, "y": sign.y} for sign in here.signs if sign.item]
     result = {
@@ -92,6 +95,7 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
         "hidden": hidden,
         "triggers": [[trigger.x, trigger.y, trigger.scene] for trigger in here.triggers],
         "wild": wild,
+        "changed": changes,
     }
     landmark = f", at {result['landmark']}" if result["landmark"] not in ("", here.name) else ""
     size = f"{here.width} x {here.height} tiles"
@@ -103,6 +107,7 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
         ("People and things", [_person_words(row) for row in people]),
         ("Hidden", [f"({row['x']},{row['y']}) {row['item']}" for row in hidden]),
         ("Wild Pokemon", [_wild_words(row) for row in wild]),
+        ("Changed by the story", [_change_words(row) for row in changes]),
     ):
         if entries:
             lines += ["", title]
@@ -145,6 +150,36 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
             lines += ["", f"{number}. {here.name}", *text_map(world, here, leg, width)]
         lines += ["", *_legend(legend(world, shown), width)]
     return result, lines
+
+
+def story_page(world: World, title: str, found: StoryCheck, width: int) -> Page:
+    """The way to each goal of a game's story, from the goal before it, and what is wrong."""
+    roads: list[dict[str, Any]] = []
+    rows: list[list[str]] = []
+    for road in found.roads:
+        wrong = [one.message for one in found.problems if one.key == road.key]
+        maps = [map_id_text(map_id) for map_id in road.maps]
+        roads.append(
+            {
+                "key": road.key,
+                "name": road.name,
+                "steps": road.steps,
+                "maps": maps,
+                "notes": list(road.notes),
+                "problems": wrong,
+            }
+        )
+        way = f"{len(maps)} map{'s' if len(maps) > 1 else ''}, to {world.name(road.maps[-1])}" if maps else ""
+        words = "; ".join([*wrong, *([way] if way else []), *road.notes])
+        rows.append(["!" if wrong else "", road.key, f"{road.steps:,}" if road.steps is not None else "", words])
+    problems = [{"key": one.key, "problem": one.message} for one in found.problems]
+    if width < NARROW:
+        lines = [line for row in rows for line in _wrapped(" ".join(cell for cell in row if cell), width, "", "  ")]
+    else:
+        lines = _table(["", "goal", "steps", "way"], rows, indent="")
+    walkable = len(roads) - len({one.key for one in found.problems})
+    lines += ["", f"{walkable} of {len(roads)} milestones and errands of {title} can be walked to."]
+    return {"goals": len(roads), "problems": problems, "roads": roads}, lines
 
 
 # Words for rows -----------------------------------------------------------------------------------------------
@@ -254,6 +289,12 @@ def _wild_words(row: dict[str, Any]) -> str:
     )
     often = f"about one in {round(256 / row['rate'])} steps" if row["rate"] else "never"
     return f"{row['where']}, {row['time']}, {often}: {met}"
+
+
+def _change_words(row: dict[str, Any]) -> str:
+    tiles = ", ".join(f"({x},{y})" for x, y in row["tiles"])
+    when = f"with {row['with']}" if "with" in row else "at first"
+    return f"{when}: {tiles or 'as the image has it'}"
 
 
 # Layout -------------------------------------------------------------------------------------------------------

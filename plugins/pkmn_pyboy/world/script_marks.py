@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pkmn_pyboy.world.story_blocks import StoryBlocks
+
 KEPT = ("class", "trainer", "flag", "item", "quantity", "shop")
 _TOKEN = re.compile(
     r"(?P<byte>[0-9A-Fa-f]{2})|(?P<any>\.\.)|(?P<gap>\*)|\{(?P<name>[a-z]+)(?P<word>\.2)?\}|(?P<space>\s+)"
@@ -59,7 +61,7 @@ class ScriptMark:
 
 @dataclass(frozen=True, slots=True)
 class WorldRules:
-    """What a profile says about people on maps: how their movement byte is read, and what their scripts tell."""
+    """What a profile says about maps beside their image: how people are read there, and which blocks the story sets."""
 
     walks: frozenset[int] = frozenset()
     """Movements of those who leave their tile."""
@@ -70,3 +72,5 @@ class WorldRules:
     marks: tuple[ScriptMark, ...] = ()
     hidden_item_kind: int = -1
     """Kind of the signs that hide something: a flag (word) and an item stand at their script."""
+    changed: Mapping[int, StoryBlocks] = field(default_factory=dict)
+    """Blocks that the story changes, by map id."""

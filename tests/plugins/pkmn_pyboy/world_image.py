@@ -113,6 +113,10 @@ class WorldImage:
             body += entry
         self.table(name, words + body, bank)
 
+    def block(self, letters: str) -> int:
+        """Number of a block by its four tiles, row by row; a new one where no map has it."""
+        return self._block(letters)
+
     def add(self, *maps: TestMap) -> None:
         """Adds maps."""
         self._maps += maps

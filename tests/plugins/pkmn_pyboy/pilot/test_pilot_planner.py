@@ -22,7 +22,8 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
-from pkmn_pyboy.road_checks import check_foes, check_roads, story
+from pkmn_pyboy.road_checks import check_foes, check_roads
+from pkmn_pyboy.story_order import story
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.command import world as world_command

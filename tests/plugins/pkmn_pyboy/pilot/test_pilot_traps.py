@@ -114,7 +114,7 @@ def test_a_way_that_only_the_story_opens_is_found_by_going_there(
     monkeypatch.setattr(CartridgeWorld, "map", walled)
     environment, pilot = begin(make, 5, 900)
     play_to(environment, pilot, "thorn_badge")
-    assert list(pilot.save_state()["changed_maps"]) == [str(LODGE)]
+    assert [key for key in pilot.save_state()["changed_maps"] if key.isdigit()] == [str(LODGE)]
 
 
 def test_a_press_that_only_turns_is_made_again(make: MakeEnvironment) -> None:

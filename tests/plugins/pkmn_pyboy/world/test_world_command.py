@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from pkmn_pyboy.profile import GameProfile
 from pkmncli import cli
 
 Capture = pytest.CaptureFixture[str]
@@ -165,3 +167,56 @@ def test_a_map_wider_than_the_terminal_is_shown_in_pieces(capsys: Capture, monke
     starts = [number for number, line in enumerate(page) if line.startswith("Columns ")]
     pieces = [[line[3:] for line in page[start + 2 : start + 18]] for start in starts]
     assert ["".join(row) for row in zip(*pieces, strict=True)] == whole
+
+
+def profile_with_stairs(folder: Path, quillwood: GameProfile) -> Path:
+    """The bundled game with a story that makes floor of the first corner of its trail, or so it says."""
+    shutil.copytree(quillwood.folder, folder / "mine", ignore=shutil.ignore_patterns("src", "data", "gfx", "tools"))
+    world = folder / "mine/world.toml"
+    added = "\n[[changed]]\nmap = [2, 1]\nwith = [{ event = 10, blocks = [{ x = 0, y = 0, block = 3 }] }]\n"
+    world.write_text(world.read_text(encoding="utf-8") + added, encoding="utf-8")
+    return folder / "mine"
+
+
+def test_a_map_is_shown_as_the_story_has_changed_it(capsys: Capture, tmp_path: Path, quillwood: GameProfile) -> None:
+    mine = str(profile_with_stairs(tmp_path, quillwood))
+    first = values(capsys, "fern", "--game", mine)
+    assert first["changed"] == [{"with": "GOT_STARTER", "tiles": [[0, 0]]}]
+    assert "with GOT_STARTER: (0,0)" in told(capsys, "fern", "--game", mine)
+    later = values(capsys, "fern", "--game", mine, "--events", "got_starter")
+    assert later["rows"][:2] != first["rows"][:2]
+    assert later["rows"][2:] == first["rows"][2:]
+    assert values(capsys, "fern", "--game", mine, "--events", "10")["rows"] == later["rows"]
+    assert values(capsys, "fern", "--game", mine, "--events", "none")["rows"] == first["rows"]
+    pictures = [tmp_path / "first.png", tmp_path / "later.png"]
+    told(capsys, "fern", "--game", mine, "--picture", str(pictures[0]))
+    told(capsys, "fern", "--game", mine, "--picture", str(pictures[1]), "--events", "got_starter")
+    assert pictures[0].read_bytes() != pictures[1].read_bytes()
+
+
+def test_people_are_gone_with_the_flags_that_are_set(capsys: Capture) -> None:
+    arguments = ("hollow cave:18,4", "hollow cave:18,2")
+    assert values(capsys, *arguments, "--events", "none")["walkable"] is False
+    assert values(capsys, *arguments, "--events", "gate_open")["walkable"] is True
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [("gate_opn", "did you mean GATE_OPEN?"), ("9999", "there are those of the profile, and 0 to")],
+)
+def test_a_flag_that_there_is_not_is_refused(capsys: Capture, events: str, message: str) -> None:
+    assert message in " ".join(told(capsys, "fern", "--events", events, code=2).split())
+
+
+def test_the_check_tells_the_way_to_each_goal(capsys: Capture) -> None:
+    found = values(capsys, "--check")
+    assert found["problems"] == []
+    roads = {road["key"]: road for road in found["roads"]}
+    assert len(roads) == found["goals"]
+    assert roads["outside"]["maps"] == ["1.3", "1.2", "1.1"][: len(roads["outside"]["maps"])]
+    assert roads["glade_reached"]["steps"] > 50
+    assert any(note.startswith("cut: ") for note in roads["shear_taught"]["notes"])
+    page = told(capsys, "--check")
+    assert "glade_reached" in page
+    assert "to Quill Glade" in page
+    assert f"{found['goals']} of {found['goals']} milestones and errands of Quillwood can be walked to." in page

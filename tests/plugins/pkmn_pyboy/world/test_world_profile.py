@@ -10,6 +10,7 @@ from world_image import TestMap, WorldImage
 
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
+from pkmn_pyboy.state.event_flags import TEMPORARY_FLAGS
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.script_marks import ScriptMark, compile_pattern
 from pkmncli.errors import EnvironmentSetupError
@@ -57,6 +58,13 @@ def test_a_profile_has_its_own_rules_or_those_that_it_builds_on(tmp_path: Path, 
         ('[[script]]\nrole = "cook"\nbegins = "0C"\n', "script.0.role"),
         ("[people]\nwalk = [2]\n", "people.walk"),
         ('[people]\nfacing = { 3 = "inwards" }\n', "people.facing.3"),
+        ("[[changed]]\nmap = [1, 1]\nalways = [{ x = 3, y = 0, block = 1 }]\n", "changed.0.always.0.x"),
+        ("[[changed]]\nmap = [1, 1]\nwith = [{ event = 2048, blocks = [] }]\n", "event 2048 is beyond the last one"),
+        ("[[changed]]\nmap = [1, 1]\n[[changed]]\nmap = [1, 1]\n", "changed.1: map 1.1 is there twice"),
+        (
+            "[[changed]]\nmap = [1, 1]\nwith = [{ event = 9, blocks = [] }, { event = 9, blocks = [] }]\n",
+            "event 9 is there twice",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, world: str, where: str) -> None:
@@ -64,6 +72,49 @@ def test_what_is_wrong_is_named(tmp_path: Path, world: str, where: str) -> None:
         load_profile(profile_folder(tmp_path, world))
     assert "world.toml" in str(caught.value)
     assert where in str(caught.value)
+
+
+# Blocks of the real game at some moments of its story: map, events that are set, blocks by their upper left tile.
+STORY = [
+    ((3, 48), (), {}),
+    ((3, 48), (738,), {(6, 2): 30}),
+    ((3, 14), (), {(6, 14): 2}),
+    ((3, 14), (123,), {}),
+    ((3, 13), (), {(6, 14): 9, (10, 8): 50}),
+    ((3, 13), (123, 818), {}),
+    ((3, 55), (), {(10, 8): 13}),
+    ((3, 55), (773,), {(4, 10): 13}),
+    ((3, 55), (74, 774), {(16, 4): 13, (10, 12): 13}),
+    ((3, 26), (675,), {(4, 0): 46}),
+    ((3, 26), (675, 809), {}),
+    ((16, 7), (785, 786), {(4, 22): 52, (4, 0): 11}),
+    ((16, 7), (777, 778), {}),
+    ((5, 1), (1798, 1800), {(8, 2): 59, (8, 6): 59}),
+]
+
+
+@pytest.mark.parametrize(("number", "events", "blocks"), STORY)
+def test_crystals_story_changes_the_blocks_of_its_maps(
+    number: tuple[int, int], events: tuple[int, ...], blocks: dict[tuple[int, int], int], crystal: GameProfile
+) -> None:
+    assert crystal.world.changed[number[0] << 8 | number[1]].now(events) == blocks
+
+
+def test_crystals_changed_maps_are_known_by_name(crystal: GameProfile) -> None:
+    changed = crystal.world.changed
+    assert len(changed) == 21
+    assert changed.keys() <= crystal.names.maps.keys()
+    events = set().union(*(one.events for one in changed.values()))
+    assert len(events) == 33
+    assert min(events) > TEMPORARY_FLAGS
+    assert max(events) < crystal.memory["wEventFlags"].size * 8
+    for one in changed.values():
+        for event, blocks in one.by_event.items():
+            assert set(one.now([event]).items()) == {((block.x, block.y), block.number) for block in blocks}, one.map_id
+        assert set(one.now(()).items()) == {((block.x, block.y), block.number) for block in one.always}
+    # the doors of the League's rooms, one pair a room, in the order of the rooms
+    pairs = [sorted(changed[16 << 8 | room].events) for room in range(3, 8)]
+    assert [event for pair in pairs for event in pair] == list(range(777, 787))
 
 
 def test_maps_are_found_without_their_names(crystal: GameProfile) -> None:
