@@ -98,9 +98,10 @@ class PilotMemory:
     pushes: list[list[int]] = field(default_factory=list)
     """Pushes to come: column and row of the boulder, direction."""
     pushes_for: list[int] = field(default_factory=list)
-    """What they are for: map, column and row to push to, the boulder's number."""
-    no_push: list[int] = field(default_factory=list)
-    """The same of what no pushes were found for, and a checksum of how things stood."""
+    """What they are for: map, column and row to push to, the boulder's number; or map, -1 and a checksum of the tiles
+    of which one is to be reached."""
+    no_push: list[list[int]] = field(default_factory=list)
+    """The same of what no pushes were found for lately, each with a checksum of how things stood."""
     using: bool = False
     """Whether the latest press asked for a field move to be used."""
     question: int = 0
