@@ -79,6 +79,11 @@ class Run:
         """Start states of episodes, named by their hash."""
         return self.folder / "starts"
 
+    @property
+    def reports_folder(self) -> Path:
+        """What pilots reported, a file each."""
+        return self.folder / "reports"
+
     def write_command(self, arguments: Sequence[str]) -> None:
         """Adds a command line to ``command.txt``, with the time and the folder that it was given in."""
         earlier = self.command_file.read_text(encoding="utf-8") if self.command_file.exists() else ""

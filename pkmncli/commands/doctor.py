@@ -1,14 +1,15 @@
-"""`pkmn doctor`: says what of the program works here, which language models can be reached, and how fast."""
+"""`pkmn doctor`: says what of the program works here, which language models answer, and where a run got nowhere."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import platformdirs
 import typer
@@ -16,11 +17,12 @@ import typer
 from pkmncli.api import LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.diagnostics import one_line, redact
-from pkmncli.errors import EXIT_LLM, PkmnError
+from pkmncli.errors import EXIT_LLM, ConfigurationError, PkmnError
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.runs import default_save_dir
+from pkmncli.runs import Run, default_save_dir, open_run
 from pkmncli.training.advice_parts import build_backend
 from pkmncli.training.assembly import worker_spec
+from pkmncli.training.reports import read_reports
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 from pkmncli.version import __version__
@@ -34,6 +36,10 @@ Line = tuple[bool | None, str, str]
 
 
 def doctor(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="Show instead what the pilots of this run reported when they got nowhere."),
+    ] = None,
     llm: Annotated[
         str | None, typer.Option(help="Only this backend, and fail if it can't be used. [default: all]")
     ] = None,
@@ -42,8 +48,23 @@ def doctor(
         str | None, typer.Option(help="Language model to ask. [default: the backend's choice]")
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.")] = None,
+    save_dir: Annotated[
+        Path | None, typer.Option(help="Folder in which RUN is looked for by its name. [default: runs]")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With RUN: print the reports as JSON.")] = False,
 ) -> None:
-    """Check this installation: parts, game, folders, and which language models answer, how fast."""
+    """Check this installation: parts, game, folders, and which language models answer, how fast.
+
+    With RUN it shows where the pilots of that run stood when they got nowhere for long, what they tried then, and what
+    helped.
+    """
+    if run is not None:
+        if llm is not None or llm_model is not None or set_:
+            raise ConfigurationError("a RUN is looked at without --llm, --llm-model and --set")
+        _show_reports(open_run(run, save_dir), as_json=as_json)
+        return
+    if as_json or save_dir is not None:
+        raise ConfigurationError("--json and --save-dir are for the reports of a RUN: pkmn doctor RUN --json")
     registry = get_registry()
     failed = False
     for well, what, found in [] if llm else _installation(registry):
@@ -55,6 +76,29 @@ def doctor(
         failed = failed or (llm is not None and not well)
     if failed:
         raise typer.Exit(EXIT_LLM)
+
+
+def _show_reports(run: Run, *, as_json: bool) -> None:
+    reports = read_reports(run.reports_folder)
+    if as_json:
+        typer.echo(json.dumps({"run": str(run.folder), "reports": reports}, indent=2))
+        return
+    if not reports:
+        typer.echo(f"{run.name}: no pilot reported that it got nowhere.")
+    for report in reports:
+        typer.echo(_in_words(report))
+
+
+def _in_words(report: dict[str, Any]) -> str:
+    tried = [f"{one['remedy']} (step {one['step']:,})" for one in report.get("tried", ())]
+    lines = [
+        f"Environment {report['environment']}, episode {report['episode']}, report {report.get('number', 0)}",
+        *(f"  {line}" for line in report.get("words", ())),
+        f"  tried: {', '.join(tried) or 'nothing yet'}",
+        f"  helped: {report.get('helped') or 'nothing so far'}",
+        f"  all of it: {report['file']}",
+    ]
+    return redact("\n".join(lines)) + "\n"
 
 
 def _print(well: bool | None, what: str, found: str) -> None:

@@ -35,6 +35,7 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
 from pkmncli.training.progression import Progression
+from pkmncli.training.reports import ReportWriter
 from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -158,6 +159,7 @@ class TrainingSession:
         strategy, curriculum = build_strategy(settings, self._registry), build_curriculum(settings)
         progression = Progression(strategy, curriculum, play=measurement.play, tell=self._tell)
         spectators = Spectators(run.folder, pool)
+        pool.on_report = self._reporter(run)
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -277,6 +279,22 @@ class TrainingSession:
     def _tell(self, text: str) -> None:
         logger.info("%s", redact(text))
         self._progress.message(redact(text))
+
+    def _reporter(self, run: Run) -> Callable[[int, int, Mapping[str, Any]], None]:
+        """Keeps what pilots report in the run, and says so once for each report."""
+        writer, told = ReportWriter(run.reports_folder), set[tuple[int, int, int]]()
+
+        def keep(environment: int, episode: int, report: Mapping[str, Any]) -> None:
+            writer.write(environment, episode, report)
+            key = (environment, episode, int(report.get("number", 0)))
+            if key not in told:
+                told.add(key)
+                self._tell(
+                    f"Environment {environment}'s pilot reports where it stands; read it with: "
+                    f"pkmn doctor {quoted(run.folder)}"
+                )
+
+        return keep
 
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)

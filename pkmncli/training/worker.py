@@ -28,7 +28,7 @@ from pkmncli.training.consequences import ConsequenceWatcher
 from pkmncli.training.press_log import PressLog, advice_from
 from pkmncli.training.seeds import derive_seed, episode_number
 from pkmncli.training.shared_block import TERMINAL_SLOT, SharedBlock
-from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
+from pkmncli.training.worker_spec import EpisodeEnd, StepNews, WorkerSpec, WorkerState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class Worker:
         self.consequences = ConsequenceWatcher(environment.phase_names)
         self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
         self._write_reward_parts = getattr(environment, "write_reward_parts", None)
+        self._reports_of_pilot = getattr(pilot, "reports", None)
         self.next_start: bytes | None = None
         """The saved state in which the next episodes begin; None for the environment's own start."""
 
@@ -226,10 +227,10 @@ class Worker:
 
     # Steps -------------------------------------------------------------------------------------------------------
 
-    def step(self, action: int, slot: int, source: int, confidence: float) -> EpisodeEnd | None:
+    def step(self, action: int, slot: int, source: int, confidence: float) -> StepNews | None:
         """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block.
 
-        Returns what is known of an episode only when it ends.
+        Returns what is known of an episode only when it ends, and what the pilot has to report; mostly nothing.
         """
         assert self.block is not None
         environment = self.environment
@@ -281,7 +282,8 @@ class Worker:
             self._use_up_advice(by_pilot=by_pilot)
             self._propose()
             self._publish(slot)
-            return None
+            reports = self._reports()
+            return StepNews(None, reports) if reports else None
         totals = getattr(environment, "reward_totals", None)
         frames = getattr(environment, "milestone_frames", None)
         end = EpisodeEnd(
@@ -290,9 +292,13 @@ class Worker:
             () if frames is None else list(frames()),
         )
         environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
+        reports = self._reports()
         self.episode += 1
         self._begin(slot)
-        return end
+        return StepNews(end, reports)
+
+    def _reports(self) -> list[dict[str, Any]]:
+        return list(self._reports_of_pilot()) if self._reports_of_pilot is not None else []
 
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)

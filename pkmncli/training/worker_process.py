@@ -85,8 +85,8 @@ def _answer(channel: Channel, worker: Worker) -> None:
         opcode = message[:1]
         if opcode == STEP:
             _opcode, action, slot, source, confidence = STEP_MESSAGE.unpack(message)
-            end = worker.step(action, slot, source, confidence)
-            channel.send(DONE if end is None else DONE + pickle.dumps(end))
+            news = worker.step(action, slot, source, confidence)
+            channel.send(DONE if news is None else DONE + pickle.dumps(news))
         elif opcode == ATTACH:
             layout: tuple[FieldLayout, ...] = pickle.loads(message[1:])
             channel.send(DONE)  # only then the handle comes, which may not be mixed with other messages

@@ -79,3 +79,10 @@ class EpisodeEnd(NamedTuple):
     milestone_steps: list[int]
     reward_totals: dict[str, float]
     milestone_frames: Sequence[int] = ()
+
+
+class StepNews(NamedTuple):
+    """What a step has to tell beyond its record: the end of an episode, reports of the pilot."""
+
+    end: EpisodeEnd | None
+    reports: Sequence[Mapping[str, Any]] = ()

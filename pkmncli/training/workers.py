@@ -19,7 +19,7 @@ from pkmncli.training.press_log import PressLog
 from pkmncli.training.shared_block import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
 from pkmncli.training.worker_link import WorkerLink, WorkerLostError
 from pkmncli.training.worker_process import ATTACH, CALL, STEP, STEP_MESSAGE
-from pkmncli.training.worker_spec import EpisodeEnd, WorkerSpec, WorkerState
+from pkmncli.training.worker_spec import EpisodeEnd, StepNews, WorkerSpec, WorkerState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +58,7 @@ class WorkerPool:
         spec: how to build the environments.
         timeout_s: how long a worker may take to answer before it counts as hung.
         on_loss: told of a worker that was lost and replaced.
+        on_report: given what a pilot reports, with the environment and the number of its episode.
     """
 
     def __init__(
@@ -66,11 +67,13 @@ class WorkerPool:
         *,
         timeout_s: float = 60.0,
         on_loss: Callable[[WorkerLostError], None] | None = None,
+        on_report: Callable[[int, int, Mapping[str, Any]], None] | None = None,
     ) -> None:
         self.spec = spec
         self.num_envs = spec.num_envs
         self._timeout_s = timeout_s
         self._on_loss = on_loss or (lambda loss: None)
+        self.on_report = on_report or (lambda environment, episode, report: None)
         self._links: list[WorkerLink] = []
         self._closing = contextlib.ExitStack()
         self._slots = [0] * spec.num_envs
@@ -191,8 +194,11 @@ class WorkerPool:
             answer = self._ask_new_worker(index, loss, self._messages[index], self._timeout_s)
         self._slots[index] ^= 1
         record: np.void = self._block.records[index].copy()
-        if record["terminated"] or record["truncated"]:
-            self._ended[index] = pickle.loads(answer[1:])
+        news: StepNews | None = pickle.loads(answer[1:]) if len(answer) > 1 else None
+        for report in news.reports if news is not None else ():
+            self.on_report(index, self._episodes[index], report)
+        if news is not None and news.end is not None:
+            self._ended[index] = news.end
             self._logs[index].begin(self._next_starts[index])
             self._episodes[index] += 1
         else:

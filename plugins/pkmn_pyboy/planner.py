@@ -89,6 +89,8 @@ class GoalOrientedPlanner:
         self._providers: dict[str, frozenset[str]] = {}
         self.care = settings.care
         """Factor on the damage that trainers are expected to do; a pilot raises it when it has lost."""
+        self.put_off: frozenset[str] = frozenset()
+        """Errands that come after the others of the same goal, while there are others."""
         self._forecasts: dict[object, strength.Forecast] = {}
         self._goals: Mapping[str, Milestone] = {}
         if environment is None:
@@ -120,6 +122,23 @@ class GoalOrientedPlanner:
         found: list[PlannedGoal] = []
         self._expand(milestone, MILESTONE, bag, found)
         return tuple(found)
+
+    def can_wait(self) -> str:
+        """Key of the errand nearest to what can be done now that could wait for another one of the same goal.
+
+        Empty where every goal that is worked on has but one errand left.
+        """
+        environment = self._environment
+        if environment is None:
+            return ""
+        for goal in reversed(self.goals()):
+            parent = self._goals.get(goal.parents[-1]) if goal.parents else None
+            if parent is None or goal.key not in parent.errands:
+                continue
+            for key in parent.errands:
+                if key != goal.key and not self._goals[key].holds(environment.emulator, environment.state.map_id):
+                    return goal.key
+        return ""
 
     def refuse_words(self) -> tuple[str, ...]:
         """Words of questions that are answered no on the way to the current goal."""
@@ -260,10 +279,15 @@ class GoalOrientedPlanner:
         environment = self._environment
         assert environment is not None
         state = environment.state
+        later: Milestone | None = None
         for key in goal.errands:
             errand = self._goals[key]
             if not self._is_over(errand):
-                return errand
+                if key not in self.put_off:
+                    return errand
+                later = later or errand
+        if later is not None:
+            return later
         requires = goal.requires
         for item in requires.items:
             source = self._sources.get(item)

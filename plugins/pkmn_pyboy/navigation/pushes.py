@@ -1,10 +1,10 @@
-"""Boulders to push to a place: which one, in which direction, in which order, by a search over where they stand."""
+"""Boulders to push: one to a place, or whatever bars the way to a tile, by a search over where they stand."""
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import count
 from typing import NamedTuple
 
@@ -13,6 +13,9 @@ from pkmn_pyboy.navigation.search import Moves, Search
 
 MOST_STATES = 2000
 """How many arrangements of boulders and player are looked at before a search gives up."""
+
+_BARRED = 1 << 16
+"""What passing a boulder costs where boulders in the way are counted: more than any walk."""
 
 
 class Push(NamedTuple):
@@ -73,14 +76,44 @@ class PushPlanner:
         if to in meant:
             return []
         away = self._pushes_away(to)
+
+        def least(state: _State) -> int:
+            """Pushes that are still needed at least, 0 only where it is there, -1 where it can't be done any more."""
+            return min((away[cell] for cell in state.meant if cell in away), default=-1)
+
         alone = [
             plan
             for one in sorted(meant & away.keys())
-            if (plan := self._search(_State(frozenset((one,)), everyone - {one}, start), to, away, fixed=True))
+            if (plan := self._search(_State(frozenset((one,)), everyone - {one}, start), least, to, fixed=True))
         ]
         if alone:
             return min(alone, key=len)
-        return self._search(_State(meant, everyone - meant, start), to, away, fixed=False) if everyone else None
+        return self._search(_State(meant, everyone - meant, start), least, to) if everyone else None
+
+    def clear(self, start: int, boulders: Collection[int], ends: Collection[int]) -> list[Push] | None:
+        """The fewest pushes after which a cell can be walked to; empty when it can be already, None without any.
+
+        Args:
+            start: cell of the player.
+            boulders: cells of all boulders.
+            ends: the cells, of which one is enough.
+        """
+
+        def least(state: _State) -> int:
+            """How many boulders stand on the way with the fewest: each of them has to be pushed at least once."""
+            blocked = self._walls.union(state.others)
+            search = Search(
+                self._moves.stopped_by(blocked) if self._slides else self._moves,
+                state.player,
+                blocked=blocked,
+                warps=self._warps,
+                pushable=state.others - self._walls,
+                push_cost=_BARRED,
+            )
+            nearest = search.nearest(ends)
+            return nearest[1] // _BARRED if nearest is not None else -1
+
+        return self._search(_State(frozenset(), frozenset(boulders), start), least)
 
     def walk(self, start: int, boulders: Collection[int], *, grass_cost: int = 0) -> Search:
         """A search over what can be walked without pushing anything."""
@@ -88,26 +121,44 @@ class PushPlanner:
         blocked = self._walls.union(boulders)
         return Search(moves, start, blocked=blocked, warps=self._warps, grass_cost=grass_cost)
 
-    def _search(self, first: _State, to: int, away: dict[int, int], *, fixed: bool) -> list[Push] | None:
-        """A* over the arrangements; ``fixed``: boulders that are not meant stay where they are."""
+    def _search(
+        self, first: _State, least: Callable[[_State], int], to: int = -1, *, fixed: bool = False
+    ) -> list[Push] | None:
+        """A* over the arrangements.
+
+        Args:
+            first: where it begins.
+            least: how many pushes an arrangement still takes at least: 0 where it is as wanted, -1 where nothing helps.
+                One push makes it smaller by one at most. It is asked once, of arrangements that seem worth it.
+            to: the cell to which meant boulders may be pushed though it leads away.
+            fixed: boulders that are not meant stay where they are.
+        """
         order = count()
         spent = {first: 0}
         came_from: dict[_State, tuple[_State, Push]] = {}
-        heap = [(self._least(first, away), 0, next(order), first)]
+        known: dict[_State, int] = {}
+        heap = [(0, 0, next(order), first)]
         done: set[_State] = set()
-        while heap and len(done) < self._most_states:
-            _, _, _, state = heapq.heappop(heap)
+        while heap and len(known) < self._most_states:
+            _, guess, _, state = heapq.heappop(heap)
             if state in done:
                 continue
-            if to in state.meant:
+            if state not in known:
+                known[state] = least(state)
+                if known[state] > guess:
+                    heapq.heappush(heap, (spent[state] + known[state], known[state], next(order), state))
+            if known[state] == 0:
                 return _way(state, came_from)
+            if known[state] < 0 or known[state] > guess:
+                continue
             done.add(state)
             for push, after in self._pushes(state, to, fixed=fixed):
-                pushes, least = spent[state] + 1, self._least(after, away)
-                if least >= 0 and pushes < spent.get(after, 1 << 30):
+                pushes = spent[state] + 1
+                if pushes < spent.get(after, 1 << 30):
                     spent[after] = pushes
                     came_from[after] = (state, push)
-                    heapq.heappush(heap, (pushes + least, least, next(order), after))
+                    guess = max(known.get(after, known[state] - 1), 0)
+                    heapq.heappush(heap, (pushes + guess, guess, next(order), after))
         return None
 
     def _pushes(self, state: _State, to: int, *, fixed: bool) -> Iterator[tuple[Push, _State]]:
@@ -164,11 +215,6 @@ class PushPlanner:
                     found[before] = found[cell] + 1
                     queue.append(before)
         return found
-
-    @staticmethod
-    def _least(state: _State, away: dict[int, int]) -> int:
-        """Pushes that are still needed at least; -1 where it can't be done any more."""
-        return min((away[cell] for cell in state.meant if cell in away), default=-1)
 
 
 def _way(state: _State, came_from: dict[_State, tuple[_State, Push]]) -> list[Push]:

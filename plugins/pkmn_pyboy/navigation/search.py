@@ -129,7 +129,8 @@ class Search:
         blocked: cells where someone stands.
         warps: cells that take the player away when stepped on: reached, never passed.
         grass_cost: what a tile of grass costs beyond one.
-        pushable: those of the blocked cells that give way when walked against, if the cell behind is free.
+        pushable: those of the blocked cells that may be pushed out of the way first.
+        push_cost: what passing one of them costs.
     """
 
     def __init__(
@@ -141,6 +142,7 @@ class Search:
         warps: Collection[int] = (),
         grass_cost: int = 0,
         pushable: Collection[int] = (),
+        push_cost: int = USE_COST,
     ) -> None:
         self.start = start
         self._moves = moves
@@ -148,6 +150,7 @@ class Search:
         self._warps = warps
         self._grass_cost = grass_cost
         self._pushable = pushable
+        self._push_cost = push_cost
         self._cost = {start: 0}
         self._came_from: dict[int, tuple[int, int]] = {}
         self._done: set[int] = set()
@@ -197,9 +200,9 @@ class Search:
                         continue
                     total = spent + cost
                     if target in blocked:
-                        if target not in pushable or not self._gives_way(target, direction):
+                        if target not in pushable:
                             continue
-                        total += USE_COST
+                        total += self._push_cost
                     if grass_cost and tiles[target] in grass:
                         total += grass_cost
                     if total < costs.get(target, 1 << 30):
@@ -207,13 +210,3 @@ class Search:
                         self._came_from[target] = (cell, direction)
                         heapq.heappush(heap, (total, target))
             yield cell
-
-    def _gives_way(self, cell: int, direction: int) -> bool:
-        """Whether what stands on a cell can be pushed on."""
-        grid, rules = self._moves.grid, self._moves.rules
-        behind = cell + grid.deltas[direction]
-        return (
-            grid.inside(*grid.tile_of(behind))
-            and rules.kind[grid.tiles[behind]] == LAND
-            and behind not in self._blocked
-        )

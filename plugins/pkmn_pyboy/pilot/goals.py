@@ -78,6 +78,11 @@ class GoalChooser:
         return self._planner.refuse_words()
 
     @property
+    def planner(self) -> GoalOrientedPlanner:
+        """From milestones to what can be done now."""
+        return self._planner
+
+    @property
     def radio(self) -> RadioTuner:
         """What to do in the menu and at the radio for what is to be tuned in."""
         return self._radio
@@ -90,9 +95,11 @@ class GoalChooser:
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The goal to walk for now; nothing where there is nothing to do."""
         self._planner.care = self._settings.care + _CARE_BY_LOSS * memory.losses
+        if memory.heal_anyway and any(key.startswith("heal/") for key in memory.tries):
+            memory.heal_anyway = False
         return (
             self._wishes.choose(state, memory, around)
-            or self._healing.choose(state, memory, around)
+            or self._healing.choose(state, memory, around, anyway=memory.heal_anyway)
             or self._pick_up(memory, around)
             or self._shopping.choose(state, memory, around)
             or self._training.after_loss(state, memory, around)

@@ -100,9 +100,10 @@ class PilotMemory:
     pushes: list[list[int]] = field(default_factory=list)
     """Pushes to come: column and row of the boulder, direction."""
     pushes_for: list[int] = field(default_factory=list)
-    """What they are for: map, column and row to push to, the boulder's number."""
-    no_push: list[int] = field(default_factory=list)
-    """The same of what no pushes were found for, and a checksum of how things stood."""
+    """What they are for: map, column and row to push to, the boulder's number; or map, -1 and a checksum of the tiles
+    of which one is to be reached."""
+    no_push: list[list[int]] = field(default_factory=list)
+    """The same of what no pushes were found for lately, each with a checksum of how things stood."""
     using: bool = False
     """Whether the latest press asked for a field move to be used."""
     question: int = 0
@@ -161,6 +162,32 @@ class PilotMemory:
     """Whether there was a battle since."""
     wish_failed: bool = False
     """Whether nothing can be done for it."""
+    reason: str = ""
+    """Why the latest action was proposed."""
+    presses: list[list[str]] = field(default_factory=list)
+    """The latest presses, a letter each, behind the reason that they have in common."""
+    pressed: int = 0
+    """How many presses those are."""
+    idle_steps: int = 0
+    """Steps without progress that it pressed itself, less those that others pressed."""
+    marks: list[int] = field(default_factory=list)
+    """The most yet of each number that grows with progress."""
+    stalls: int = 0
+    """How often it got nowhere for long."""
+    stalled: int = 0
+    """Number of the stall that lasts, 0 for none."""
+    remedy: int = -1
+    """Place of what is tried against it now, -1 for nothing yet."""
+    remedy_due: int = 0
+    """Idle steps at which the next thing is tried."""
+    put_off: list[str] = field(default_factory=list)
+    """Errands that others come before for now."""
+    heal_anyway: bool = False
+    """Whether it goes to heal though nobody is weak."""
+    reports: list[dict[str, Any]] = field(default_factory=list)
+    """Where it stood when it got nowhere."""
+    untold: list[int] = field(default_factory=list)
+    """Numbers of the reports that are new or have changed since they were taken."""
     advice_key: str = ""
     advice_done: int = 0
     """Presses of the advice that were made."""

@@ -38,7 +38,7 @@ def one_step(around: Surroundings) -> list[list[int]]:
 
 def pace(memory: PilotMemory, around: Surroundings) -> list[list[int]]:
     """A step to another tile of grass, or the way to the nearest one."""
-    grid, search, grass = around.grid, around.search, around.rules.grass
+    grid, search, grass = around.grid, around.walk, around.rules.grass
     beside = [cell for cell, _ in search.first_moves() if grid.tiles[cell] in grass]
     nearest = search.nearest((beside[memory.draw(len(beside))],)) if beside else around.nearest_grass()
     if nearest is None:

@@ -16,6 +16,7 @@ from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.travel import Traveller
+from pkmn_pyboy.pilot.watchdog import Watchdog
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.observer import WorldObserver
@@ -57,6 +58,7 @@ class RulesPilot:
         world = self.seen or self._changed
         roads = Roads(environment, RoutePlanner(world, Costs(grass=settings.grass_cost)))
         self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
+        self._watchdog = Watchdog(environment, settings, self._chooser.planner)
         self._traveller = Traveller(environment, settings, self._chooser, self.seen or self._changed)
         tables = BattleTables(cartridge)
         self._fighter = Fighter(environment, settings, tables)
@@ -69,6 +71,7 @@ class RulesPilot:
     def reset(self, seed: int) -> None:
         """An episode has begun. Whatever is drawn at random is drawn from ``seed``."""
         self.memory = PilotMemory(random=seed & (1 << 64) - 1)
+        self._watchdog.begin(self.memory)
         self._changed.clear()
         if self.seen is not None and self._observer is not None:
             self.seen.clear()
@@ -82,6 +85,7 @@ class RulesPilot:
         if self._observer is not None:
             self._observer.note(state)
         self._notice(state)
+        self._watchdog.look(state, memory)
         decision = self._advice.act(advice, state, memory)
         if decision is None:
             decision = self._by_rules(state)
@@ -111,8 +115,12 @@ class RulesPilot:
         if not environment.mask[action]:
             action = next((action for action in _FALLBACK if environment.mask[action]), Action.NONE)
             advised = False
-        memory.proposed = int(action)
+        memory.proposed, memory.reason = int(action), decision.reason
         return Decision(memory.proposed, decision.reason, decision.confidence, advised, over)
+
+    def reports(self) -> list[dict[str, Any]]:
+        """Where it stood when it got nowhere for long: reports that are new or changed, as plain values."""
+        return self._watchdog.take_reports(self._environment.state, self.memory)
 
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""
@@ -125,6 +133,7 @@ class RulesPilot:
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`save_state`."""
         self.memory = PilotMemory.from_json(state)
+        self._watchdog.begin(self.memory)
         self._changed.load_state(state.get("changed_maps", {}))
         if self.seen is not None and self._observer is not None:
             self._observer.reset()

@@ -1,7 +1,12 @@
-"""Pushing a boulder to a place: the plan is made once, followed push by push, and made anew when things differ."""
+"""Pushing boulders: one to a place, or whatever bars the way of a goal.
+
+The plan is made once, followed push by push, and made anew when things differ.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from zlib import crc32
 
 from pkmn_pyboy.milestones import Target
@@ -10,6 +15,10 @@ from pkmn_pyboy.navigation.pushes import Push, PushPlanner
 from pkmn_pyboy.pilot.memory import EXIT, PUSH, Goal, PilotMemory
 from pkmn_pyboy.pilot.paths import presses
 from pkmn_pyboy.pilot.surroundings import Surroundings
+
+_ANYWHERE = -1
+"""In place of a column: the pushes are for no boulder's place, but for the player's way."""
+_KEPT_FAILURES = 8
 
 
 def push_goal(
@@ -32,28 +41,65 @@ def push_goal(
     if target.push_to is None or not around.strong or memory.tries.get(key, 0) >= tries:
         return None
     goal = Goal(PUSH, key, here, why, confidence, *target.push_to, person=target.person)
-    if _next_push(goal, memory, around) is not None:
+    if _next_push_to_place(goal, memory, around) is not None:
         return goal
-    if _stands_there(goal, around) or not around.pushes:
+    if _stands_there(goal, around):
         return None
-    visits = f"{key}/again/"
+    return back_in_places(goal, memory, around, tries)
+
+
+def back_in_places(goal: Goal, memory: PilotMemory, around: Surroundings, tries: int) -> Goal | None:
+    """A goal to leave the map, which puts the boulders back; None where none was pushed, or that was tried enough.
+
+    Args:
+        goal: what the boulders bar the way of.
+        memory: how often that was tried.
+        around: the map.
+        tries: how often anything is tried.
+    """
+    here = around.grid.map_id
+    if not around.pushes:
+        return None
+    visits = f"{goal.key}/again/"
     again = f"{visits}{memory.visits.get(str(here), 0)}"
     if again not in memory.tries and sum(one.startswith(visits) for one in memory.tries) >= tries:
         return None
     if memory.tries.setdefault(again, 0) >= tries:
         return None
     ways = {cell: (way.key, press) for way in around.exits for cell, press in way.ends.items()}
-    nearest = around.search.nearest(ways)
+    nearest = around.walk.nearest(ways)
     if nearest is None:
         return None
     name, press = ways[nearest[0]]
-    why = f"{why}: have the boulders back in their places"
-    return Goal(EXIT, again, here, why, confidence, *around.grid.tile_of(nearest[0]), press, exit=name)
+    why = f"{goal.why}: have the boulders back in their places"
+    x, y = around.grid.tile_of(nearest[0])
+    return replace(goal, kind=EXIT, key=again, why=why, x=x, y=y, facing=press, person=0, exit=name)
 
 
 def push_path(goal: Goal, facing: int, memory: PilotMemory, around: Surroundings, grass_cost: int) -> list[list[int]]:
     """The presses for the next push: to the boulder's side, then against it; empty where there is none to make."""
-    push = _next_push(goal, memory, around)
+    return _presses(_next_push_to_place(goal, memory, around), facing, around, grass_cost)
+
+
+def clearing_path(
+    ends: Collection[int], facing: int, memory: PilotMemory, around: Surroundings, grass_cost: int
+) -> list[list[int]]:
+    """The presses for the next push of those after which one of some cells can be walked to; empty without any."""
+    if not around.strong or not around.boulders or not ends:
+        return []
+    purpose = [around.grid.map_id, _ANYWHERE, crc32(repr(sorted(ends)).encode()), 0]
+    start, boulders = around.search.start, around.boulders
+    push = _next_push(purpose, lambda planner: planner.clear(start, boulders, ends), memory, around)
+    return _presses(push, facing, around, grass_cost)
+
+
+def is_due(x: int, y: int, direction: int, memory: PilotMemory) -> bool:
+    """Whether the push that is due is made from a tile in a direction."""
+    dx, dy = STEPS[direction]
+    return bool(memory.pushes) and memory.pushes[0] == [x + dx, y + dy, direction]
+
+
+def _presses(push: Push | None, facing: int, around: Surroundings, grass_cost: int) -> list[list[int]]:
     if push is None:
         return []
     beside = push.cell - around.grid.deltas[push.direction]
@@ -63,22 +109,25 @@ def push_path(goal: Goal, facing: int, memory: PilotMemory, around: Surroundings
     return presses([*walk.path(beside), (beside, push.direction)], facing, around)
 
 
-def pushed_from(x: int, y: int, direction: int, memory: PilotMemory) -> None:
-    """Takes a push off the plan that was made by the player on a tile."""
-    dx, dy = STEPS[direction]
-    if memory.pushes and memory.pushes[0] == [x + dx, y + dy, direction]:
-        memory.pushes.pop(0)
-
-
-def _next_push(goal: Goal, memory: PilotMemory, around: Surroundings) -> Push | None:
-    """The push that is due: the next of the plan where it can be made, else the first of a new plan."""
-    grid, planner = around.grid, _planner(around)
-    cell, to = _boulder(goal, around), grid.cell(goal.x, goal.y)
+def _next_push_to_place(goal: Goal, memory: PilotMemory, around: Surroundings) -> Push | None:
+    grid, cell = around.grid, _boulder(goal, around)
     if not grid.inside(goal.x, goal.y) or (goal.person and cell is None):
         return None
-    start, deltas = around.search.start, grid.deltas
-    walk = planner.walk(start, around.boulders)
+    start, boulders, to = around.search.start, around.boulders, grid.cell(goal.x, goal.y)
     purpose = [grid.map_id, goal.x, goal.y, goal.person]
+    return _next_push(purpose, lambda planner: planner.plan(start, boulders, to, cell), memory, around)
+
+
+def _next_push(
+    purpose: list[int],
+    plan_with: Callable[[PushPlanner], list[Push] | None],
+    memory: PilotMemory,
+    around: Surroundings,
+) -> Push | None:
+    """The push that is due: the next of the plan where it can be made, else the first of a new plan."""
+    grid, planner = around.grid, _planner(around)
+    deltas = grid.deltas
+    walk = planner.walk(around.search.start, around.boulders)
     if memory.pushes_for == purpose and memory.pushes:
         x, y, direction = memory.pushes[0]
         due = Push(grid.cell(x, y), direction)
@@ -87,11 +136,11 @@ def _next_push(goal: Goal, memory: PilotMemory, around: Surroundings) -> Push | 
     sides = [boulder - delta for boulder in sorted(around.boulders) for delta in deltas]
     things = (sides, [walk.reaches(side) for side in sides], sorted(around.walls), grid.tiles)
     failed = [*purpose, crc32(repr(things).encode())]
-    if memory.no_push == failed:
+    if failed in memory.no_push:
         return None
-    plan = planner.plan(start, around.boulders, to, cell)
+    plan = plan_with(planner)
     if plan is None:
-        memory.no_push = failed
+        memory.no_push = [*memory.no_push[1 - _KEPT_FAILURES :], failed]
     memory.pushes_for = purpose
     memory.pushes = [[*grid.tile_of(push.cell), push.direction] for push in plan or ()]
     return plan[0] if plan else None

@@ -101,6 +101,17 @@ class PilotSettings(BaseModel):
         default=16, ge=4, description="Steps on one tile with control after which it walks at random for a while."
     )
     wander_steps: int = Field(default=8, ge=1, le=200, description="Steps that it then walks at random.")
+    report_after_steps: int = Field(
+        default=3000,
+        ge=0,
+        description="Steps without progress after which it reports where it stands and tries something else; 0 for "
+        "never. Progress is a milestone, a map, a level, a badge, a kind of thing in the bag or a story flag.",
+    )
+    remedy_steps: int = Field(
+        default=600,
+        ge=1,
+        description="Steps that each thing it then tries gets: a new plan, another order of errands, healing.",
+    )
     map_cost: int = Field(
         default=30, ge=0, description="Tiles that an exit counts for, while it explores, each time that it was taken."
     )

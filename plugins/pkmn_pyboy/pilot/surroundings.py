@@ -30,6 +30,9 @@ class Surroundings:
     people: list[Person]
     signs: list[tuple[int, int]]
     search: Search
+    """What can be reached where every boulder that could be pushed gives way, at a cost."""
+    walk: Search
+    """What can be reached without pushing anything."""
     moves: Moves
     triggers: list[tuple[int, int, int]]
     """Scene, column and row of each tile that starts a scene."""
@@ -77,10 +80,10 @@ class Surroundings:
         return ends
 
     def nearest_grass(self) -> tuple[int, int] | None:
-        """The tile of grass, other than the player's own, that is reached at the least cost, and that cost."""
+        """The tile of grass, other than the player's own, that is walked to at the least cost, and that cost."""
         grass = self.rules.grass
         cells = {cell for cell, tile in enumerate(self.grid.tiles) if tile in grass}
-        return self.search.nearest(cells - {self.search.start})
+        return self.walk.nearest(cells - {self.walk.start})
 
     def behind_counter(self, person: Person) -> bool:
         """Whether a counter stands beside someone."""
@@ -141,14 +144,9 @@ class Lookout:
             for person in people
             if self.is_boulder(person) and grid.inside(person.x, person.y)
         )
-        search = Search(
-            moves,
-            start,
-            blocked=blocked,
-            warps=warps,
-            grass_cost=grass_cost,
-            pushable=boulders if "strength" in usable else (),
-        )
+        walk = search = Search(moves, start, blocked=blocked, warps=warps, grass_cost=grass_cost)
+        if boulders and "strength" in usable:
+            search = Search(moves, start, blocked=blocked, warps=warps, grass_cost=grass_cost, pushable=boulders)
         return Surroundings(
             grid,
             rules,
@@ -156,6 +154,7 @@ class Lookout:
             people,
             signs,
             search,
+            walk,
             moves,
             triggers,
             boulders,

@@ -9,7 +9,7 @@ from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.paths import one_step, pace, presses
-from pkmn_pyboy.pilot.pushing import push_path, pushed_from
+from pkmn_pyboy.pilot.pushing import back_in_places, clearing_path, is_due, push_path
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import GameState
@@ -159,7 +159,10 @@ class Traveller:
                 memory.bumps = memory.waited = 0
         elif memory.place == [x, y] and self._environment.pressed == press == memory.proposed:
             turned = len(path) > 1 and path[1][2] == _A and state.facing == direction
-            if press == _A or turned or self._has_pushed(path, memory):
+            if self._has_pushed(path, memory):
+                self._go_on_pushing(memory)
+                return
+            if press == _A or turned:
                 path.pop(0)
             elif direction is None or memory.faced == direction:
                 # A press that only turned was no step that failed.
@@ -174,16 +177,23 @@ class Traveller:
             self._remember_block(state, memory, press)
 
     def _has_pushed(self, path: list[list[int]], memory: PilotMemory) -> bool:
-        """Whether what stood before the player went on, as the goal wants; the player himself stays behind."""
+        """Whether what stood before the player went on, as was planned; the player himself stays behind."""
         x, y, press = path[0]
         direction = _DIRECTION_OF.get(press)
-        if memory.goal is None or memory.goal.kind != PUSH or len(path) > 1 or direction is None:
+        if len(path) > 1 or direction is None or not is_due(x, y, direction, memory):
             return False
         dx, dy = STEPS[direction]
-        if self._lookout.boulder_at(x + dx, y + dy):
-            return False
-        pushed_from(x, y, direction, memory)
-        return True
+        return not self._lookout.boulder_at(x + dx, y + dy)
+
+    @staticmethod
+    def _go_on_pushing(memory: PilotMemory) -> None:
+        """Takes a push that was made off the plan; the goal stands, and its way is planned from here."""
+        memory.pushes.pop(0)
+        memory.path = []
+        memory.bumps = memory.waited = 0
+        memory.legs += 1
+        if memory.legs >= _LEGS:
+            memory.drop_goal(tried=True)
 
     def _reached(self, state: GameState, memory: PilotMemory) -> None:
         goal = memory.goal
@@ -201,11 +211,13 @@ class Traveller:
             memory.drop_goal(tried=True)
 
     def _remember_block(self, state: GameState, memory: PilotMemory, press: int) -> None:
-        dx, dy = STEPS[_DIRECTION_OF[press]]
+        direction = _DIRECTION_OF[press]
+        dx, dy = STEPS[direction]
+        pushing = len(memory.path) == 1 and is_due(state.x, state.y, direction, memory)
         memory.blocks.append([state.map_id, state.x + dx, state.y + dy, self._environment.steps + _BLOCK_STEPS])
         memory.bumps = 0
         memory.path = []
-        if memory.goal is not None and memory.goal.kind in (EXIT, PUSH):
+        if memory.goal is not None and (pushing or memory.goal.kind in (EXIT, PUSH)):
             memory.drop_goal(tried=True)
 
     def _notice_progress(self, memory: PilotMemory) -> None:
@@ -252,6 +264,11 @@ class Traveller:
             memory.path = self._path(memory.goal, state, memory, around)
             if memory.path:
                 return True
+            again = self._back_in_places(memory.goal, memory, around)
+            if again is not None:
+                memory.goal = again
+                memory.path = self._path(again, state, memory, around)
+                return bool(memory.path)
             memory.drop_goal(tried=True)
         return False
 
@@ -266,21 +283,12 @@ class Traveller:
             return [[state.x, state.y, _START]]
         if goal.kind == PUSH:
             return push_path(goal, int(state.facing), memory, around, self._grass_cost(memory))
-        ends: dict[int, int] = {}
-        if goal.kind in (TILE, LOOK):
-            ends = {grid.cell(goal.x, goal.y): goal.facing}
-        elif goal.kind == TALK:
-            ends = around.talk_ends(goal.x, goal.y, goal.facing)
-        else:
-            ends = next((way.ends for way in around.exits if way.key == goal.exit), {})
-            cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
-            if cell in ends and around.search.reaches(cell):
-                ends = {cell: ends[cell]}
-        nearest = around.search.nearest(ends)
+        ends = self._ends(goal, around)
+        nearest = around.walk.nearest(ends)
         if nearest is None:
-            return []
+            return clearing_path(ends, int(state.facing), memory, around, self._grass_cost(memory))
         cell = nearest[0]
-        steps = around.search.path(cell)
+        steps = around.walk.path(cell)
         path = presses(steps, int(state.facing), around)
         facing = steps[-1][1] if steps else int(state.facing)
         x, y = grid.tile_of(cell)
@@ -296,6 +304,24 @@ class Traveller:
                 path.append([x, y, int(PRESSES[final])])
             path.append([x, y, _A])
         return path
+
+    @staticmethod
+    def _ends(goal: Goal, around: Surroundings) -> dict[int, int]:
+        """Cells where a goal's way may end, with the direction to face or to press there, negative for none."""
+        grid = around.grid
+        if goal.kind in (TILE, LOOK):
+            return {grid.cell(goal.x, goal.y): goal.facing}
+        if goal.kind == TALK:
+            return around.talk_ends(goal.x, goal.y, goal.facing)
+        ends: dict[int, int] = next((way.ends for way in around.exits if way.key == goal.exit), {})
+        cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
+        return {cell: ends[cell]} if cell in ends and around.search.reaches(cell) else ends
+
+    def _back_in_places(self, goal: Goal, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """A goal that undoes what was pushed, where only boulders bar the way and no pushes would clear it."""
+        if goal.kind not in (TILE, LOOK, TALK, EXIT) or around.search.nearest(self._ends(goal, around)) is None:
+            return None
+        return back_in_places(goal, memory, around, self._settings.goal_tries)
 
     # One press ----------------------------------------------------------------------------------------------
 

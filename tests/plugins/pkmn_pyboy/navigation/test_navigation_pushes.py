@@ -99,6 +99,61 @@ def test_who_slides_over_ice_stops_before_someone(rules: TileRules) -> None:
     assert search.path(goal) == [(start, RIGHT), (grid.cell(2, 0), DOWN)]
 
 
+def test_a_way_is_cleared_where_pushing_straight_on_closes_it(rules: TileRules) -> None:
+    # Three boulders side by side bar the way up; between the pillars behind them someone leaves one gap.
+    grid = draw("......", "......", "##..##", "......", "#...##", "......")
+    start, goal, someone = grid.cell(2, 5), grid.cell(2, 0), grid.cell(3, 2)
+    boulders = {grid.cell(x, 4) for x in (1, 2, 3)}
+    planner = PushPlanner(Moves(grid, rules), walls=[someone])
+    plan = planner.clear(start, boulders, [goal])
+    assert plan is not None
+    assert len(plan) == 3
+    assert is_cleared(planner, grid, start, boulders, plan, goal)
+    assert plan[0].cell != grid.cell(2, 4)  # the one before the gap, which would stand in it then
+
+
+def test_no_push_is_made_where_a_way_round_is_free_and_none_where_nothing_helps(rules: TileRules) -> None:
+    grid = draw(".....", "..#..", "###..")
+    planner = PushPlanner(Moves(grid, rules))
+    start, goal = grid.cell(0, 0), grid.cell(4, 2)
+    assert planner.clear(start, [grid.cell(3, 0)], [goal]) == [Push(grid.cell(3, 0), RIGHT)]
+    assert planner.clear(start, [grid.cell(0, 1)], [goal]) == []
+    corridor = draw("...")
+    assert PushPlanner(Moves(corridor, rules)).clear(corridor.cell(0, 0), [corridor.cell(1, 0)], [9]) is None
+
+
+def test_of_several_places_the_one_with_the_fewest_pushes_is_cleared(rules: TileRules) -> None:
+    grid = draw("#.#####", ".......", "#######")
+    planner = PushPlanner(Moves(grid, rules))
+    boulders = {grid.cell(3, 1)}
+    ends = [grid.cell(6, 1), grid.cell(1, 0)]
+    assert planner.clear(grid.cell(0, 1), boulders, ends) == []
+    assert planner.clear(grid.cell(0, 1), boulders, ends[:1]) is None
+    assert planner.clear(grid.cell(0, 1), boulders, [grid.cell(4, 1)]) == [
+        Push(grid.cell(3, 1), RIGHT),
+        Push(grid.cell(4, 1), RIGHT),
+    ]
+
+
+def pushed(planner: PushPlanner, grid: MapGrid, place: int, stones: set[int], plan: list[Push]) -> set[int]:
+    """Where the boulders stand after the pushes of a plan, each of which can be made."""
+    for stone, direction in plan:
+        beside = stone - grid.deltas[direction]
+        assert stone in stones
+        assert planner.walk(place, stones).reaches(beside)
+        stones = stones - {stone} | {stone + grid.deltas[direction]}
+        place = beside
+    return stones
+
+
+def is_cleared(planner: PushPlanner, grid: MapGrid, place: int, stones: set[int], plan: list[Push], goal: int) -> bool:
+    """Whether a place can be walked to after the pushes of a plan."""
+    stones = pushed(planner, grid, place, stones, plan)
+    if plan:
+        place = plan[-1].cell - grid.deltas[plan[-1].direction]
+    return planner.walk(place, stones).reaches(goal)
+
+
 def exhaustive(
     grid: MapGrid, rules: TileRules, start: Place, boulders: frozenset[Place], meant: Place, to: Place, fixed: bool
 ) -> int | None:
@@ -155,12 +210,56 @@ def test_pushes_as_few_as_trying_everything_finds(seed: int, rules: TileRules) -
     if fewest is None:
         fewest = exhaustive(grid, rules, start, boulders, meant, to, fixed=False)
     assert (None if plan is None else len(plan)) == fewest
-    # The plan can be carried out, push by push.
-    place, stones = cell(*start), {cell(*one) for one in boulders}
-    for stone, direction in plan or ():
-        beside = stone - grid.deltas[direction]
-        assert stone in stones
-        assert planner.walk(place, stones).reaches(beside)
-        stones = stones - {stone} | {stone + grid.deltas[direction]}
-        place = beside
-    assert plan is None or cell(*to) in stones
+    stones = {cell(*one) for one in boulders}
+    assert plan is None or cell(*to) in pushed(planner, grid, cell(*start), stones, plan)
+
+
+def fewest_to_reach(
+    grid: MapGrid, rules: TileRules, start: Place, boulders: frozenset[Place], goal: Place
+) -> int | None:
+    """The fewest pushes on the way to a tile, by trying every step in every arrangement."""
+    floor = {
+        (x, y) for x in range(grid.width) for y in range(grid.height) if rules.kind[grid.tiles[grid.cell(x, y)]] == LAND
+    }
+    warps = {grid.tile_of(cell) for cell in holes(grid)}
+    first = (boulders, start)
+    spent, queue = {first: 0}, deque([first])
+    while queue:
+        state = queue.popleft()
+        stones, (x, y) = state
+        if (x, y) == goal:
+            return spent[state]
+        if (x, y) in warps:
+            continue
+        for dx, dy in STEPS:
+            ahead, behind = (x + dx, y + dy), (x + 2 * dx, y + 2 * dy)
+            pushes = ahead in stones
+            if pushes and behind in floor - stones - warps:
+                after = (stones - {ahead} | {behind}, (x, y))
+            elif not pushes and ahead in floor:
+                after = (stones, ahead)
+            else:
+                continue
+            cost = spent[state] + pushes
+            if cost < spent.get(after, 1 << 30):
+                spent[after] = cost
+                queue.append(after) if pushes else queue.appendleft(after)
+    return None
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_way_is_cleared_by_as_few_pushes_as_trying_everything_finds(seed: int, rules: TileRules) -> None:
+    draws = random.Random(seed)
+    width, height = draws.randint(3, 5), draws.randint(3, 5)
+    grid = draw(*("".join(draws.choices(".#o", (9, 3, 1), k=width)) for _ in range(height)))
+    free = [grid.tile_of(cell) for cell, tile in enumerate(grid.tiles) if tile == TILES["."]]
+    draws.shuffle(free)
+    if len(free) < 6:
+        return
+    start, goal, *rest = free
+    boulders = frozenset(rest[: draws.randint(1, 4)])
+    planner = PushPlanner(Moves(grid, rules), warps=holes(grid), most_states=10**6)
+    stones = {grid.cell(*one) for one in boulders}
+    plan = planner.clear(grid.cell(*start), stones, [grid.cell(*goal)])
+    assert (None if plan is None else len(plan)) == fewest_to_reach(grid, rules, start, boulders, goal)
+    assert plan is None or is_cleared(planner, grid, grid.cell(*start), stones, plan, grid.cell(*goal))

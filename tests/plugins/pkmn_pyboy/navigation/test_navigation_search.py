@@ -168,10 +168,11 @@ def test_a_waterfall_is_free_downwards(rules: TileRules) -> None:
     assert Search(Moves(grid, rules, swims=True, openings=opened("surf", "waterfall")), bottom).reaches(top)
 
 
-def test_a_boulder_gives_way_where_there_is_room_behind_it(rules: TileRules) -> None:
+def test_a_boulder_is_passed_at_a_cost_where_it_may_be_pushed_away(rules: TileRules) -> None:
     grid = draw(".....")
     start, goal, boulder = grid.cell(0, 0), grid.cell(3, 0), grid.cell(2, 0)
     assert not Search(Moves(grid, rules), start, blocked={boulder}).reaches(goal)
-    assert Search(Moves(grid, rules), start, blocked={boulder}, pushable={boulder}).reaches(goal)
+    found = Search(Moves(grid, rules), start, blocked={boulder}, pushable={boulder}, push_cost=50).nearest({goal})
+    assert found == (goal, 53)
     crowded = {boulder, goal}
-    assert not Search(Moves(grid, rules), start, blocked=crowded, pushable={boulder}).reaches(boulder)
+    assert not Search(Moves(grid, rules), start, blocked=crowded, pushable={boulder}).reaches(goal)

@@ -1,0 +1,77 @@
+"""What pilots report of a run: a file for each, and the reading of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pkmncli.atomic_files import write_json
+from pkmncli.errors import RunError
+from pkmncli.version import __version__
+
+MOST_REPORTS = 200
+"""Files of a run."""
+MOST_BYTES = 256 * 1024
+"""Of one report; a larger one is left out."""
+
+_NAME = re.compile(r"environment-(\d+)-episode-(\d+)-(\d+)\.json")
+
+logger = logging.getLogger(__name__)
+
+
+class ReportWriter:
+    """Writes reports into a folder, whole or not at all.
+
+    A report is known by its environment, its episode and its number: a later state of it replaces the earlier one, so a
+    run that goes on from a checkpoint, or plays an episode again, writes the same files.
+
+    Args:
+        folder: made with the first report.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, environment: int, episode: int, report: Mapping[str, Any]) -> None:
+        """Keeps a report, unless it is too large or there are too many.
+
+        Args:
+            environment: which one it is of.
+            episode: number of its episode.
+            report: plain values, with its ``number`` in the episode.
+        """
+        path = self._folder / f"environment-{environment}-episode-{episode}-{int(report.get('number', 0))}.json"
+        content = {"pkmncli": __version__, "environment": environment, "episode": episode, **report}
+        size = len(json.dumps(content, default=str))
+        if size > MOST_BYTES:
+            logger.warning("a report of %d bytes is left out: %s", size, path.name)
+            return
+        self._folder.mkdir(exist_ok=True)
+        if not path.exists() and len(list(self._folder.glob("*.json"))) >= MOST_REPORTS:
+            return
+        write_json(path, content)
+
+
+def read_reports(folder: Path) -> list[dict[str, Any]]:
+    """The reports in a folder, by environment, episode and number; empty without any.
+
+    Raises:
+        RunError: one of them is damaged.
+    """
+    found = []
+    for path in folder.glob("*.json"):
+        name = _NAME.fullmatch(path.name)
+        if name is None:
+            continue
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            raise RunError(f"{path} is damaged") from None
+        if not isinstance(content, dict):
+            raise RunError(f"{path} is damaged")
+        found.append(([int(part) for part in name.groups()], {"file": str(path), **content}))
+    return [content for _, content in sorted(found, key=lambda one: one[0])]

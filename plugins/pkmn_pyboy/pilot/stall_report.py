@@ -1,0 +1,175 @@
+"""Where a pilot stands that gets nowhere, in numbers: no picture, and no text of the game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from pkmn_pyboy.pilot.bag import Bag
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
+from pkmn_pyboy.state.game_state import GameState, Party
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+_SHOWN = 4
+"""Reasons of the latest presses that are told in words."""
+_LATEST = 24
+"""Entries of what may grow with the episode."""
+
+
+def stall_report(
+    environment: PokemonEnvironment, planner: GoalOrientedPlanner, state: GameState, memory: PilotMemory
+) -> dict[str, Any]:
+    """Place, goals, plans, the latest presses with their reasons, and the state's numbers, as plain values.
+
+    Args:
+        environment: the game.
+        planner: the goals.
+        state: the game now.
+        memory: what the pilot remembers.
+    """
+    map_id = state.map_id
+    goal = memory.goal
+    report = {
+        "game": environment.profile.folder.name,
+        "step": environment.steps,
+        "steps_without_progress": memory.idle_steps,
+        "place": {
+            "map": [map_id >> 8, map_id & 0xFF],
+            "name": environment.profile.names.maps.get(map_id, ""),
+            "x": state.x,
+            "y": state.y,
+            "facing": int(state.facing),
+            "movement": int(state.movement),
+        },
+        "phase": state.phase.name.lower(),
+        "phase_steps": memory.phase_steps,
+        "menu": {
+            "rows": state.menu.rows,
+            "columns": state.menu.columns,
+            "first": [state.menu.first_row, state.menu.first_column],
+            "cursor": [state.menu.cursor_row, state.menu.cursor_column],
+            "cursor_shown": bool(state.menu.cursor_shown),
+            "full_screen": bool(state.menu.full_screen),
+        },
+        "goals": [_goal(one) for one in planner.goals()],
+        "goal": asdict(goal) if goal is not None else None,
+        "plan": {
+            "path": memory.path[:_LATEST],
+            "route": memory.route[:_LATEST],
+            "route_for": memory.route_key,
+            "avoid": memory.avoid[-_LATEST:],
+            "no_way": memory.no_way,
+            "blocks": memory.blocks[-_LATEST:],
+            "pushes": memory.pushes[:_LATEST],
+            "pushes_for": memory.pushes_for,
+            "no_push": memory.no_push,
+            "task": memory.task,
+            "shopping": memory.shopping,
+            "battle": memory.battle_plan[:3],
+        },
+        "presses": [list(one) for one in memory.presses],
+        "milestones": [index for index, step in enumerate(environment.milestone_steps()) if step >= 0],
+        "party": _party(state.party),
+        "battle": _battle(state),
+        "money": state.money,
+        "badges": [state.johto_badges, state.kanto_badges],
+        "bag": _bag(environment),
+        "flags": _flags(environment),
+        "tries": dict(sorted(memory.tries.items(), key=lambda one: -one[1])[:_LATEST]),
+        "losses": memory.losses,
+        "train_to": memory.train_to,
+        "maps_visited": len(memory.visits),
+    }
+    return {"words": _words(report), **report}
+
+
+def _words(report: Mapping[str, Any]) -> list[str]:
+    """The gist of a report, a line each. Pokemon and things are told by their numbers."""
+    place, plan = report["place"], report["plan"]
+    wanted = " > ".join(f"{goal['kind']} {goal['key']}" for goal in report["goals"]) or "nothing"
+    goal, pushes = report["goal"], len(plan["pushes"])
+    walks_for = f"{goal['kind']} {goal['key']} at ({goal['x']}, {goal['y']}), {goal['why']}" if goal else "nothing"
+    party = "; ".join(
+        f"species {one['species']} level {one['level']}, HP {one['hp']}/{one['max_hp']}, "
+        f"PP {'/'.join(str(points) for points in one['pp'])}"
+        for one in report["party"]
+    )
+    return [
+        f"{report['steps_without_progress']:,} steps without progress at step {report['step']:,} of the episode",
+        f"place: {place['name'] or 'map'} ({place['map'][0]}.{place['map'][1]}) at ({place['x']}, {place['y']}), "
+        f"{report['phase'].replace('_', ' ')} for {report['phase_steps']:,} steps",
+        f"wants: {wanted}",
+        f"walks for: {walks_for}",
+        f"plan: {len(plan['route'])} legs of a way, {pushes} pushes, {len(plan['avoid'])} exits avoided",
+        f"party: {party or 'nobody'}",
+        f"milestones reached: {len(report['milestones'])}, maps visited: {report['maps_visited']}, "
+        f"battles lost since the latest milestone: {report['losses']}",
+        *(f"pressed: {letters[-_LATEST:]} ({reason})" for reason, letters in report["presses"][-_SHOWN:]),
+    ]
+
+
+def _goal(goal: PlannedGoal) -> dict[str, Any]:
+    target: dict[str, Any] = {}
+    if goal.target is not None:
+        plain = {place.name: getattr(goal.target, place.name) for place in fields(goal.target)}
+        target = {name: value for name, value in plain.items() if isinstance(value, int | str | tuple)}
+    return {
+        "kind": goal.kind,
+        "key": goal.key,
+        "number": goal.number,
+        "member": goal.member,
+        "species": list(goal.species[:_LATEST]),
+        "foes": [list(foe) for foe in goal.foes],
+        "target": target,
+    }
+
+
+def _party(party: Party) -> list[dict[str, Any]]:
+    return [
+        {
+            "species": one.species,
+            "level": one.level,
+            "hp": one.hp,
+            "max_hp": one.max_hp,
+            "status": one.status,
+            "item": one.item,
+            "moves": list(one.moves),
+            "pp": list(one.pp),
+            "egg": one.egg,
+        }
+        for one in party.members
+    ]
+
+
+def _battle(state: GameState) -> dict[str, Any] | None:
+    battle = state.battle
+    if battle is None:
+        return None
+    sides = {"own": battle.own, "opponent": battle.opponent}
+    return {
+        "kind": battle.kind,
+        "type": battle.type,
+        "trainer": [battle.trainer_class, battle.trainer_number],
+        **{name: [one.species, one.level, one.hp, one.max_hp] if one else [] for name, one in sides.items()},
+    }
+
+
+def _bag(environment: PokemonEnvironment) -> dict[str, Any]:
+    bag = Bag.read(environment.emulator, environment.profile.memory)
+    return {
+        "items": {str(item): count for item, count in bag.items.items()},
+        "balls": {str(item): count for item, count in bag.balls.items()},
+        "key_items": sorted(bag.key_items),
+        "machines": {str(place): count for place, count in bag.machines.items()},
+    }
+
+
+def _flags(environment: PokemonEnvironment) -> list[int]:
+    """Numbers of the story flags that are set."""
+    place = environment.profile.memory.fields.get("wEventFlags")
+    data = environment.emulator.read(place.bank, place.address, place.size) if place is not None else b""
+    return [index * 8 + bit for index, byte in enumerate(data) for bit in range(8) if byte >> bit & 1]

@@ -1,0 +1,206 @@
+"""Notices that the pilot gets nowhere, says where it stands, and tries something else until it gets on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
+from pkmn_pyboy.pilot.bag import Bag
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.stall_report import stall_report
+from pkmn_pyboy.planner import GoalOrientedPlanner
+from pkmn_pyboy.state.game_state import GameState
+from pkmncli.api import Action
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+REPLAN, REORDER, HEAL = "replan", "reorder", "heal"
+"""What is tried: forget the way and all that failed, put off the current errand, heal and come back."""
+
+_PRESSES = 200
+_LOOK_STEPS = 16
+"""Progress is looked for only so often, as reading the bag takes time."""
+_MOST_REPORTS = 8
+"""Reports of one episode."""
+_MOST_TRIED = 12
+_OTHERS = "pressed by others"
+_ADVISED = "advice"
+
+_LETTERS = {Action.UP: "U", Action.DOWN: "D", Action.LEFT: "L", Action.RIGHT: "R", Action.START: "S"}
+_LETTERS |= {Action.A: "A", Action.B: "B", Action.NONE: "."}
+
+
+class Watchdog:
+    """Watches one pilot. All that it remembers is in the pilot's memory.
+
+    Progress is anything new: a milestone, a map, a level, a badge, a kind of thing in the bag, a story flag. Steps that
+    others press count against the pilot's own, so that it is not blamed for what a learner does.
+
+    Args:
+        environment: the game. It is read, never pressed.
+        settings: after how many steps it reports, and tries the next thing.
+        planner: the goals.
+    """
+
+    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, planner: GoalOrientedPlanner) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._planner = planner
+        self._remedies: dict[str, Callable[[PilotMemory], bool]] = {
+            REPLAN: self._replan,
+            REORDER: self._reorder,
+            HEAL: self._heal,
+        }
+
+    def begin(self, memory: PilotMemory) -> None:
+        """An episode has begun, or goes on from a saved state."""
+        self._planner.put_off = frozenset(memory.put_off)
+
+    def look(self, state: GameState, memory: PilotMemory) -> None:
+        """Takes in a step that was made; called before the next one is decided."""
+        if not self._environment.steps:
+            return
+        own = self._environment.pressed == memory.proposed
+        self._keep_press(memory, self._environment.pressed, own=own)
+        memory.idle_steps = memory.idle_steps + 1 if own else max(memory.idle_steps - 1, 0)
+        after = self._settings.report_after_steps
+        if self._environment.steps % _LOOK_STEPS == 0 or memory.idle_steps == after:
+            self._look_for_progress(state, memory)
+        if not after or memory.idle_steps < after:
+            return
+        if not memory.stalled:
+            self._report(state, memory)
+            self._try_next(memory)
+        elif memory.idle_steps >= memory.remedy_due:
+            self._try_next(memory)
+
+    def take_reports(self, state: GameState, memory: PilotMemory) -> list[dict[str, Any]]:
+        """Reports that are new or have changed since this was last asked."""
+        if memory.stalled and self._environment.milestones.count > memory.marks[0]:
+            self._look_for_progress(state, memory)  # an episode may end with the very step that helped
+        told = [report for report in memory.reports if report["number"] in memory.untold]
+        memory.untold = []
+        return told
+
+    # Progress ---------------------------------------------------------------------------------------------------
+
+    def _look_for_progress(self, state: GameState, memory: PilotMemory) -> None:
+        now = self._marks(state, memory)
+        best = memory.marks or now
+        if memory.marks and all(one <= most for one, most in zip(now, best, strict=True)):
+            return
+        memory.marks = [max(pair) for pair in zip(now, best, strict=True)]
+        memory.idle_steps = 0
+        if memory.stalled:
+            self._progressed(memory)
+
+    def _marks(self, state: GameState, memory: PilotMemory) -> list[int]:
+        """Numbers of which one grows whenever there is progress."""
+        environment = self._environment
+        places = environment.profile.memory
+        bag = Bag.read(environment.emulator, places)
+        flags = places.fields.get("wEventFlags")
+        held = environment.emulator.read(flags.bank, flags.address, flags.size) if flags is not None else b""
+        return [
+            environment.milestones.count,
+            len(memory.visits),
+            state.party.level_sum,
+            state.johto_badges.bit_count() + state.kanto_badges.bit_count(),
+            len(bag.items) + len(bag.balls) + len(bag.key_items) + len(bag.machines),
+            int.from_bytes(held, "little").bit_count(),
+        ]
+
+    def _progressed(self, memory: PilotMemory) -> None:
+        """What was tried last is said to have helped, and is over."""
+        report = memory.reports[-1]
+        if report["number"] == memory.stalled:
+            tried = report["tried"]
+            helped = tried[-1]["remedy"] if tried else ""
+            memory.reports[-1] = report | {"helped": helped, "helped_at_step": self._environment.steps}
+            self._tell(memory)
+        memory.stalled = 0
+        memory.remedy = -1
+        self._stop_trying(memory)
+
+    # The report -------------------------------------------------------------------------------------------------
+
+    def _keep_press(self, memory: PilotMemory, pressed: int, *, own: bool) -> None:
+        reason = memory.reason if own else _OTHERS
+        if reason.startswith(ADVICE_PREFIX):
+            reason = _ADVISED  # a language model may have quoted the game
+        letter = _LETTERS.get(Action(pressed), "?") if pressed >= 0 else "."
+        presses = memory.presses
+        if presses and presses[-1][0] == reason:
+            presses[-1][1] += letter
+        else:
+            presses.append([reason, letter])
+        memory.pressed += 1
+        while memory.pressed > _PRESSES:
+            presses[0][1] = presses[0][1][1:]
+            memory.pressed -= 1
+            if not presses[0][1]:
+                del presses[0]
+
+    def _report(self, state: GameState, memory: PilotMemory) -> None:
+        memory.stalls += 1
+        memory.stalled = memory.stalls
+        memory.remedy = -1
+        if len(memory.reports) >= _MOST_REPORTS:
+            return
+        report = stall_report(self._environment, self._planner, state, memory)
+        memory.reports.append({"number": memory.stalled, **report, "tried": [], "helped": "", "helped_at_step": -1})
+        self._tell(memory)
+
+    @staticmethod
+    def _tell(memory: PilotMemory) -> None:
+        number = memory.reports[-1]["number"]
+        if number not in memory.untold:
+            memory.untold.append(number)
+
+    # What is tried ----------------------------------------------------------------------------------------------
+
+    def _try_next(self, memory: PilotMemory) -> None:
+        """Begins the next remedy that can be begun; after the last one the first again."""
+        self._stop_trying(memory)
+        names = list(self._remedies)
+        for _ in names:
+            memory.remedy = (memory.remedy + 1) % len(names)
+            name = names[memory.remedy]
+            if self._remedies[name](memory):
+                break
+        memory.remedy_due = memory.idle_steps + self._settings.remedy_steps
+        report = memory.reports[-1]
+        if report["number"] == memory.stalled and len(report["tried"]) < _MOST_TRIED:
+            tried = [*report["tried"], {"remedy": name, "step": self._environment.steps}]
+            memory.reports[-1] = report | {"tried": tried}
+            self._tell(memory)
+
+    def _stop_trying(self, memory: PilotMemory) -> None:
+        memory.put_off, memory.heal_anyway = [], False
+        self._planner.put_off = frozenset()
+
+    @staticmethod
+    def _replan(memory: PilotMemory) -> bool:
+        memory.drop_goal(tried=False)
+        memory.route, memory.route_key, memory.avoid, memory.no_way = [], [], [], []
+        memory.pushes, memory.pushes_for, memory.no_push = [], [], []
+        memory.blocks, memory.shops_far = [], []
+        memory.tries.clear()
+        return True
+
+    def _reorder(self, memory: PilotMemory) -> bool:
+        key = self._planner.can_wait()
+        if not key:
+            return False
+        self._replan(memory)
+        memory.put_off = [key]
+        self._planner.put_off = frozenset(memory.put_off)
+        return True
+
+    def _heal(self, memory: PilotMemory) -> bool:
+        self._replan(memory)
+        memory.heal_anyway = True
+        return True
