@@ -118,6 +118,10 @@ class ScreenList:
                 return True
         return False
 
+    def has_hollow(self) -> bool:
+        """Whether any list below a newer window keeps a hollow cursor."""
+        return HOLLOW in self.tiles
+
     def party_row(self, names: Sequence[bytes]) -> int | None:
         """Row of the first member where the screen is the party's list; None where it isn't."""
         if not names:
