@@ -1,4 +1,4 @@
-"""Pages and menus: waits while one is drawn, and gives up what was chosen there again and again with nothing changed."""
+"""Pages and menus: waits while one is drawn, gives up what was chosen there again and again with nothing changed."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ class PilotSettings(BaseModel):
     page_steps: int = Field(
         default=150,
         ge=20,
-        description="Steps that menus and pages, or a battle, may take with nothing changed; then what they were for is "
-        "given up for a while, and they are left.",
+        description="Steps that menus and pages, or a battle, may take with nothing changed; then what they were for "
+        "is given up for a while, and they are left.",
     )
     confirm_tries: int = Field(
         default=2,
