@@ -25,7 +25,7 @@ _KEYBOARD_LETTERS = 20
 _FIRST_LETTER, _LAST_LETTER = 0x80, 0xB9
 _BLANK = 0x7F
 _HANGS_STEPS = 80
-_START_TURN = 8
+_LEAVE_TURN = 8
 
 
 def read_on(memory: PilotMemory) -> Decision:
@@ -89,7 +89,7 @@ def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotM
     turn = memory.phase_steps
     if is_naming(environment, state):
         return Decision((Action.START, Action.A)[turn % 2], "end the naming", SURE)
-    action = (Action.B, Action.B, Action.B, Action.A)[turn % 4]
+    action = Action.A if turn % _LEAVE_TURN == _LEAVE_TURN - 1 else Action.B
     return Decision(action, "leave the menu", SURE if action is Action.B else LIKELY)
 
 
@@ -97,11 +97,12 @@ def begin_game(environment: PokemonEnvironment, state: GameState, memory: PilotM
     """The title screen, and what lies between it and the map: A, so CONTINUE where there is a saved game."""
     if is_naming(environment, state):
         return leave_menu(environment, state, memory)
-    if state.menu.cursor_shown:
-        return Decision(Action.A, "begin the game", LIKELY)
     # In a list START may begin a new game; it is for pages that take nothing else.
-    last = memory.phase_steps % _START_TURN == _START_TURN - 1
-    return Decision(Action.START if last else Action.A, "begin the game", LIKELY)
+    steps, last = memory.phase_steps, (Action.A if state.menu.cursor_shown else Action.START)
+    turn = (Action.A, Action.A, Action.A, last)
+    if steps >= _HANGS_STEPS:
+        turn = (Action.B, Action.A, Action.DOWN, last)
+    return Decision(turn[steps // 2 % len(turn)] if steps % 2 else Action.A, "begin the game", LIKELY)
 
 
 def is_naming(environment: PokemonEnvironment, state: GameState) -> bool:

@@ -22,6 +22,8 @@ SURE, LIKELY = 0.9, 0.7
 _MOST_STEPS = 90
 _POCKETS = 4
 _SCROLL_TURN = 14
+_ITEM_GAP, _MACHINE_GAP = 2, 4
+"""Columns from the cursor to the name of a thing, and of a machine, before which its number stands."""
 
 
 class MenuTasks:
@@ -125,13 +127,14 @@ class MenuTasks:
         labels = [self._names.items.get(move.item if move is not None else number, b"")]
         if move is not None:
             labels.append(self._names.moves.get(move.move, b""))
+        gap = _MACHINE_GAP if kind == TEACH else _ITEM_GAP
         use = screen.press_for(self._words.get("use", b""))
-        if use is not None and screen.has_hollow() and not any(screen.left_behind(label) for label in labels):
+        if use is not None and screen.has_hollow() and not any(screen.left_behind(label, gap) for label in labels):
             return Decision(Action.B, "that is another thing", SURE)
         if use is not None:
             return Decision(use, "use it", SURE)
         for label in labels:
-            press = screen.press_for(label, gap=4 if kind == TEACH else 2)
+            press = screen.press_for(label, gap)
             if press is not None:
                 return Decision(press, "take it out", SURE)
         pocket = MACHINES if kind == TEACH else ITEMS
