@@ -1,7 +1,7 @@
 """Watches a player's presses for loops: the same two or three buttons, again and again, with nothing gained by them.
 
-A step gains something when it changes what lasts (party, battle, money, things, story, map), or shows what was not seen
-since that last changed: a tile, words, a place of the cursor. A loop shows the same few things again, whatever its length.
+A step gains something when it changes what lasts (party, battle, money, things, story, map), or shows what was not
+seen since that last changed: a tile, words, a place of the cursor. A loop shows the same few things again and again.
 """
 
 from __future__ import annotations
