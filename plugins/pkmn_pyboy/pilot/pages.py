@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 
 from pkmn_pyboy.pilot.memory import MENU, TALK, PilotMemory
@@ -86,11 +85,11 @@ def give_up(memory: PilotMemory, settings: PilotSettings) -> None:
 
 
 def mark_of(state: GameState) -> int:
-    """A checksum of all that something done on a page would change: party, money, things, both sides of a battle."""
+    """A checksum of all that something done on a page would change: party, money, balls, both sides of a battle."""
     battle = state.battle
-    sides = (battle.own, battle.opponent) if battle is not None else ()
-    seen = (state.position, state.party.members, state.money, state.balls, state.caught, state.milestones, sides)
-    return zlib.crc32(repr(seen).encode())
+    # Numbers only, whose hash is the same in every process; None has one of its own in each.
+    sides = (battle.own or 0, battle.opponent or 0) if battle is not None else ()
+    return hash((state.position, state.party.members, state.money, state.balls, state.caught, state.milestones, sides))
 
 
 def _opens(state: GameState, memory: PilotMemory) -> bool:
