@@ -55,7 +55,10 @@ def _choice(state: GameState) -> frozenset[Action]:
 
 
 def _menu(state: GameState) -> frozenset[Action]:
-    return frozenset({Action.START}) if state.phase is Phase.MENU and not state.menu.full_screen else _NOTHING
+    if state.phase is not Phase.MENU:
+        return _NOTHING
+    menu = state.menu
+    return _NOTHING if menu.full_screen and (menu.columns > 1 or not menu.cursor_shown) else frozenset({Action.START})
 
 
 def _battle_text(state: GameState) -> frozenset[Action]:
@@ -104,8 +107,8 @@ MASK_RULES: tuple[MaskRule, ...] = (
     ),
     MaskRule(
         "menu",
-        "start in a menu that leaves the map in view",
-        "it only closes the menu; on full-screen pages it ends the naming of things",
+        "start in a menu that leaves the map in view, and in a page's list of one column",
+        "it closes a menu or does nothing; on a page of letters it ends the naming of things",
         _menu,
     ),
     MaskRule(

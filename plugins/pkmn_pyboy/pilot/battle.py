@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot import screen_lists, tactics
+from pkmn_pyboy.pilot import pages, screen_lists, tactics
 from pkmn_pyboy.pilot.advice import CATCH, FIGHT, FLEE
 from pkmn_pyboy.pilot.bag import BALLS, ITEMS, Bag
 from pkmn_pyboy.pilot.damage import BattleTables
@@ -31,6 +31,8 @@ _SAME_TRIES = 3
 _POCKETS = 4
 _YES_NO_ROWS = 2
 _SCROLL_TURN = 14
+_BACK_TURN = 8
+"""Steps for which a page is left by B, when nothing is planned on it; the game may insist on a choice."""
 
 
 class Fighter:
@@ -66,11 +68,14 @@ class Fighter:
         if plan.kind == RUN:
             memory.flights += 1
         memory.page_steps = 0
+        # The menu comes back when the turn is over: a move that only failed is not one that the game refuses.
+        for key in [key for key in memory.confirmed if key.startswith(MOVE)]:
+            del memory.confirmed[key]
         self._count_tries(plan, state, memory)
         return Decision(Action.A, plan.why, SURE)
 
     def choose_move(self, state: GameState, memory: PilotMemory) -> Decision:
-        """The list of moves: the one planned, another one where it changed nothing twice."""
+        """The list of moves: the one planned, another one where the game refuses it."""
         battle = state.battle
         order = self.ranked_moves(battle) if battle is not None else []
         if not order:
@@ -79,15 +84,22 @@ class Fighter:
         if plan is not None and plan.kind == MOVE and plan.number in order:
             order.remove(plan.number)
             order.insert(0, plan.number)
-        place = order[memory.move_stalls // 2 % len(order)]
-        wanted = place + 1
+        moves = battle.own.moves if battle is not None and battle.own is not None else ()
+        order = [place for place in order if _move_key(moves, place) not in memory.battle_failed] or order
+        wanted = order[0] + 1
         row = state.menu.cursor_row
         if row != wanted:
             return Decision(Action.DOWN if row < wanted else Action.UP, f"move {wanted}", SURE)
-        mark = self._mark(battle)
-        memory.move_stalls = memory.move_stalls + 1 if mark == memory.move_mark else 0
-        memory.move_mark = mark
-        self._count_use(battle, place, memory)
+        key = _move_key(moves, order[0])
+        if pages.in_vain(memory, self._settings, key, self._mark(battle)):
+            memory.battle_failed.append(key)
+            memory.battle_plan = []
+            if len(order) > 1:
+                return Decision(Action.NONE, "the game refuses this move", SURE)
+            # All are refused: anything but the same choice for ever.
+            memory.battle_failed = [one for one in memory.battle_failed if not one.startswith(MOVE)]
+            return Decision(Action.B, "the game refuses these moves", LIKELY)
+        self._count_use(battle, order[0], memory)
         memory.battle_plan = []
         return Decision(Action.A, f"move {wanted}", SURE)
 
@@ -119,30 +131,50 @@ class Fighter:
         if memory.page_steps > _MOST_PAGE_STEPS:
             self._give_up(plan, memory)
             return Decision(Action.B, "leave the bag", LIKELY)
-        return self._from_bag(screen, plan, memory)
+        return self._from_bag(screen, plan, state, memory)
 
     def _member(
         self, screen: ScreenList, names: Sequence[bytes], plan: Plan | None, state: GameState, memory: PilotMemory
     ) -> Decision | None:
-        place = plan.target if plan is not None and plan.kind == ITEM else plan.number if plan is not None else -1
         battle = state.battle
         fallen = battle is not None and battle.own is not None and battle.own.hp == 0
-        if plan is None or plan.kind not in (ITEM, SWITCH) or fallen:
-            foe = battle.opponent if battle is not None else None
-            against = self._tables.battler(foe) if foe is not None and foe.hp else None
-            best = self._tactician.best_member(state.party, against, self._place(state))
-            if best is None:
+        planned = plan if plan is not None and plan.kind in (ITEM, SWITCH) and not fallen else None
+        if planned is None and not fallen and memory.battle_failed and memory.page_steps // _BACK_TURN % 2 == 0:
+            return Decision(Action.B, "leave the party", SURE)
+        if planned is None:
+            order = self._successors(state)
+            if not order:
                 return None
-            place = best
-        if memory.page_steps > _MOST_PAGE_STEPS:
-            # Some rule of the game refuses this member: the next one.
-            place = (place + memory.page_steps // 8) % max(len(names), 1)
+            # Whoever the game refused makes room for the next one.
+            place = order[memory.refusals % len(order)]
+        else:
+            place = planned.target if planned.kind == ITEM else planned.number
         press = screen.press_for_member(names, place)
-        if press is None:
-            return None
-        if press is Action.A and plan is not None and plan.kind == SWITCH and memory.page_steps < _MOST_PAGE_STEPS:
-            memory.switches += int(screen.column < screen_lists.COLUMNS // 2)
+        if press is not Action.A or screen.column >= screen_lists.COLUMNS // 2:
+            return Decision(press, f"party place {place + 1}", SURE) if press is not None else None
+        purpose = f"{planned.kind} on the party" if planned is not None else "send out"
+        late = memory.page_steps > _MOST_PAGE_STEPS and planned is not None
+        if pages.in_vain(memory, self._settings, purpose, self._page_mark(state)) or late:
+            if planned is None:
+                memory.refusals += 1
+                return Decision(Action.NONE, "the game refuses this one", SURE)
+            self._give_up(planned, memory)
+            return Decision(Action.B, "the game refuses it: leave the party", SURE)
+        if planned is not None and planned.kind == SWITCH:
+            memory.switches += 1
         return Decision(press, f"party place {place + 1}", SURE)
+
+    def _successors(self, state: GameState) -> list[int]:
+        """Places of those who can be sent out, the one who should stand up best to the opponent first."""
+        battle = state.battle
+        foe = battle.opponent if battle is not None else None
+        against = self._tables.battler(foe) if foe is not None and foe.hp else None
+        best = self._tactician.best_member(state.party, against, self._place(state))
+        if best is None:
+            return []
+        left_out = {best, self._place(state)}
+        members = enumerate(state.party.members)
+        return [best, *(place for place, one in members if one.hp and not one.egg and place not in left_out)]
 
     def _is_bag(self, screen: ScreenList, state: GameState) -> bool:
         """Whether a list of things is open, rather than a question."""
@@ -151,9 +183,12 @@ class Fighter:
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
         return any(screen.rows_of(self._names.items.get(item, b"")) for item in (*bag.items, *bag.balls))
 
-    def _from_bag(self, screen: ScreenList, plan: Plan, memory: PilotMemory) -> Decision:
+    def _from_bag(self, screen: ScreenList, plan: Plan, state: GameState, memory: PilotMemory) -> Decision:
         name = self._names.items.get(plan.number, b"")
         if screen.left_behind(name):
+            if pages.in_vain(memory, self._settings, f"{plan.kind}/{plan.number}", self._page_mark(state)):
+                self._give_up(plan, memory)
+                return Decision(Action.B, "the game refuses it: leave the bag", SURE)
             return Decision(Action.A, plan.why, SURE)
         pocket = BALLS if plan.kind == BALL else ITEMS
         press = screen.press_for(name)
@@ -234,14 +269,17 @@ class Fighter:
         """A plan that comes back to the menu with nothing changed, again and again, can't be carried out."""
         if plan.kind == MOVE:
             return
-        battle = state.battle
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        mark = [*self._mark(battle), self._place(state), sum(bag.items.values()), sum(bag.balls.values())]
+        mark = self._page_mark(state)
         same = mark == memory.plan_mark
         memory.plan_tries = memory.plan_tries + 1 if same else 0
         memory.plan_mark = mark
         if memory.plan_tries >= _SAME_TRIES and plan.kind != RUN:
             self._give_up(plan, memory)
+
+    def _page_mark(self, state: GameState) -> list[int]:
+        """Numbers that change when a switch is made or a thing used."""
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        return [*self._mark(state.battle), self._place(state), sum(bag.items.values()), sum(bag.balls.values())]
 
     @staticmethod
     def _give_up(plan: Plan, memory: PilotMemory) -> None:
@@ -268,6 +306,10 @@ class Fighter:
         if battle is None or battle.own is None:
             return []
         return [*battle.own.pp, battle.own.hp, battle.opponent.hp if battle.opponent is not None else 0]
+
+
+def _move_key(moves: Sequence[int], place: int) -> str:
+    return f"{MOVE}/{moves[place] if place < len(moves) else 0}"
 
 
 def _opponent_of(battle: Battle | None) -> int:

@@ -25,6 +25,7 @@ _KEYBOARD_LETTERS = 20
 _FIRST_LETTER, _LAST_LETTER = 0x80, 0xB9
 _BLANK = 0x7F
 _HANGS_STEPS = 80
+_LEAVE_TURN = 8
 
 
 def read_on(memory: PilotMemory) -> Decision:
@@ -86,10 +87,27 @@ def answer(
 def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
     """A menu or a full-screen page: B leaves. A keyboard for names is ended by START, then A."""
     turn = memory.phase_steps
-    if state.menu.full_screen and _is_keyboard(environment.reader.screen_tiles()):
+    if is_naming(environment, state):
         return Decision((Action.START, Action.A)[turn % 2], "end the naming", SURE)
-    action = (Action.B, Action.B, Action.B, Action.A)[turn % 4]
+    action = Action.A if turn % _LEAVE_TURN == _LEAVE_TURN - 1 else Action.B
     return Decision(action, "leave the menu", SURE if action is Action.B else LIKELY)
+
+
+def begin_game(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
+    """The title screen, and what lies between it and the map: A, so CONTINUE where there is a saved game."""
+    if is_naming(environment, state):
+        return leave_menu(environment, state, memory)
+    # In a list START may begin a new game; it is for pages that take nothing else.
+    steps, last = memory.phase_steps, (Action.A if state.menu.cursor_shown else Action.START)
+    turn = (Action.A, Action.A, Action.A, last)
+    if steps >= _HANGS_STEPS:
+        turn = (Action.B, Action.A, Action.DOWN, last)
+    return Decision(turn[steps // 2 % len(turn)] if steps % 2 else Action.A, "begin the game", LIKELY)
+
+
+def is_naming(environment: PokemonEnvironment, state: GameState) -> bool:
+    """Whether a page of letters to choose from is open."""
+    return state.menu.full_screen and _is_keyboard(environment.reader.screen_tiles())
 
 
 def _is_keyboard(tiles: bytes) -> bool:

@@ -111,20 +111,26 @@ class PilotMemory:
     answers: dict[str, int] = field(default_factory=dict)
     refused: bool = False
     """Whether the latest question has a word that is refused."""
-    move_mark: list[int] = field(default_factory=list)
-    """Points and hit points when a move was last chosen, to notice one that can't be used."""
-    move_stalls: int = 0
     flights: int = 0
     """Tries to run from this battle."""
     battle_plan: list[Any] = field(default_factory=list)
     """What is to be done in this turn: kind, number, target, why."""
     page_steps: int = 0
     """Steps on the pages that the plan opened."""
+    page_waits: int = 0
+    """Steps for which a menu or page has shown no cursor."""
+    page_mark: int = 0
+    """Checksum of what menus, pages and battles can change, and the steps for which it has stayed as it is."""
+    page_still: int = 0
+    confirmed: dict[str, list[int]] = field(default_factory=dict)
+    """What was confirmed on pages: how often, and how things stood each time, by what it was for."""
     plan_mark: list[int] = field(default_factory=list)
     """Points, hit points and things when a plan other than a move was begun, and how often since nothing changed."""
     plan_tries: int = 0
     battle_failed: list[str] = field(default_factory=list)
-    """Kinds of plans that this battle does not allow."""
+    """Kinds of plans, and moves as "move/number", that this battle does not allow."""
+    refusals: int = 0
+    """Members whom the game has refused when someone was to be sent out in this battle."""
     switches: int = 0
     """Switches made by choice in this battle."""
     moves_used: dict[str, int] = field(default_factory=dict)
@@ -208,8 +214,9 @@ class PilotMemory:
 
     def leave_battle(self) -> None:
         """Forgets what belongs to one battle."""
-        self.flights = self.page_steps = self.plan_tries = self.switches = 0
+        self.flights = self.page_steps = self.plan_tries = self.switches = self.refusals = 0
         if self.battle_plan or self.moves_used or self.battle_failed:
+            self.confirmed.clear()
             self.battle_plan, self.plan_mark, self.battle_failed, self.moves_used = [], [], [], {}
 
     def try_again(self) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot import screen_lists
+from pkmn_pyboy.pilot import pages, screen_lists
 from pkmn_pyboy.pilot.bag import ITEMS, MACHINES, Bag
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmncli.api import Action, Decision
 
@@ -21,7 +22,8 @@ SURE, LIKELY = 0.9, 0.7
 _MOST_STEPS = 90
 _POCKETS = 4
 _SCROLL_TURN = 14
-_OPENING_STEPS = 4
+_ITEM_GAP, _MACHINE_GAP = 2, 4
+"""Columns from the cursor to the name of a thing, and of a machine, before which its number stands."""
 
 
 class MenuTasks:
@@ -29,11 +31,13 @@ class MenuTasks:
 
     Args:
         environment: the game.
+        settings: how often a choice is confirmed before it is given up.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
+    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
         profile = environment.profile
         self._environment = environment
+        self._settings = settings or PilotSettings()
         self._names = NameTables(environment.rom.data, profile.memory.rom_tables)
         self._words = {key: profile.charmap.encode(word) for key, word in profile.menu_words.items()}
         self._field_moves = {move.machine: move for move in profile.field_moves.values()}
@@ -62,8 +66,11 @@ class MenuTasks:
         if not memory.task:
             return None
         memory.task_steps += 1
-        if self._done(state, memory) or memory.task_steps > _MOST_STEPS:
+        if self._done(state, memory):
             memory.task, memory.teach = [], []
+            return None
+        if memory.task_steps > _MOST_STEPS:
+            pages.give_up(memory, self._settings)
             return None
         if not state.menu.cursor_shown and state.message_box:
             return None
@@ -71,11 +78,24 @@ class MenuTasks:
         screen = ScreenList.read(self._environment)
         names = screen_lists.nicknames(self._environment)
         if screen.party_row(names) is not None:
-            return self._member(screen, names, kind, place, memory)
+            return self._confirmed(self._member(screen, names, kind, place, memory), screen, state, memory)
         press = screen.press_for(self._words["party" if kind == LEAD else "pack"])
         if press is not None:
             return Decision(press, "open the pack" if kind != LEAD else "open the party", SURE)
         return None if kind == LEAD else self._thing(screen, kind, number, memory)
+
+    def _confirmed(
+        self, decision: Decision | None, screen: ScreenList, state: GameState, memory: PilotMemory
+    ) -> Decision | None:
+        """The press on the party's list, unless it confirms once more what the game has refused."""
+        if decision is None or decision.action != Action.A or state_is_question(screen):
+            return decision
+        kind, number, place, _ = memory.task
+        mark = [pages.mark_of(state), int(memory.task_marked)]
+        if not pages.in_vain(memory, self._settings, f"{kind}/{number}/{place}", mark):
+            return decision
+        pages.give_up(memory, self._settings)
+        return Decision(Action.B, "the game refuses it", SURE)
 
     def _done(self, state: GameState, memory: PilotMemory) -> bool:
         kind, number, place, mark = memory.task
@@ -103,17 +123,18 @@ class MenuTasks:
         return Decision(press, "put it first", SURE) if press is not None else None
 
     def _thing(self, screen: ScreenList, kind: str, number: int, memory: PilotMemory) -> Decision | None:
-        if memory.task_steps <= _OPENING_STEPS and screen.row < 0:
-            return Decision(Action.NONE, "the page opens", SURE)
         move = self._field_moves.get(number) if kind == TEACH else None
         labels = [self._names.items.get(move.item if move is not None else number, b"")]
         if move is not None:
             labels.append(self._names.moves.get(move.move, b""))
+        gap = _MACHINE_GAP if kind == TEACH else _ITEM_GAP
         use = screen.press_for(self._words.get("use", b""))
+        if use is not None and screen.has_hollow() and not any(screen.left_behind(label, gap) for label in labels):
+            return Decision(Action.B, "that is another thing", SURE)
         if use is not None:
             return Decision(use, "use it", SURE)
         for label in labels:
-            press = screen.press_for(label, gap=4 if kind == TEACH else 2)
+            press = screen.press_for(label, gap)
             if press is not None:
                 return Decision(press, "take it out", SURE)
         pocket = MACHINES if kind == TEACH else ITEMS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot import dialogue
+from pkmn_pyboy.pilot import dialogue, pages
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, AdviceFollower
 from pkmn_pyboy.pilot.battle import Fighter
 from pkmn_pyboy.pilot.damage import BattleTables
@@ -32,6 +32,8 @@ _WORDS = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
 _HEALED, _HURT = 0.99, 0.95
 _OPENS_WORDS = frozenset({Action.A, Action.START})
 _MENUS = frozenset({Phase.MENU, Phase.CHOICE})
+_BEGINS = frozenset({Phase.MENU, Phase.CUTSCENE})
+"""Phases of the title screen and its pages, beside words and questions."""
 _FALLBACK = (Action.A, Action.B)
 
 
@@ -46,7 +48,7 @@ class RulesPilot:
     def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
         self.settings = settings = settings or PilotSettings()
         self._environment = environment
-        self._tasks = MenuTasks(environment)
+        self._tasks = MenuTasks(environment, settings)
         cartridge = environment.cartridge
         self.seen: SeenWorld | None = None
         """What was seen in this episode, where it knows nothing else of the world."""
@@ -148,6 +150,7 @@ class RulesPilot:
         memory, phase = self.memory, state.phase
         memory.phase_steps = memory.phase_steps + 1 if phase == memory.phase else 0
         memory.phase = int(phase)
+        pages.note(state, memory)
         if phase in BATTLE_PHASES:
             memory.interrupted = "battle"
             memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
@@ -169,6 +172,8 @@ class RulesPilot:
         memory.health = health
         if phase is Phase.FREE and memory.shopping and memory.shop_steps:
             memory.shopping = []
+        if phase is Phase.FREE and memory.task and memory.task_steps:
+            memory.task, memory.teach = [], []
         if phase is Phase.FREE and memory.tuning and not self._is_to_tune(memory):
             memory.tuning = []
         lead = state.party.lead
@@ -198,6 +203,13 @@ class RulesPilot:
             tuned = self._chooser.radio.act(state, memory)
             if tuned is not None:
                 return tuned
+        if not state.loaded and phase in _BEGINS:
+            return dialogue.begin_game(environment, state, memory)
+        if pages.overdue(state, memory, self.settings):
+            return pages.leave(memory, self.settings)
+        opens = pages.wait(memory, self.settings)
+        if opens is not None and not dialogue.is_naming(environment, state):
+            return opens
         if phase is Phase.DIALOGUE:
             return dialogue.read_on(memory)
         if phase is Phase.BATTLE:

@@ -110,13 +110,17 @@ class ScreenList:
         """The press that brings the cursor nearer to a row, A in it."""
         return Action.A if row == self.row else Action.DOWN if row > self.row else Action.UP
 
-    def left_behind(self, name: bytes) -> bool:
+    def left_behind(self, name: bytes, gap: int = _NAME_GAP) -> bool:
         """Whether a hollow cursor stands at a name: a newer window asks what to do with it."""
         for row, column in self.rows_of(name):
             start = row * COLUMNS + column
-            if HOLLOW in self.tiles[max(start - _NAME_GAP, row * COLUMNS) : start]:
+            if HOLLOW in self.tiles[max(start - gap, row * COLUMNS) : start]:
                 return True
         return False
+
+    def has_hollow(self) -> bool:
+        """Whether any list below a newer window keeps a hollow cursor."""
+        return HOLLOW in self.tiles
 
     def party_row(self, names: Sequence[bytes]) -> int | None:
         """Row of the first member where the screen is the party's list; None where it isn't."""

@@ -24,6 +24,25 @@ class PilotSettings(BaseModel):
         description="Questions of a battle with one of these words are answered with B: whether to call back who is "
         "out, when the opponent's next one comes.",
     )
+    page_wait_steps: int = Field(
+        default=6,
+        ge=0,
+        le=100,
+        description="Steps that a menu or page without a cursor is waited for: it is being drawn. Then it is left.",
+    )
+    page_steps: int = Field(
+        default=150,
+        ge=20,
+        description="Steps that menus and pages, or a battle, may take with nothing changed; then what they were for "
+        "is given up for a while, and they are left.",
+    )
+    confirm_tries: int = Field(
+        default=2,
+        ge=1,
+        le=20,
+        description="How often the same choice is confirmed with nothing changed before it is given up: a switch, a "
+        "thing or a move for the battle, a job in a menu or a purchase for a while.",
+    )
     run_below: float = Field(
         default=0.25, ge=0.0, le=1.0, description="Share of hit points below which it runs from wild Pokemon."
     )

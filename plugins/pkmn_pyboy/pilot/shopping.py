@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pkmn_pyboy.pilot import pages
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.memory import TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
@@ -154,6 +155,10 @@ class Shopping:
         if not open_wishes:
             return Decision(Action.B, "leave the shop", SURE)
         press = screen.press_for(self._names.items.get(open_wishes[0][0], b""))
+        if press is Action.A and pages.in_vain(memory, self._settings, f"buy/{open_wishes[0][0]}", [state.money]):
+            # The pack is full, or the like.
+            memory.shopping.remove(open_wishes[0])
+            return Decision(Action.B, "the game refuses it", SURE)
         if press is not None:
             return Decision(press, "buy", SURE)
         if listed and screen.column < 2:

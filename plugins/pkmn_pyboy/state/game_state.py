@@ -218,6 +218,13 @@ class GameState(NamedTuple):
     message_box: bool
     printing: bool
     milestones: int
+    loaded: bool = True
+    """Whether a game runs, rather than the title screen, its menus, or the page between CONTINUE and the map."""
+
+    @property
+    def page_opens(self) -> bool:
+        """Whether a menu or a full-screen page shows no cursor: it is being drawn, or it has none."""
+        return self.phase is Phase.MENU and not self.menu.cursor_shown
 
     @property
     def map_id(self) -> int:

@@ -10,10 +10,13 @@ SOLID_CURSOR = 0xED
 BOX_CORNERS = (0x79, 0x7B, 0x7D, 0x7E)
 """Tiles of the message box: upper left, upper right, lower left, lower right."""
 
-MAP_RUNNING = 2
+MAP_NOT_BEGUN, MAP_RUNNING = 0, 2
 TURNING = 9
 LEAVING = frozenset({4, 5, 6})
 """Values of wScriptRunning while a map's edge, a warp or a pit is acted on."""
+
+QUESTION_COLUMN = 10
+"""First column of the screen in which the cursor of a question stands on a full-screen page; its lists stand left."""
 
 _WINDOW_OPEN = 1 << 6
 _JOYPAD_OFF = 0xD0
@@ -41,6 +44,26 @@ class Signals(NamedTuple):
     message_box: bool
     trainer_class: int = 0
     """Of a trainer who fights, from the moment that the battle is prepared."""
+    cursor_column: int = 0
+    """Column of the screen in which the cursor stands, where it is shown."""
+    words: bool = False
+    """Whether the message box has a letter in it, or one is being written; told on full-screen pages only."""
+
+
+def is_page(signals: Signals) -> bool:
+    """Whether a full-screen page hides the map: bag, party, a clerk's list, naming."""
+    # A trainer's battle turns the sprites off, as such a page does, some frames before it says that it began.
+    return signals.sprite_updates == 0 and signals.battle_mode == 0 and not signals.trainer_class
+
+
+def is_loaded(signals: Signals) -> bool:
+    """Whether a game runs, rather than the title screen and its pages.
+
+    The page between CONTINUE and the map has the place of the saved game already, and a window; a map that is set up
+    has none.
+    """
+    before_map = signals.map_status == MAP_NOT_BEGUN and signals.windows > 0 and is_page(signals)
+    return signals.map_group != 0 and not before_map
 
 
 def has_control(signals: Signals) -> bool:
@@ -62,24 +85,24 @@ def phase_of(signals: Signals) -> Phase:
         return _battle_phase(signals)
     if has_control(signals):
         return Phase.FREE if signals.step_flags == 0 else Phase.MOVING
-    loaded = signals.map_group != 0
+    loaded = is_loaded(signals)
     if loaded and (signals.map_status != MAP_RUNNING or signals.script_running in LEAVING):
         return Phase.TRANSITION
     if signals.script_running == TURNING:
         return Phase.MOVING
-    if signals.windows or signals.cursor_shown:
-        return Phase.CHOICE if signals.message_box and signals.cursor_shown else _window_phase(signals)
     return _window_phase(signals)
 
 
 def _window_phase(signals: Signals) -> Phase:
+    page = is_page(signals)
+    if signals.cursor_shown:
+        in_list = page and signals.cursor_column < QUESTION_COLUMN
+        return Phase.CHOICE if signals.message_box and not in_list else Phase.MENU
     if signals.message_box and (signals.state_flags & _WINDOW_OPEN or signals.map_group == 0):
-        return Phase.DIALOGUE
-    if signals.windows or signals.cursor_shown:
-        return Phase.MENU
-    # A trainer's battle turns the sprites off, as a full-screen page does, some frames before it says that it began.
-    full_screen = signals.sprite_updates == 0 and not signals.trainer_class
-    return Phase.MENU if full_screen else Phase.CUTSCENE
+        # A page draws its frames, the message box too, before its words and its cursor.
+        drawn = page and signals.windows > 0 and not signals.words
+        return Phase.MENU if drawn else Phase.DIALOGUE
+    return Phase.MENU if signals.windows or page else Phase.CUTSCENE
 
 
 def _battle_phase(signals: Signals) -> Phase:

@@ -15,7 +15,7 @@ from pkmn_pyboy.state.battle_reader import BATTLE_FIELDS, BattleReader
 from pkmn_pyboy.state.game_state import MONEY_MOST, PARTY_PLACES, SPECIES_COUNT, Facing, GameState, Menu, Phase
 from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
 from pkmn_pyboy.state.party_reader import PartyReader
-from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, phase_of
+from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, is_loaded, is_page, phase_of
 from pkmn_pyboy.state.type_chart import TypeChart
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
 _TILEMAP_BYTES = 360
+_SCREEN_COLUMNS = 20
+_BOX_WORDS = slice(13 * _SCREEN_COLUMNS, 17 * _SCREEN_COLUMNS)
+"""Places of the message box's lines among the tiles of the screen."""
+_FIRST_LETTER, _LAST_LETTER, _FIRST_DIGIT = 0x80, 0xB9, 0xF6
+_PRINTING = 2
 _BOX = {"box_corner_1": 12 * 20, "box_corner_2": 12 * 20 + 19, "box_corner_3": 17 * 20, "box_corner_4": 17 * 20 + 19}
 """Places of the message box's corners among the tiles of the screen."""
 _FACINGS = tuple(Facing)
@@ -122,8 +127,9 @@ class StateReader:
             seen,
             self._read_balls(raw),
             signals.message_box,
-            bool(raw[at["wTextboxFlags"]] & 2),
+            bool(raw[at["wTextboxFlags"]] & _PRINTING),
             milestones,
+            is_loaded(signals),
         )
 
     def current_map(self) -> int:
@@ -136,20 +142,23 @@ class StateReader:
         script_running = raw[at["wScriptRunning"]]
         battle_mode = raw[at["wBattleMode"]]
         map_group = raw[at["wMapGroup"]]
-        cursor_shown = False
-        if (script_running or battle_mode or not map_group) and self._tilemap is not None:
+        map_status = raw[at["wMapStatus"]]
+        cursor_shown, cursor_column = False, 0
+        busy = script_running or battle_mode or map_group == 0 or map_status != MAP_RUNNING
+        if busy and self._tilemap is not None:
             # The pointer keeps its last value, so the cursor tile itself is looked at.
             cursor = raw[at["wCursorCurrentTile"]] | raw[at["wCursorCurrentTile"] + 1] << 8
             place = cursor - self._tilemap.address
             if 0 <= place < _TILEMAP_BYTES:
                 cursor_shown = memory.read(self._tilemap.bank, cursor, 1)[0] == SOLID_CURSOR
+                cursor_column = place % _SCREEN_COLUMNS
         rows, columns = raw[at["w2DMenuNumRows"]], raw[at["w2DMenuNumCols"]]
         first_row, first_column = raw[at["w2DMenuCursorInitY"]], raw[at["w2DMenuCursorInitX"]]
         windows = raw[at["wWindowStackSize"]]
         sprite_updates = raw[at["wSpriteUpdatesEnabled"]]
         signals = Signals(
             map_group,
-            raw[at["wMapStatus"]],
+            map_status,
             script_running,
             battle_mode,
             raw[at["wGameLogicPaused"]],
@@ -166,7 +175,11 @@ class StateReader:
             cursor_shown,
             corners == BOX_CORNERS,
             raw[at["wOtherTrainerClass"]],
+            cursor_column,
         )
+        if signals.message_box and not cursor_shown and busy and is_page(signals):
+            printing = bool(raw[at["wTextboxFlags"]] & _PRINTING)
+            signals = signals._replace(words=printing or self._box_has_words(memory))
         menu = Menu(
             windows,
             rows,
@@ -179,6 +192,13 @@ class StateReader:
             sprite_updates == 0 and battle_mode == 0,
         )
         return signals, menu
+
+    def _box_has_words(self, memory: Memory) -> bool:
+        if self._tilemap is None:
+            return True
+        first, size = _BOX_WORDS.start, _BOX_WORDS.stop - _BOX_WORDS.start
+        tiles = memory.read(self._tilemap.bank, self._tilemap.address + first, size)
+        return any(_FIRST_LETTER <= tile <= _LAST_LETTER or tile >= _FIRST_DIGIT for tile in tiles)
 
     def _read_dex(self, raw: bytes) -> tuple[int, int]:
         caught, seen = self._at["wPokedexCaught"], self._at["wPokedexSeen"]

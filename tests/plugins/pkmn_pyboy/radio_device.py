@@ -268,7 +268,7 @@ class RadioEnvironment(PokemonEnvironment):
         return 0.0, False, False
 
     def details(self) -> Any:
-        return type("Details", (), {"clock": type("Clock", (), {"hour": 12})})
+        return type("Details", (), {"clock": type("Clock", (), {"hour": 12}), "battle": None})
 
 
 def city_image(crystal: GameProfile) -> tuple[bytes, GameProfile]:

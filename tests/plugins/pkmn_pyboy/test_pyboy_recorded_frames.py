@@ -78,10 +78,12 @@ def test_what_changes_in_memory_is_in_the_state_at_that_sample(crystal: GameProf
         assert compared["opponent"] + compared["own"] > 0
 
 
-FREE, MOVING, DIALOGUE, TRANSITION, CUTSCENE = (
+FREE, MOVING, DIALOGUE, CHOICE, MENU, TRANSITION, CUTSCENE = (
     Phase.FREE,
     Phase.MOVING,
     Phase.DIALOGUE,
+    Phase.CHOICE,
+    Phase.MENU,
     Phase.TRANSITION,
     Phase.CUTSCENE,
 )
@@ -104,6 +106,11 @@ TURNS: dict[str, tuple[tuple[int, Phase], ...]] = {
         (8, Phase.BATTLE), (1136, Phase.BATTLE_MENU), (1144, Phase.BATTLE), (1696, Phase.BATTLE_MENU),
         (1704, Phase.BATTLE), (2208, TRANSITION),
     ),
+    "bag": (
+        (40, MENU), (280, CHOICE), (296, DIALOGUE), (496, CHOICE), (512, DIALOGUE), (544, MENU), (576, DIALOGUE),
+        (952, CHOICE), (968, DIALOGUE), (1072, MENU), (1112, DIALOGUE), (1424, MENU), (1528, CUTSCENE), (1552, FREE),
+    ),
+    "continue_page": ((8, MENU), (104, TRANSITION), (160, FREE)),
     "grass": ((2776, Phase.BATTLE),),
     "gym": ((602, Phase.BATTLE), (10810, Phase.BATTLE)),
     "route_30_north": ((5338, Phase.BATTLE), (11618, Phase.BATTLE)),
@@ -137,6 +144,8 @@ MAPS: dict[str, tuple[tuple[int, int, int], ...]] = {
     "grass": ((8, 24, 3),),
     "wild_battle": ((8, 24, 3),),
     "healing": ((4, 26, 5),),
+    "bag": ((8, 3, 52),),
+    "continue_page": ((8, 0, 0), (160, 24, 4)),
     "route_30_south": ((8, 26, 1), (11008, 26, 3)),
     "route_30_north": ((2, 26, 1), (15266, 26, 2)),
     "gym": ((2, 10, 7), (12578, 10, 5)),

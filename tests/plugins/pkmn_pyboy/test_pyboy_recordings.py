@@ -1,7 +1,8 @@
 """What holds in every game at every moment: in recordings of a running one, and in a live stretch of the bundled one.
 
 A recording is a list of (frame, fields that changed), looked at every 8 frames. It has no tiles but whether the message
-box is drawn, so no cursor, and no story flags.
+box is drawn, and no story flags. Two of menus also say when the cursor stands where the game points, and when there are
+words in the message box.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from pkmn_pyboy.state.game_state import (
     GameState,
     Phase,
 )
+from pkmn_pyboy.state.phase import SOLID_CURSOR
 from pkmn_pyboy.state.reader import StateReader
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -39,6 +41,7 @@ LIVE = "live"
 LIVE_STEPS, LIVE_SEED, SAMPLE_FRAMES = 500, 5, 8
 TRAINER = 2
 NOT_OUT_YET = 0xFF
+LETTER, BLANK = 0x80, 0x7F
 
 ON_FOOT = {Phase.FREE, Phase.MOVING}
 WINDOWS = {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU}
@@ -83,12 +86,17 @@ def recorded_rows(name: str) -> list[tuple[int, dict[str, Any]]]:
 
 def apply(memory: FakeMemory, changed: dict[str, Any]) -> None:
     values = dict(changed)
-    box = values.pop("message_box", None)
+    box, cursor, words = (values.pop(name, None) for name in ("message_box", "cursor", "words"))
     memory.set(**values)
     if box == 1:
         memory.message_box()
     elif box == 0:
         memory.tile(12, 0, 0)
+    if words is not None:
+        memory.tile(14, 1, LETTER if words else BLANK)
+    if cursor is not None:
+        place = int.from_bytes(memory.read(0, memory.fields["wCursorCurrentTile"].address, 2), "little")
+        memory.put(0, place, bytes((SOLID_CURSOR if cursor else BLANK,)))
 
 
 def play_recordings(profile: GameProfile, *names: str, flags: dict[str, int] | None = None) -> Stretch:
@@ -330,6 +338,10 @@ KNOWN = {
             (TRAINER, 36, ((10, 3, 16),)),
         ),
         before="pokedex",
+    ),
+    "bag": Known((3, 52, 5, 29), (3, 52, 8, 26), Phase.DIALOGUE, (23, 23), money=(3698, 3698), before="azalea"),
+    "continue_page": Known(
+        (0, 0, 0, 0), (24, 4, 13, 6), Phase.FREE, (77, 77), money=(29731, 29731), before="rising_badge"
     ),
     "gym": Known(
         (10, 7, 4, 15),

@@ -159,7 +159,7 @@ def test_a_page_that_takes_no_directions_is_left(begin: Begin) -> None:
     environment, pilot = begin()
     while environment.device.mode != "gear":
         environment.advance(pilot.act().action)
-    environment.device.set(wStateFlags=0x40)
+    environment.device.set(wStateFlags=0x40).tile(14, 1, 0x80)
     environment._read_state()
     assert environment.state.phase is Phase.DIALOGUE
     decision = pilot.act()

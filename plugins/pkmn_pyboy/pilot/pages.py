@@ -1,0 +1,100 @@
+"""Pages and menus: waits while one is drawn, gives up what was chosen there again and again with nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pkmn_pyboy.pilot.memory import MENU, TALK, PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
+from pkmncli.api import Action, Decision
+
+SURE, LIKELY = 0.9, 0.7
+
+_PAGES = BATTLE_PHASES | {Phase.MENU, Phase.CHOICE}
+_OPEN_A_PAGE = frozenset({"switch", "item", "ball"})
+"""Kinds of plans that open a page in a battle."""
+_BACK_STEPS = 8
+_LEAVING_STEPS = 32
+_ANY = (Action.A, Action.B, Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT, Action.START)
+
+
+def note(state: GameState, memory: PilotMemory) -> None:
+    """Keeps count of the steps for which a page has shown no cursor, and nothing has changed on pages."""
+    memory.page_waits = memory.page_waits + 1 if _opens(state, memory) else 0
+    if state.phase in _PAGES:
+        mark = mark_of(state)
+        memory.page_still = memory.page_still + 1 if mark == memory.page_mark else 0
+        memory.page_mark = mark
+    elif state.phase is Phase.FREE:
+        memory.page_still = 0
+        memory.confirmed.clear()
+
+
+def wait(memory: PilotMemory, settings: PilotSettings) -> Decision | None:
+    """Nothing, for as long as a page that shows no cursor may need to be drawn; None when it has had its time."""
+    if 0 < memory.page_waits <= settings.page_wait_steps:
+        return Decision(Action.NONE, "the page opens", SURE)
+    return None
+
+
+def in_vain(memory: PilotMemory, settings: PilotSettings, purpose: str, mark: Sequence[int]) -> bool:
+    """Notes that a choice is about to be confirmed; whether it was, often enough, and nothing has changed since.
+
+    Args:
+        memory: where it is kept.
+        settings: how often is enough.
+        purpose: what the choice is for.
+        mark: numbers that change when it does what it is for.
+    """
+    count, *before = memory.confirmed.get(purpose, [0])
+    count = count + 1 if before == list(mark) else 1
+    memory.confirmed[purpose] = [count, *mark]
+    if count > settings.confirm_tries:
+        del memory.confirmed[purpose]
+        return True
+    return False
+
+
+def overdue(state: GameState, memory: PilotMemory, settings: PilotSettings) -> bool:
+    """Whether pages, menus or a battle have taken too long with nothing changed."""
+    return state.phase in _PAGES and memory.page_still >= settings.page_steps
+
+
+def leave(memory: PilotMemory, settings: PilotSettings) -> Decision:
+    """A way out of a page that takes too long: its purpose is given up, then B, then anything at all."""
+    turn = memory.page_still - settings.page_steps
+    if turn == 0:
+        give_up(memory, settings)
+    if turn >= _LEAVING_STEPS:
+        memory.page_still = 0
+    action = Action.B if turn < _BACK_STEPS else _ANY[memory.draw(len(_ANY))]
+    return Decision(action, "nothing changes here: away", LIKELY)
+
+
+def give_up(memory: PilotMemory, settings: PilotSettings) -> None:
+    """Drops what the open page is for, and does not want it again for a while; in a battle, not in this one."""
+    goal = memory.goal
+    pursued = bool(memory.task or memory.shopping)
+    if pursued and goal is not None and goal.kind in (MENU, TALK):
+        memory.tries[goal.key] = max(memory.tries.get(goal.key, 0), settings.goal_tries)
+    if memory.battle_plan and memory.battle_plan[0] in _OPEN_A_PAGE:
+        memory.battle_failed.append(str(memory.battle_plan[0]))
+    memory.task, memory.teach, memory.forget, memory.shopping, memory.battle_plan = [], [], [], [], []
+    memory.confirmed.clear()
+
+
+def mark_of(state: GameState) -> int:
+    """A checksum of all that something done on a page would change: party, money, balls, both sides of a battle."""
+    battle = state.battle
+    # Numbers only, whose hash is the same in every process; None has one of its own in each.
+    sides = (battle.own or 0, battle.opponent or 0) if battle is not None else ()
+    return hash((state.position, state.party.members, state.money, state.balls, state.caught, state.milestones, sides))
+
+
+def _opens(state: GameState, memory: PilotMemory) -> bool:
+    if state.phase is Phase.BATTLE:
+        # The message box is always there in a battle, but for such pages.
+        plan = memory.battle_plan[0] if memory.battle_plan else ""
+        return plan in _OPEN_A_PAGE and not state.message_box and not state.menu.cursor_shown
+    return state.page_opens

@@ -1,0 +1,208 @@
+"""What the game refuses is given up: switches, things and moves for the battle, jobs and purchases for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot import pages
+from pkmn_pyboy.pilot.memory import MENU, Goal, PilotMemory
+from pkmn_pyboy.pilot.menu_tasks import USE, MenuTasks
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.tactics import ITEM, MOVE, SWITCH, TRAINER, Plan, Situation, Tactician
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
+from pkmncli.api import Action
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+
+SALVE = 2
+MOST_STEPS = 60
+"""Within which a refused plan is given up and the battle's menu is back."""
+
+
+def in_battle(
+    make: MakeEnvironment, *, members: int = 1, trainer: bool = False
+) -> tuple[PokemonEnvironment, RulesPilot]:
+    """The first battle with so many in the party, at the menu of fight, Pokemon, pack and run."""
+    environment = make(observation_type="state", max_steps_per_episode=4000)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=3)
+    pilot.reset(3)
+    while True:
+        state = environment.state
+        fits = state.battle is not None and (state.battle.kind == TRAINER or not trainer)
+        if state.phase is Phase.BATTLE_MENU and state.party.count >= members and fits:
+            break
+        environment.advance(pilot.act().action)
+        assert environment.steps < 3900
+    return environment, pilot
+
+
+def play_out(environment: PokemonEnvironment, pilot: RulesPilot) -> dict[str, int]:
+    """The battle to its end; how often each reason was given."""
+    reasons: dict[str, int] = {}
+    first = environment.steps
+    while environment.state.phase in BATTLE_PHASES:
+        decision = pilot.act()
+        reasons[decision.reason] = reasons.get(decision.reason, 0) + 1
+        environment.advance(decision.action)
+        assert environment.steps - first < 400, reasons
+    return reasons
+
+
+def insist(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
+    """Plans the same thing for ever, until its kind has failed."""
+    choose = Tactician.plan
+
+    def insisting(self: Tactician, situation: Situation) -> Plan:
+        return choose(self, situation) if plan.kind in situation.failed else plan
+
+    monkeypatch.setattr(Tactician, "plan", insisting)
+
+
+def test_a_refused_switch_is_given_up_for_the_battle(make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one who is out cannot come out: the game says so and shows the list again, as with any other refusal."""
+    environment, pilot = in_battle(make)
+    insist(monkeypatch, Plan(SWITCH, 0, why="switch"))
+    pilot.memory.battle_plan = []
+    for _ in range(MOST_STEPS):
+        environment.advance(pilot.act().action)
+        if SWITCH in pilot.memory.battle_failed:
+            break
+    assert pilot.memory.battle_failed == [SWITCH]
+    assert pilot.memory.switches <= pilot.settings.confirm_tries
+    reasons = play_out(environment, pilot)
+    assert reasons.get("switch", 0) == 0
+
+
+def test_whoever_must_follow_is_sent_out_although_switches_have_failed(make: MakeEnvironment) -> None:
+    """After a fall the list insists: nothing is given up there."""
+    environment, pilot = in_battle(make, members=2, trainer=True)
+    places = environment.profile.memory
+    pilot.memory.battle_failed = [SWITCH]
+    first, fell = environment.steps, False
+    own = environment.state.battle.own if environment.state.battle else None
+    assert own is not None
+    out = own.species
+    while True:
+        state = environment.state
+        if state.battle is not None and state.battle.own is not None:
+            if state.battle.own.species != out:
+                break
+            fell = fell or state.battle.own.hp == 0
+        if state.phase is Phase.BATTLE_MENU:
+            # Held down to one hit point, whoever is out falls to the first blow; the other one stands.
+            for name, offset, value in (("wBattleMonHP", 0, 1), ("wEnemyMon", 0x10, 200)):
+                for place, byte in enumerate((0, value)):
+                    environment.emulator.memory[places[name].bank, places[name].address + offset + place] = byte
+        environment.advance(pilot.act().action)
+        assert environment.steps - first < 200
+    assert fell
+
+
+def test_a_thing_without_effect_is_given_up_for_the_battle(
+    make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, pilot = in_battle(make)
+    places = environment.profile.memory
+    for name, data in (("wNumItems", bytes([1])), ("wItems", bytes([SALVE, 3, 0xFF]))):
+        field = places[name]
+        for offset, byte in enumerate(data):
+            environment.emulator.memory[field.bank, field.address + offset] = byte
+    environment._read_state()
+    assert environment.state.party.hp_share == 1.0
+    insist(monkeypatch, Plan(ITEM, SALVE, 0, "use"))
+    pilot.memory.battle_plan = []
+    used = 0
+    for _ in range(2 * MOST_STEPS):
+        decision = pilot.act()
+        used += decision.action == Action.A and decision.reason == "use"
+        environment.advance(decision.action)
+        if ITEM in pilot.memory.battle_failed:
+            break
+    assert used > 0
+    assert pilot.memory.battle_failed == [ITEM]
+    play_out(environment, pilot)
+
+
+def test_a_move_that_the_game_refuses_is_given_up_for_the_battle(
+    make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The game shows the list again: here a move without points, as with one that is disabled."""
+    environment, pilot = in_battle(make)
+    battle = environment.state.battle
+    assert battle is not None and battle.own is not None
+    assert sum(move > 0 for move in battle.own.moves) >= 2
+    monkeypatch.setattr(Tactician, "ranked", lambda self, own, foe: [0, 1])
+    insist(monkeypatch, Plan(MOVE, 0, why="fight"))
+    pilot.memory.battle_plan = []
+    points = environment.profile.memory["wBattleMonPP"]
+    environment.emulator.memory[points.bank, points.address] = 0
+    environment._read_state()
+    refused = f"{MOVE}/{battle.own.moves[0]}"
+    for _ in range(MOST_STEPS):
+        environment.advance(pilot.act().action)
+        if refused in pilot.memory.battle_failed:
+            break
+    assert refused in pilot.memory.battle_failed
+    play_out(environment, pilot)
+
+
+def test_a_move_that_only_missed_is_not_given_up() -> None:
+    """The same points and hit points after a turn are no refusal; the list's coming back at once is."""
+    memory, settings = PilotMemory(), PilotSettings(confirm_tries=2)
+    seen = [pages.in_vain(memory, settings, "move/1", [10, 20, 20]) for _ in range(2)]
+    memory.confirmed.clear()
+    seen += [pages.in_vain(memory, settings, "move/1", [10, 20, 20]) for _ in range(2)]
+    assert not any(seen)
+    assert pages.in_vain(memory, settings, "move/1", [10, 20, 20])
+
+
+def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(make: MakeEnvironment) -> None:
+    """A thing that heals, for whom nothing ails: the game says that it has no effect."""
+    environment = make(observation_type="state", max_steps_per_episode=4000)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=3)
+    pilot.reset(3)
+    while not environment.state.party.members or environment.state.phase is not Phase.FREE:
+        environment.advance(pilot.act().action)
+    places = environment.profile.memory
+    for name, data in (("wNumItems", bytes([1])), ("wItems", bytes([SALVE, 3, 0xFF]))):
+        field = places[name]
+        for offset, byte in enumerate(data):
+            environment.emulator.memory[field.bank, field.address + offset] = byte
+    environment._read_state()
+    memory = pilot.memory
+    environment.advance(Action.START)
+    state = environment.state
+    MenuTasks(environment).begin(USE, SALVE, 0, state, memory)
+    memory.path = []
+    memory.goal = Goal(MENU, "use it", state.map_id, "use it", 0.9)
+    first, used = environment.steps, 0
+    while memory.task:
+        decision = pilot.act()
+        used += decision.reason == "party place 1"
+        environment.advance(decision.action)
+        assert environment.steps - first < 2 * MOST_STEPS
+    assert used > 0
+    assert memory.tries["use it"] >= pilot.settings.goal_tries
+    while environment.state.phase is not Phase.FREE:
+        environment.advance(pilot.act().action)
+        assert environment.steps - first < 3 * MOST_STEPS
+
+
+def test_a_page_that_never_changes_is_left_by_anything_at_all() -> None:
+    settings = PilotSettings(page_steps=20)
+    memory = PilotMemory(task=["use", 1, 0, 1], shopping=[[1, 2]], goal=Goal(MENU, "job", 1, "job", 0.9))
+    memory.page_still = settings.page_steps
+    pressed = []
+    for _ in range(40):
+        pressed.append(pages.leave(memory, settings).action)
+        memory.page_still += 1
+    assert (memory.task, memory.shopping) == ([], [])
+    assert memory.tries["job"] == settings.goal_tries
+    assert pressed[0] == Action.B
+    assert len(set(pressed)) > 3
