@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Milestone, Target
-from pkmn_pyboy.pilot import strength
 from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.damage import BattleTables
+from pkmn_pyboy.pilot.readiness import Readiness
 from pkmn_pyboy.pilot.roads import hour_of, usable_moves
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import FieldMove
+from pkmn_pyboy.state.game_state import PartyMember
 from pkmn_pyboy.world.records import time_of_day
 from pkmn_pyboy.world.table_records import WildTable
 from pkmncli.errors import ConfigurationError
@@ -20,19 +21,16 @@ from pkmncli.errors import ConfigurationError
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
-MILESTONE, ERRAND, TEACH, CATCH, TRAIN, HEAL = "milestone", "errand", "teach", "catch", "train", "heal"
+MILESTONE, ERRAND, TEACH, CATCH = "milestone", "errand", "teach", "catch"
+TRAIN, RIVAL, BUY, HEAL = "train", "rival", "buy", "heal"
 """Kinds of goals."""
 
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
 _BADGES_EACH = 8
 _DEPTH = 24
-_KEPT_FORECASTS = 2048
-_STRONG_ENOUGH = 1.1
-_GROWTH = 4
-_ENOUGH_ABOVE = 6
 _TIMES = range(3)
-_OUTSIDE = (CATCH, TRAIN)
-_WORTH_CATCHING, _ABOUT_AS_GOOD = 0.25, 0.1
+_MILESTONES_AHEAD = 8
+_OUTSIDE = (CATCH, TRAIN, RIVAL, BUY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,9 @@ class PlannedGoal:
     number: int = 0
     member: int = 0
     foes: tuple[tuple[int, int], ...] = ()
-    """Trainers that TRAIN is for."""
+    """Trainers that it is for."""
+    buys: tuple[tuple[int, int], ...] = ()
+    """Of BUY: things, and how many there should be."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
     case: int = -1
@@ -87,11 +87,10 @@ class GoalOrientedPlanner:
         self._environment = environment
         self._partner = settings.partner
         self._providers: dict[str, frozenset[str]] = {}
-        self.care = settings.care
-        """Factor on the damage that trainers are expected to do; a pilot raises it when it has lost."""
         self.put_off: frozenset[str] = frozenset()
         """Errands that come after the others of the same goal, while there are others."""
-        self._forecasts: dict[object, strength.Forecast] = {}
+        self._learners_key: object = None
+        self._learners: tuple[int, ...] = ()
         self._goals: Mapping[str, Milestone] = {}
         if environment is None:
             return
@@ -102,8 +101,10 @@ class GoalOrientedPlanner:
         most = max((len(target.choices) for target in targets), default=0)
         if self._partner > most:
             raise ConfigurationError(f"setting 'partner' = {self._partner}: {profile.name} has {most} to choose among")
-        self._tables = BattleTables(environment.cartridge)
-        self._book = strength.TrainerBook(environment.cartridge, self._tables)
+        self.tables = BattleTables(environment.cartridge)
+        """Moves, types and species of the image."""
+        self.readiness = Readiness(environment, settings, self.tables)
+        """Whether the party is strong enough, and what to do about it."""
 
     def current(self) -> PlannedGoal | None:
         """What to do now; None when all is reached."""
@@ -155,6 +156,32 @@ class GoalOrientedPlanner:
         wanted = (number for goal in self.goals() if goal.key in self._goals for number in self._goals[goal.key].catch)
         return tuple(dict.fromkeys(number for number in wanted if number not in there))
 
+    def learners_to_come(self) -> tuple[int, ...]:
+        """Return the species that can learn a field move of the next milestones which nobody in the party can."""
+        environment = self._environment
+        if environment is None:
+            return ()
+        tracker, members = environment.milestones, environment.state.party.members
+        key = (tracker.count, tuple((one.species, one.moves) for one in members))
+        if key != self._learners_key:
+            ahead = [
+                one
+                for one, step in zip(tracker.milestones, tracker.steps, strict=True)
+                if step < 0 and not one.optional
+            ][:_MILESTONES_AHEAD]
+            moves = {name for goal in ahead for name in goal.requires.field_moves}
+            missing = [move for move in map(environment.profile.field_moves.__getitem__, sorted(moves))
+                       if not any(self._can_use(one, move) for one in members)]  # fmt: skip
+            found = (one for move in missing for one in self.tables.species if self.learns(one, move))
+            self._learners_key, self._learners = key, tuple(dict.fromkeys(found)) if members else ()
+        return self._learners
+
+    def _can_use(self, member: PartyMember, move: FieldMove) -> bool:
+        """Whether a member knows a field move, or could be taught it."""
+        kept = {one.move for one in self._environment.profile.field_moves.values()} if self._environment else set()
+        able = not kept.issuperset(member.moves) and self.learns(member.species, move)
+        return not member.egg and (move.move in member.moves or able)
+
     def supplies(self) -> dict[int, int]:
         """Return how many of which items should be carried for the goals worked on now."""
         wanted: dict[int, int] = {}
@@ -188,7 +215,9 @@ class GoalOrientedPlanner:
             self._expand(needed, ERRAND, bag, found, below)
         elif needed is not None and not (needed.kind in _OUTSIDE and self._locked_in()):
             parents = tuple(one.key for one in found)
-            found.append(replace(needed, key=f"{needed.kind}/{needed.number}", target=target, parents=parents))
+            found.append(
+                replace(needed, key=f"{needed.kind}/{needed.number}", target=needed.target or target, parents=parents)
+            )
             waits = self._errand_for_hour(needed) if needed.kind == CATCH else None
             if waits is not None:
                 self._expand(waits, ERRAND, bag, found)
@@ -313,7 +342,7 @@ class GoalOrientedPlanner:
         most = max((member.level for member in members), default=0)
         if members and most < requires.min_level:
             title = f"train to level {requires.min_level}"
-            return PlannedGoal(TRAIN, "", title, number=requires.min_level, member=self._strongest())
+            return PlannedGoal(TRAIN, "", title, number=requires.min_level, member=self.readiness.strongest())
         trainers = [(foe.trainer_class, foe.number) for foe in requires.foes if foe.event < 0 or self._flag(foe.event)]
         return self.training_for(trainers) if members and trainers else None
 
@@ -351,88 +380,36 @@ class GoalOrientedPlanner:
 
     def learns(self, species: int, move: FieldMove) -> bool:
         """Whether a species can be taught a field move."""
-        known = self._tables.species.get(species)
+        known = self.tables.species.get(species)
         return known is not None and move.machine in known.machines
 
     # Strength -------------------------------------------------------------------------------------------------
 
     def training_for(self, trainers: Sequence[tuple[int, int]]) -> PlannedGoal | None:
-        """Who should train for some trainers, and to which level, or HEAL; None when the party is strong enough.
+        """What makes the party strong enough for some trainers: TRAIN, RIVAL, CATCH, BUY or HEAL; None when it is.
 
         Args:
             trainers: class and number of each, fought one after the other.
         """
         environment = self._environment
-        if environment is None or environment.settings.knowledge == "seen":
+        plan = self.readiness.plan_for(trainers) if environment is not None else None
+        if environment is None or plan is None:
             return None
-        foes = [foe for trainer in trainers for foe in self._book.party(*trainer)]
-        party = strength.rested(self._tables, environment.state.party)
-        if not foes or not party:
-            return None
-        if self._forecast(party, foes).score >= _STRONG_ENOUGH:
-            as_it_is = strength.as_it_is(self._tables, environment.state.party)
-            if self._forecast(as_it_is, foes).score >= _STRONG_ENOUGH:
-                return None
-            return PlannedGoal(HEAL, "", "heal before the fight")
-        if max(member.level for member in party) >= max(foe.level for foe in foes) + _ENOUGH_ABOVE:
-            return None
-        places = [place for place, member in enumerate(environment.state.party.members) if not member.egg]
-        most = max(member.level for member in party)
-        best = (-1.0, 0, 0)
-        for index, one in enumerate(party):
-            levels = max(_GROWTH, most - one.level)
-            later = [strength.grown(member, levels) if place == index else member for place, member in enumerate(party)]
-            score = self._forecast(later, foes).score
-            best = max(best, (round(score, 1), one.level**3 - (one.level + levels) ** 3, index))
-        level = party[best[2]].level + 1
-        member = places[best[2]]
-        return PlannedGoal(TRAIN, "", f"train to level {level}", number=level, member=member, foes=tuple(trainers))
-
-    def _forecast(self, party: Sequence[Combatant], foes: Sequence[Combatant]) -> strength.Forecast:
-        """How a battle should go; the same question is answered once."""
-        key = (tuple(party), tuple(foes), self.care)
-        found = self._forecasts.get(key)
-        if found is None:
-            if len(self._forecasts) >= _KEPT_FORECASTS:
-                self._forecasts.clear()
-            found = self._forecasts[key] = strength.forecast(self._tables, party, foes, self.care)
-        return found
-
-    def recruits_for(self, trainers: Sequence[tuple[int, int]], species: Iterable[int]) -> tuple[int, ...]:
-        """Of some species those that would turn the battle against trainers where training alone does not.
-
-        Args:
-            trainers: class and number of each.
-            species: who could be caught.
-        """
-        environment = self._environment
-        if environment is None:
-            return ()
-        foes = [foe for trainer in trainers for foe in self._book.party(*trainer)]
-        party = strength.rested(self._tables, environment.state.party)
-        if not foes or not party:
-            return ()
-        most = max(member.level for member in party)
-        trained = max(
-            self._forecast(
-                [strength.grown(member, _GROWTH) if place == index else member for place, member in enumerate(party)],
-                foes,
-            ).score
-            for index in range(len(party))
-        )
-        scores = {
-            number: self._forecast([*party, self._book.foe(most, number)], foes).score
-            for number in sorted(set(species))
-        }
-        best = max(scores.values(), default=0.0)
-        if best < trained + _WORTH_CATCHING:
-            return ()
-        return tuple(number for number, score in scores.items() if score >= best - _ABOUT_AS_GOOD)
-
-    def _strongest(self) -> int:
-        environment = self._environment
-        members = environment.state.party.members if environment is not None else ()
-        return max(range(len(members)), key=lambda place: (not members[place].egg, members[place].level), default=0)
+        names = environment.profile.names
+        if plan.kind == TRAIN:
+            member, title = max(self.readiness.place_of(plan), 0), f"train to level {plan.level}"
+            return PlannedGoal(TRAIN, "", title, number=plan.level, member=member, foes=plan.foes)
+        if plan.kind == CATCH:
+            called = names.species.get(plan.species[0], f"species {plan.species[0]}")
+            return PlannedGoal(CATCH, "", f"catch {called} for the next fights", species=plan.species, foes=plan.foes)
+        if plan.kind == RIVAL:
+            target = Target(plan.ground, person=plan.person)
+            member = max(self.readiness.place_of(plan), 0)
+            return PlannedGoal(RIVAL, "", "fight a trainer on the way", target=target, member=member, foes=plan.foes)
+        if plan.kind == BUY:
+            called = ", ".join(names.items.get(item, f"item {item}") for item, _ in plan.buys)
+            return PlannedGoal(BUY, "", f"buy {called}", foes=plan.foes, buys=plan.buys)
+        return PlannedGoal(HEAL, "", "heal before the fight", foes=plan.foes)
 
     # Badges ---------------------------------------------------------------------------------------------------
 

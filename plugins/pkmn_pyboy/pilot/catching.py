@@ -1,37 +1,98 @@
-"""Catching what is needed: who would do, on which of the maps seen it lives, and the way there."""
+"""Catching what is needed: who would do, on which ground it lives at this hour, the balls for it, and the way there."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
-from pkmn_pyboy.milestones import Target
-from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.roads import Roads
+from pkmn_pyboy.pilot.grounds import Ground, Grounds, species_on
+from pkmn_pyboy.pilot.memory import Goal, PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.shopping import Shopping
+from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.goals import Goal
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+FightOn = Callable[[int, str, str, str, GameState, PilotMemory, Surroundings], Goal | None]
+Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
+
+_PASS_STEPS = 20
+_MOST_WAYS = 12
 
 
-def hunting_ground(
-    cartridge: Cartridge, species: Collection[int], state: GameState, roads: Roads, memory: PilotMemory
-) -> Target | None:
-    """The nearest map seen, this one included, where one of some species lives in the grass; None where none does.
+class Hunting:
+    """Chooses where to catch.
 
     Args:
-        cartridge: says who lives where.
-        species: who would do; any where it is empty.
-        state: where the player is.
-        roads: how far it is.
-        memory: which maps were seen.
+        environment: the game.
+        settings: whether it buys.
+        grounds: who lives where, and how far that is.
+        shopping: where balls are sold.
+        fight_on: fights on a ground, or goes there.
+        fights: fights in the nearest grass, where nothing is known.
     """
-    seen = {state.map_id, *(int(map_id) for map_id in memory.visits)}
-    grounds = [
-        map_id
-        for map_id in sorted(seen)
-        for table in cartridge.wild_on(map_id)
-        if not table.water and (not species or any(slot.species in species for slots in table.slots for slot in slots))
-    ]
-    if state.map_id in grounds:
-        return Target(state.map_id)
-    route = roads.route(Goal(dict.fromkeys(grounds)), state, memory) if grounds else None
-    return Target(route.goal.map_id) if route is not None else None
+
+    def __init__(
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        grounds: Grounds,
+        shopping: Shopping,
+        fight_on: FightOn,
+        fights: Fights,
+    ) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._grounds = grounds
+        self._shopping = shopping
+        self._fight_on = fight_on
+        self._fights = fights
+
+    def hunt(
+        self,
+        species: Collection[int],
+        key: str,
+        why: str,
+        state: GameState,
+        memory: PilotMemory,
+        around: Surroundings,
+    ) -> Goal | None:
+        """A goal that leads to one of some species, any where there is none named; balls are bought first."""
+        memory.catch_wish = list(species) or [0]
+        if not state.balls:
+            bought = self._shopping.for_balls(state, memory, around)
+            if bought is not None:
+                return bought
+        if self._environment.settings.knowledge == "seen" or not species:
+            return self._fights(key, why, state, memory, around)
+        wish = ",".join(str(one) for one in sorted(species)[:_MOST_WAYS])
+        known = self._grounds.known(memory)
+        fixed = memory.hunt.get(wish)
+        ground = next((one for one in known if one.key == fixed), None)
+        if ground is None:
+            ground = self.ground(species, state, memory)
+            memory.hunt = {wish: ground.key} if ground is not None else {}
+        if ground is None:
+            return None
+        return self._fight_on(ground.map_id, ground.on, key, why, state, memory, around)
+
+    def ground(self, species: Collection[int], state: GameState, memory: PilotMemory) -> Ground | None:
+        """Where one of some species is met in the fewest steps at the hour that it is, the way there counted."""
+        options = []
+        for ground in self._grounds.known(memory):
+            chance = sum(one[0] for number, one in species_on(ground, 1).items() if number in species)
+            if chance:
+                options.append(((ground.looking_steps + _PASS_STEPS) * 100 / chance, ground.map_id, ground))
+        best: tuple[float, Ground] | None = None
+        looked = 0
+        seen = {state.map_id, *(int(name) for name in memory.visits)}
+        for steps, map_id, ground in sorted(options, key=lambda one: (one[1] not in seen, *one[:2])):
+            if (best is not None and steps >= best[0]) or looked >= _MOST_WAYS:
+                continue
+            looked += 1
+            way = self._grounds.way(map_id, state, memory)
+            if way is not None and (best is None or steps + way < best[0]):
+                best = (steps + way, ground)
+        return best[1] if best is not None else None

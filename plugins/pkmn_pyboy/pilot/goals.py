@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy import planner
 from pkmn_pyboy.navigation.people import ITEM
 from pkmn_pyboy.pilot import menu_tasks
-from pkmn_pyboy.pilot.catching import hunting_ground
+from pkmn_pyboy.pilot.catching import Hunting
 from pkmn_pyboy.pilot.exploring import Explorer
+from pkmn_pyboy.pilot.grounds import Grounds
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import MENU, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
+from pkmn_pyboy.pilot.options import KnownCosts
 from pkmn_pyboy.pilot.radio import RadioTuner
+from pkmn_pyboy.pilot.readiness import Plan
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.pilot.training import Training
 from pkmn_pyboy.pilot.wishes import Wishes
-from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
-from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.planner import GoalOrientedPlanner
+from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
 from pkmn_pyboy.world.cartridge import Cartridge
 
 if TYPE_CHECKING:
@@ -57,19 +61,19 @@ class GoalChooser:
         self._healing = Healing(environment, settings, self._objectives, roads, tasks)
         self._explorer = Explorer(environment, settings, self._objectives, roads, self._healing.is_weak)
         self._shopping = Shopping(environment, settings, cartridge, self._objectives, roads)
-        self._cartridge = cartridge
         self._radio = RadioTuner(environment)
         self._planner = GoalOrientedPlanner(environment, settings)
+        readiness = self._planner.readiness
+        grounds = Grounds(
+            environment, settings, cartridge, roads, readiness.growth, readiness.forecaster, self._planner.tables
+        )
+        self._costs = KnownCosts(environment, settings, cartridge, grounds, roads, self._healing, self._shopping)
         self._training = Training(
-            environment,
-            settings,
-            cartridge,
-            self._objectives,
-            roads,
-            self._healing,
-            self._planner,
-            self._job,
-            self._shopping.choose,
+            environment, settings, self._objectives, roads, self._healing, self._planner, self._costs, self._job,
+            self._hunt,
+        )  # fmt: skip
+        self._hunting = Hunting(
+            environment, settings, grounds, self._shopping, self._training.fight_on, self._training.fights
         )
         self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
 
@@ -94,9 +98,9 @@ class GoalChooser:
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The goal to walk for now; nothing where there is nothing to do."""
-        self._planner.care = self._settings.care + _CARE_BY_LOSS * memory.losses
         if memory.heal_anyway and any(key.startswith("heal/") for key in memory.tries):
             memory.heal_anyway = False
+        self._remember(memory)
         return (
             self._wishes.choose(state, memory, around)
             or self._healing.choose(state, memory, around, anyway=memory.heal_anyway)
@@ -106,6 +110,31 @@ class GoalChooser:
             or self._planned(state, memory, around)
             or self._explorer.choose(state, memory, around)
         )
+
+    def _remember(self, memory: PilotMemory) -> None:
+        """Lets the planner go on from what is remembered of this episode."""
+        readiness = self._planner.readiness
+        readiness.costs = self._costs
+        readiness.care = self._settings.care + _CARE_BY_LOSS * memory.losses
+        readiness.losses = memory.losses
+        self._costs.memory = memory
+
+        def keep(plan: dict[str, Any]) -> None:
+            memory.training = plan
+
+        readiness.load, readiness.keep = (lambda: memory.training), keep
+        plan = Plan.from_json(memory.training)
+        wanted = self._planner.supplies()
+        if plan is not None and plan.kind == planner.BUY:
+            wanted |= dict(plan.buys)
+        memory.supplies = [[item, count] for item, count in wanted.items()]
+
+    def _met_on_the_way(self, state: GameState) -> tuple[int, ...]:
+        """Species that are worth a ball when they are met, as a field move to come needs one of them."""
+        room = PARTY_PLACES - self._environment.milestones.party_room
+        if self._settings.catch == "none" or not state.balls or state.party.count >= room:
+            return ()
+        return self._planner.learners_to_come()
 
     def _pick_up(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """A thing that lies near enough."""
@@ -126,34 +155,44 @@ class GoalChooser:
 
     def _planned(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         goal = self._planner.current()
-        memory.catch_wish = list(goal.species or (0,)) if goal is not None and goal.kind == planner.CATCH else []
-        memory.catch_wish += self._planner.species_to_catch()
+        memory.catch_wish = [*self._planner.species_to_catch(), *self._met_on_the_way(state)]
         if goal is None:
             return None
         if goal.kind == planner.TEACH:
             return self._job(menu_tasks.TEACH, goal.number, goal.member, goal.title, state, memory)
-        if goal.kind == planner.TRAIN:
-            return self._training.train(goal, state, memory, around)
+        if goal.kind in (planner.TRAIN, planner.CATCH, planner.RIVAL):
+            return self._training.follow(goal, state, memory, around)
+        if goal.kind == planner.BUY:
+            found = self._shopping.choose(state, memory, around)
+            if found is not None:
+                return found
+            # It can't be bought: the fight is tried without, or another way is found later.
+            memory.training = {}
         if goal.kind == planner.HEAL:
             found = self._healing.choose(state, memory, around, anyway=True)
             if found is not None:
                 return found
+        if goal.kind in (planner.HEAL, planner.BUY):
             goal = self._planner.goals()[-2]
-        if goal.kind == planner.CATCH:
-            return self._hunt(goal, state, memory, around)
+        first = self._training.lead_on(state, memory)
+        if first is not None:
+            return first
         if goal.target is None:
             return None
         why = f"goal {goal.key}"
         found = self._objectives.goal_for(goal.target, goal.tries_key, why, state, memory, around)
         return self._radio.first(goal.target, found, memory, self._settings.goal_tries)
 
-    def _hunt(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        ground = None
-        if self._environment.settings.knowledge != "seen":
-            ground = hunting_ground(self._cartridge, goal.species, state, self._roads, memory)
-        if ground is None or ground.map_id == state.map_id:
-            return self._training.fights(goal.key, goal.title, state, memory, around)
-        return self._objectives.towards(ground, goal.title, state, memory, around)
+    def _hunt(
+        self,
+        species: Collection[int],
+        key: str,
+        why: str,
+        state: GameState,
+        memory: PilotMemory,
+        around: Surroundings,
+    ) -> Goal | None:
+        return self._hunting.hunt(species, key, why, state, memory, around)
 
     def _job(
         self, kind: str, number: int, place: int, title: str, state: GameState, memory: PilotMemory

@@ -64,7 +64,7 @@ class Healing:
             return cure
         if not anyway and not self.is_weak(state):
             return None
-        goal = self._healers(memory)
+        goal = self.healers(memory)
         key: Key = ("heal", len(memory.healers), *sorted(goal.ends))
         route = self._roads.plan(key, goal, state, memory)
         steps = route.cost if route is not None else None
@@ -84,7 +84,7 @@ class Healing:
             or self._from_bag(state, memory)
         )
 
-    def _healers(self, memory: PilotMemory) -> goals.Goal:
+    def healers(self, memory: PilotMemory) -> goals.Goal:
         """Where someone healed before, healers that are known, and maps that should have one."""
         ends: dict[int, goals.Ends | None] = dict.fromkeys(
             map_id for map_id in self._healer_maps if self._roads.world.map(map_id) is not None

@@ -12,6 +12,9 @@ TILE, EXIT, TALK, PACE, MENU, LOOK, PUSH = "tile", "exit", "talk", "pace", "menu
 """Kinds of goals: stand on a tile, leave by an exit, speak to someone or read something, walk about in the grass, open
 the menu for a job, see what lies beyond a tile, push a boulder to a tile."""
 
+GRASS, FLOOR, WATER = "grass", "floor", "water"
+"""What PACE walks about on: grass, any floor (of a cave), water."""
+
 
 @dataclass(slots=True)
 class Goal:
@@ -28,6 +31,8 @@ class Goal:
     """Direction to face and press A in on the tile, -1 for none; that in which someone is addressed, -1 for any."""
     person: int = 0
     exit: str = ""
+    on: str = GRASS
+    """Of PACE: where to walk about."""
 
 
 @dataclass(slots=True)
@@ -89,6 +94,15 @@ class PilotMemory:
     """Class and number of the trainer who won the latest battle."""
     losses: int = 0
     """Battles lost since the latest milestone: the foes are taken to be that much stronger than they look."""
+    training: dict[str, Any] = field(default_factory=dict)
+    """How the party is to become strong enough for the next trainers; see
+    :class:`~pkmn_pyboy.pilot.readiness.Plan`. It stands until it is done, or did not work."""
+    poor_grounds: dict[str, int] = field(default_factory=dict)
+    """Grounds that did not bring what was hoped for, with the step from which on they may be tried again."""
+    hunt: dict[str, str] = field(default_factory=dict)
+    """The ground on which some species are hunted, which stays the same until one is caught."""
+    supplies: list[list[int]] = field(default_factory=list)
+    """Things that should be in the bag before the next fights: item, and how many."""
     route: list[list[int]] = field(default_factory=list)
     """Legs of the way to where it wants to go: map, the leg's last column and row, press (-1 for none), next map."""
     route_key: list[int | str] = field(default_factory=list)
@@ -248,4 +262,4 @@ class PilotMemory:
 def _copy(value: Any) -> Any:
     if isinstance(value, list):
         return [_copy(item) for item in value]
-    return dict(value) if isinstance(value, Mapping) else value
+    return {name: _copy(item) for name, item in value.items()} if isinstance(value, Mapping) else value

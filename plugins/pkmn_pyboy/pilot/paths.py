@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pkmn_pyboy.navigation.grid import PRESSES
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import GRASS, PilotMemory
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmncli.api import Action
 
@@ -37,10 +37,11 @@ def one_step(around: Surroundings) -> list[list[int]]:
 
 
 def pace(memory: PilotMemory, around: Surroundings) -> list[list[int]]:
-    """A step to another tile of grass, or the way to the nearest one."""
-    grid, search, grass = around.grid, around.walk, around.rules.grass
-    beside = [cell for cell, _ in search.first_moves() if grid.tiles[cell] in grass]
-    nearest = search.nearest((beside[memory.draw(len(beside))],)) if beside else around.nearest_grass()
+    """A step to another tile of the ground where fights are looked for, or the way to the nearest one."""
+    search = around.walk
+    on = memory.goal.on if memory.goal is not None else GRASS
+    beside = [cell for cell, _ in search.first_moves() if around.is_ground(cell, on)]
+    nearest = search.nearest((beside[memory.draw(len(beside))],)) if beside else around.nearest_ground(on)
     if nearest is None:
         return []
-    return [[*grid.tile_of(place), int(PRESSES[direction])] for place, direction in search.path(nearest[0])]
+    return presses(search.path(nearest[0]), memory.faced, around)

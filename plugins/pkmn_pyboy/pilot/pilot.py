@@ -11,7 +11,7 @@ from pkmn_pyboy.pilot.battle import Fighter
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.learning import MoveLearner
-from pkmn_pyboy.pilot.memory import MENU, PilotMemory
+from pkmn_pyboy.pilot.memory import FLOOR, GRASS, MENU, WATER, PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
@@ -179,8 +179,17 @@ class RulesPilot:
         lead = state.party.lead
         if memory.lost and phase is Phase.FREE and lead is not None:
             memory.lost = False
+            self._learn_from_loss(lead.level, memory)
+
+    def _learn_from_loss(self, level: int, memory: PilotMemory) -> None:
+        """A trainer who won is met again, stronger; where wild Pokemon won, it does not fight for a while."""
+        if memory.nemesis or self.seen is not None or "wOtherTrainerID" not in self._environment.profile.memory:
             memory.losses += 1
-            memory.train_to = lead.level + self.settings.train_levels
+            memory.train_to = level + self.settings.train_levels
+            return
+        until = self._environment.steps + self.settings.poor_ground_steps
+        memory.poor_grounds |= {f"{memory.map_id}/{on}": until for on in (GRASS, FLOOR, WATER)}
+        memory.training, memory.hunt = {}, {}
 
     @staticmethod
     def _is_to_tune(memory: PilotMemory) -> bool:

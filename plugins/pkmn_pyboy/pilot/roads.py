@@ -81,6 +81,10 @@ class Roads:
         route = self._planner.route(start, goal, able, avoid=avoid)
         return route if route is not None or not avoid else self._planner.route(start, goal, able)
 
+    def route_from(self, start: Place, goal: Goal | int) -> Route | None:
+        """The cheapest way from somewhere else."""
+        return self._planner.route(start, goal, abilities(self._environment))
+
     def of_kind(self, kind: str, memory: PilotMemory) -> Goal:
         """All of a kind that are known: ``grass``, ``healer``, ``shop``, ``unseen`` exits and the like."""
         visited = {int(map_id) for map_id in memory.visits}

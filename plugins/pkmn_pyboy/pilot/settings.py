@@ -67,6 +67,9 @@ class PilotSettings(BaseModel):
         "something or has lost a battle, or whenever it has few.",
     )
     shop_steps: int = Field(default=60, ge=0, description="Steps of the way to a clerk that it goes to buy something.")
+    supply_steps: int = Field(
+        default=400, ge=0, description="The same where the next fights, or a milestone, want something from there."
+    )
     balls_wanted: int = Field(default=3, ge=0, le=99, description="Balls that it likes to carry while it shops.")
     heal_items_wanted: int = Field(default=3, ge=0, le=99, description="Healing things that it likes to carry.")
     party_wanted: int = Field(default=3, ge=1, le=6, description="Party members beyond which it catches no new ones.")
@@ -134,7 +137,32 @@ class PilotSettings(BaseModel):
     map_cost: int = Field(
         default=30, ge=0, description="Tiles that an exit counts for, while it explores, each time that it was taken."
     )
-    train_steps: int = Field(default=150, ge=0, description="Steps of the way to better ground that it goes to train.")
+    train_steps: int = Field(default=600, ge=0, description="Steps of the way to better ground that it goes to train.")
+    train_most_steps: int = Field(
+        default=8000,
+        ge=100,
+        description="Steps in which a ground should bring the wanted level; it trains on none that takes longer.",
+    )
+    carrier_share: float = Field(
+        default=0.5,
+        ge=0.0,
+        le=1.0,
+        description="Share that the steps of a training count, against other ways to be ready, where the experience "
+        "goes to who will be worth most in the end: later fights would ask for it anyway.",
+    )
+    poor_ground_steps: int = Field(
+        default=1500,
+        ge=0,
+        description="Steps for which it keeps off a ground that did not pay, or where it lost.",
+    )
+    fight_steps: int = Field(default=7, ge=0, description="Steps that a battle takes beside its turns, as it reckons.")
+    turn_steps: int = Field(default=8, ge=1, description="Steps that a turn of a battle takes, as it reckons.")
+    margin: float = Field(
+        default=0.05,
+        ge=0.0,
+        le=1.0,
+        description="Share of the party's hit points that a forecast of the next fights must leave, or it grows first.",
+    )
     talk_cost: int = Field(default=12, ge=0, description="Tiles that talking to someone counts for, while it explores.")
     sign_cost: int = Field(default=60, ge=0, description="Tiles that reading a sign counts for, while it explores.")
     retry_cost: int = Field(default=60, ge=0, description="Tiles that each try before counts for, while it explores.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import pages
@@ -16,16 +17,18 @@ from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
 from pkmn_pyboy.world import goals
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.records import MapPerson, Role
+from pkmn_pyboy.world.route import Route
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 SURE, LIKELY = 0.9, 0.7
-_AGAIN_STEPS, _LOOK_AGAIN_STEPS = 600, 60
+_AGAIN_STEPS, _SUPPLIES_AGAIN_STEPS, _LOOK_AGAIN_STEPS = 600, 3000, 60
 _MOST_STEPS = 120
 _LEAST_MONEY = 200
 _HEAL_SHARE = 3
+_ANYWHERE = 1 << 16
 
 
 class Shopping:
@@ -57,13 +60,74 @@ class Shopping:
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The clerk of this map, or the way to a shop near by, if there is something to buy."""
-        wish = self._settings.shop if self._environment.settings.knowledge != "seen" else "never"
+        wish = self._wish
         if wish == "never" or state.money < _LEAST_MONEY or not state.party.members:
             return None
-        if wish == "needed" and not memory.losses and (not memory.catch_wish or state.balls):
+        supplies = bool(self._missing(memory))
+        if wish == "needed" and not supplies and not memory.losses and (not memory.catch_wish or state.balls):
             return None
         balls = wish == "always" or bool(memory.catch_wish)
-        return self._buy_here(balls, state, memory, around) or self._go(balls, state, memory, around)
+        far = self._settings.supply_steps if supplies else self._settings.shop_steps
+        return self._buy_here(balls, state, memory, around) or self._go(balls, far, state, memory, around)
+
+    def for_balls(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """The clerk who sells balls, or the way there, however far; None where there is none, or no money."""
+        if self._wish == "never" or not state.party.members:
+            return None
+        return self._buy_here(True, state, memory, around) or self._go(True, _ANYWHERE, state, memory, around)
+
+    def steps_to_balls(self, state: GameState, memory: PilotMemory) -> int | None:
+        """Steps to the nearest clerk who has a ball that can be paid; None without one."""
+        if self._wish == "never":
+            return None
+        route = self._route(self._sellers(set(self._environment.profile.item_uses.ball), state), state, memory)
+        return route.cost if route is not None else None
+
+    def nearest_heals(
+        self, state: GameState, memory: PilotMemory
+    ) -> tuple[int, tuple[tuple[int, int, int], ...]] | None:
+        """Steps to the nearest clerk with things that heal, and (item, hit points, price) of those that can be paid."""
+        heal = self._environment.profile.item_uses.heal
+        clerks = self._sellers(set(heal), state) if self._wish != "never" else {}
+        route = self._route(clerks, state, memory)
+        if route is None:
+            return None
+        goods = self._affordable(clerks[route.goal.map_id], set(heal), state)
+        return route.cost, tuple((item, heal[item], price) for item, price in goods.items())
+
+    @property
+    def _wish(self) -> str:
+        return self._settings.shop if self._environment.settings.knowledge != "seen" else "never"
+
+    def _sellers(self, items: set[int], state: GameState) -> dict[int, MapPerson]:
+        """Clerks, by map, with one of some things for the money that is there."""
+        return {map_id: clerk for map_id, clerk in self._all_clerks() if self._affordable(clerk, items, state)}
+
+    def _affordable(self, clerk: MapPerson, items: set[int], state: GameState) -> dict[int, int]:
+        """Prices of those of some things that a clerk has for the money that is there."""
+        shops, known = self._cartridge.shops, self._cartridge.items
+        goods = shops[clerk.shop] if 0 <= clerk.shop < len(shops) else ()
+        return {
+            item: known[item].price
+            for item in goods
+            if item in items and item in known and 0 < known[item].price <= state.money
+        }
+
+    def _route(self, clerks: Mapping[int, MapPerson], state: GameState, memory: PilotMemory) -> Route | None:
+        world = self._cartridge.world
+        ends = {}
+        for map_id, clerk in clerks.items():
+            there = world.map(map_id)
+            if there is not None:
+                ends[map_id] = goals.talk_ends(there, world.rules, clerk.x, clerk.y)
+        return self._roads.route(goals.Goal(ends), state, memory) if ends else None
+
+    def _missing(self, memory: PilotMemory) -> list[tuple[int, int]]:
+        """Supplies that are not in the bag yet."""
+        if not memory.supplies:
+            return []
+        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        return [(item, count) for item, count in memory.supplies if bag.count(item) < count]
 
     def _buy_here(self, balls: bool, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         here = state.map_id
@@ -73,29 +137,30 @@ class Shopping:
         person = next((one for one in around.people if one.number == clerk.number), None)
         if person is None or around.search.nearest(around.talk_ends(person.x, person.y)) is None:
             return None
-        wanted = self.wanted(clerk.shop, state, balls=balls)
+        wanted = self.wanted(clerk.shop, state, balls=balls, supplies=memory.supplies)
         if not wanted:
             return None
         memory.shopping = [[item, count] for item, count in wanted]
         memory.shop_steps = 0
-        memory.shopped[str(here)] = self._environment.steps + _AGAIN_STEPS
+        again = _AGAIN_STEPS if not self._missing(memory) else _SUPPLIES_AGAIN_STEPS
+        memory.shopped[str(here)] = self._environment.steps + again
         return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
 
-    def _go(self, balls: bool, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _go(self, balls: bool, far: int, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The way to the nearest shop that has something, if it is near enough."""
         here, steps = state.map_id, self._environment.steps
-        if memory.shops_far and memory.shops_far[0] == here and steps < memory.shops_far[1]:
+        if far < _ANYWHERE and memory.shops_far and memory.shops_far[0] == here and steps < memory.shops_far[1]:
             return None
         ends = {}
         for map_id, clerk in self._all_clerks():
             there = self._cartridge.world.map(map_id)
             if map_id == here or there is None or steps < memory.shopped.get(str(map_id), 0):
                 continue
-            if self.wanted(clerk.shop, state, balls=balls):
+            if self.wanted(clerk.shop, state, balls=balls, supplies=memory.supplies):
                 ends[map_id] = goals.talk_ends(there, self._cartridge.world.rules, clerk.x, clerk.y)
         key: Key = ("shop", *sorted(ends))
         route = self._roads.plan(key, goals.Goal(ends), state, memory) if ends else None
-        if route is None or route.cost > self._settings.shop_steps:
+        if route is None or route.cost > far:
             memory.shops_far = [here, steps + _LOOK_AGAIN_STEPS]
             return None
         return self._objectives.follow(key, goals.Goal(ends), "", "to the shop", state, memory, around)
@@ -107,8 +172,17 @@ class Shopping:
             self._clerks = tuple((map_id, clerk) for map_id, clerk in found if clerk is not None)
         return self._clerks
 
-    def wanted(self, shop: int, state: GameState, *, balls: bool = True) -> list[tuple[int, int]]:
-        """(item, how many there should be) of what this shop has and the player lacks, as far as the money goes."""
+    def wanted(
+        self, shop: int, state: GameState, *, balls: bool = True, supplies: Sequence[Sequence[int]] = ()
+    ) -> list[tuple[int, int]]:
+        """(item, how many there should be) of what this shop has and the player lacks, as far as the money goes.
+
+        Args:
+            shop: the shop's number.
+            state: the money, and the party.
+            balls: whether balls are wanted.
+            supplies: (item, how many) that should be there before anything else.
+        """
         shops, items = self._cartridge.shops, self._cartridge.items
         if not 0 <= shop < len(shops):
             return []
@@ -116,6 +190,13 @@ class Shopping:
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
         prices = {item: items[item].price for item in shops[shop] if item in items and items[item].price}
         money, found = state.money, []
+        for item, count in supplies:
+            number = min(count - bag.count(item), money // prices[item]) if item in prices else 0
+            if number > 0:
+                found.append((item, bag.count(item) + number))
+                money -= number * prices[item]
+        if found:
+            return found
         kinds = sorted((prices[item], item) for item in prices if balls and item in uses.ball)
         owned = sum(bag.balls.values())
         if kinds and owned < self._settings.balls_wanted and state.party.count < PARTY_PLACES:

@@ -1,17 +1,22 @@
-"""Is the party strong enough for the next trainers? Plays the battle out in expected damage, both sides at best."""
+"""How battles should go: played out in expected damage, both sides at best, with points, levels and things used."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pkmn_pyboy.pilot.damage import BattleTables, Combatant, guessed_stats
+from pkmn_pyboy.pilot.growth import Growth
 from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
 from pkmn_pyboy.state.game_state import Party
 from pkmn_pyboy.world.cartridge import Cartridge
 
 _DV = 8
 _MOST_TURNS = 60
+_KEPT = 4096
+_IN_NEED = 1.2
+"""A thing is used where so many blows would be the end, and gives more than so many."""
+_STRUGGLE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,21 @@ class Forecast:
         return 1.0 + self.left if self.won else self.beaten
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One against one: ``blows`` are (expected damage, move's place), the best first; ``threat`` is the foe's best."""
+
+    blows: tuple[tuple[float, int], ...]
+    threat: float
+    first: bool
+    """Whether the own one strikes first."""
+
+    @property
+    def best(self) -> float:
+        """The best blow, as if no points were ever used up."""
+        return self.blows[0][0] if self.blows else 0.0
+
+
 class TrainerBook:
     """Trainers' parties as the cartridge image has them.
 
@@ -39,14 +59,29 @@ class TrainerBook:
     def __init__(self, cartridge: Cartridge, tables: BattleTables) -> None:
         self._trainers = cartridge.trainers
         self._tables = tables
+        self._foes: dict[tuple[int, int, tuple[int, ...]], Combatant] = {}
 
     def party(self, trainer_class: int, number: int) -> tuple[Combatant, ...]:
         """The party of a trainer, both counted from 1; empty where the image doesn't tell."""
         trainer = self._trainers.get((trainer_class, number))
         return tuple(self.foe(one.level, one.species, one.moves) for one in trainer.party) if trainer else ()
 
+    def species(self, trainer_class: int, number: int) -> tuple[tuple[int, int], ...]:
+        """(species, level) of a trainer's party."""
+        trainer = self._trainers.get((trainer_class, number))
+        return tuple((one.species, one.level) for one in trainer.party) if trainer else ()
+
     def foe(self, level: int, species: int, moves: Sequence[int] = ()) -> Combatant:
         """A Pokemon of a level with middling values; without moves, those that it last learnt."""
+        key = (level, species, tuple(moves))
+        found = self._foes.get(key)
+        if found is None:
+            if len(self._foes) >= _KEPT:
+                self._foes.clear()
+            found = self._foes[key] = self._made(level, species, moves)
+        return found
+
+    def _made(self, level: int, species: int, moves: Sequence[int]) -> Combatant:
         known = self._tables.species.get(species)
         if known is None:
             return Combatant(level, 1, 1, 0, (), guessed_stats(level), tuple(moves), (1,) * len(moves))
@@ -56,59 +91,110 @@ class TrainerBook:
         base = (known.attack, known.defense, known.speed, known.special_attack, known.special_defense)
         hp = (known.hp + _DV) * 2 * level // 100 + level + 10
         stats = tuple((value + _DV) * 2 * level // 100 + 5 for value in base)
-        return Combatant(level, hp, hp, 0, known.types, stats, tuple(moves), (1,) * len(moves))
+        points = tuple(self._tables.moves[one].pp if one in self._tables.moves else 1 for one in moves)
+        return Combatant(level, hp, hp, 0, known.types, stats, tuple(moves), points)
 
 
-def forecast(tables: BattleTables, party: Sequence[Combatant], foes: Sequence[Combatant], care: float) -> Forecast:
-    """How a battle should go.
+class Forecaster:
+    """Plays battles out. Who does how much to whom is worked out once.
 
     Args:
         tables: moves and types.
-        party: who can fight, as they are.
-        foes: in their order.
-        care: factor on the foes' damage.
     """
-    own = [member for member in party if member.hp > 0]
-    hp = [float(member.hp) for member in own]
-    total = sum(member.max_hp for member in own) or 1
-    foes_total = sum(foe.max_hp for foe in foes) or 1
-    beaten = 0.0
-    for foe in foes:
-        foe_hp = float(foe.hp)
-        turns = 0
-        out = -1
-        while foe_hp > 0 and turns < _MOST_TURNS:
-            if out < 0 or hp[out] <= 0:
-                fresh = out >= 0
-                out = _best(tables, own, hp, foe)
-                if out < 0:
-                    return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
-                if fresh:
-                    turns += 1
-            mine = _best_damage(tables, own[out], foe)
-            theirs = care * tables.threat(foe, own[out])
-            if own[out].stats[2] >= foe.stats[2]:
-                foe_hp -= mine
-                if foe_hp > 0:
+
+    def __init__(self, tables: BattleTables) -> None:
+        self._tables = tables
+        self._pairs: dict[object, Pair] = {}
+        self._kept: dict[object, Forecast] = {}
+
+    def pair(self, own: Combatant, foe: Combatant) -> Pair:
+        """One against one."""
+        key = (own.level, own.stats, own.moves, own.types, own.max_hp,
+               foe.level, foe.stats, foe.moves, foe.types, foe.max_hp)  # fmt: skip
+        found = self._pairs.get(key)
+        if found is None:
+            if len(self._pairs) >= _KEPT:
+                self._pairs.clear()
+            blows = sorted(
+                ((self._tables.damage(own, move, foe), -place) for place, move in enumerate(own.moves) if move),
+                reverse=True,
+            )
+            found = self._pairs[key] = Pair(
+                tuple((blow, -place) for blow, place in blows if blow > 0),
+                self._tables.threat(foe, own),
+                own.stats[2] >= foe.stats[2],
+            )
+        return found
+
+    def forecast(
+        self, party: Sequence[Combatant], foes: Sequence[Combatant], care: float, heals: Sequence[int] = ()
+    ) -> Forecast:
+        """How a battle should go; the same question is answered once.
+
+        Args:
+            party: who can fight, as they are.
+            foes: in their order.
+            care: factor on the foes' damage.
+            heals: hit points that each thing in the bag gives back.
+        """
+        key = (tuple(party), tuple(foes), care, tuple(heals))
+        found = self._kept.get(key)
+        if found is None:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            found = self._kept[key] = self._play(party, foes, care, list(heals))
+        return found
+
+    def _play(self, party: Sequence[Combatant], foes: Sequence[Combatant], care: float, heals: list[int]) -> Forecast:
+        own = [member for member in party if member.hp > 0]
+        hp = [float(member.hp) for member in own]
+        points = [list(member.pp) for member in own]
+        total = sum(member.max_hp for member in own) or 1
+        foes_total = sum(foe.max_hp for foe in foes) or 1
+        heals.sort()
+        beaten = 0.0
+        for foe in foes:
+            pairs = [self.pair(member, foe) for member in own]
+            foe_hp = float(foe.hp)
+            turns = 0
+            out = -1
+            while foe_hp > 0 and turns < _MOST_TURNS:
+                if out < 0 or hp[out] <= 0:
+                    fresh = out >= 0
+                    out = _best(pairs, hp, points)
+                    if out < 0:
+                        return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
+                    if fresh:
+                        turns += 1
+                pair = pairs[out]
+                blow, place = next((one for one in pair.blows if points[out][one[1]] > 0), (_STRUGGLE, -1))
+                theirs = care * pair.threat
+                turns += 1
+                if heals and foe_hp > blow and _needs(hp[out], own[out].max_hp, theirs) and heals[-1] > theirs:
+                    wanted = own[out].max_hp - hp[out]
+                    heal = next((one for one in heals if one >= wanted), heals[-1])
+                    heals.remove(heal)
+                    hp[out] = min(hp[out] + heal, own[out].max_hp) - theirs
+                    continue
+                if place >= 0:
+                    points[out][place] -= 1
+                if pair.first:
+                    foe_hp -= blow
+                    if foe_hp > 0:
+                        hp[out] -= theirs
+                else:
                     hp[out] -= theirs
-            else:
-                hp[out] -= theirs
-                if hp[out] > 0:
-                    foe_hp -= mine
-            turns += 1
-        if foe_hp > 0:
-            return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
-        beaten += foe.hp
-    return Forecast(True, max(sum(max(value, 0.0) for value in hp) / total, 0.0), 1.0)
+                    if hp[out] > 0:
+                        foe_hp -= blow
+            if foe_hp > 0:
+                return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
+            beaten += foe.hp
+        return Forecast(True, max(sum(max(value, 0.0) for value in hp) / total, 0.0), 1.0)
 
 
-def rested(tables: BattleTables, party: Party) -> list[Combatant]:
+def rested(growth: Growth, party: Party) -> list[Combatant]:
     """The party as it is after a healer."""
-    return [
-        replace(tables.member(member), hp=member.max_hp, status=0, pp=(1,) * len(member.moves))
-        for member in party.members
-        if not member.egg
-    ]
+    return [growth.rested(member) for member in party.members if not member.egg]
 
 
 def as_it_is(tables: BattleTables, party: Party) -> list[Combatant]:
@@ -116,27 +202,16 @@ def as_it_is(tables: BattleTables, party: Party) -> list[Combatant]:
     return [tables.member(member) for member in party.members if not member.egg]
 
 
-def grown(member: Combatant, levels: int) -> Combatant:
-    """A member some levels later, its stats in proportion."""
-    share = (member.level + levels) / max(member.level, 1)
-    return replace(
-        member,
-        level=member.level + levels,
-        hp=int(member.max_hp * share),
-        max_hp=int(member.max_hp * share),
-        stats=tuple(int(value * share) for value in member.stats),
-    )
+def _needs(hp: float, most: int, theirs: float) -> bool:
+    """Whether a thing that heals is due."""
+    return hp <= _IN_NEED * theirs and hp < 0.6 * most
 
 
-def _best(tables: BattleTables, own: Sequence[Combatant], hp: Sequence[float], foe: Combatant) -> int:
-    """Who of those that stand does most against a foe before it falls."""
+def _best(pairs: Sequence[Pair], hp: Sequence[float], points: Sequence[Sequence[int]]) -> int:
+    """Who of those that stand does most against a foe before it falls; -1 for nobody."""
     best = (-1.0, -1)
-    for place, member in enumerate(own):
+    for place, pair in enumerate(pairs):
         if hp[place] > 0:
-            threat = max(tables.threat(foe, member), 0.5)
-            best = max(best, (min(hp[place] / threat, 8.0) * _best_damage(tables, member, foe), place))
+            blow = next((one[0] for one in pair.blows if points[place][one[1]] > 0), 0.0)
+            best = max(best, (min(hp[place] / max(pair.threat, 0.5), 8.0) * blow, place))
     return best[1]
-
-
-def _best_damage(tables: BattleTables, own: Combatant, foe: Combatant) -> float:
-    return max((tables.damage(own, move, foe) for move in own.moves if move), default=0.0)

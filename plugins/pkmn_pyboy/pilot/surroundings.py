@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.exits import UNKNOWN_MAP, Exit, ExitReader
-from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid, TileRules
+from pkmn_pyboy.navigation.grid import LAND, STEPS, WALL, GridReader, MapGrid, TileRules
+from pkmn_pyboy.navigation.grid import WATER as WATER_TILE
 from pkmn_pyboy.navigation.people import PeopleReader, Person
 from pkmn_pyboy.navigation.search import Moves, Openings, Search
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import GRASS, WATER, PilotMemory
 from pkmn_pyboy.pilot.roads import usable_moves
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
@@ -79,11 +80,21 @@ class Surroundings:
                 ends[grid.cell(*place)] = direction
         return ends
 
-    def nearest_grass(self) -> tuple[int, int] | None:
-        """The tile of grass, other than the player's own, that is walked to at the least cost, and that cost."""
-        grass = self.rules.grass
-        cells = {cell for cell, tile in enumerate(self.grid.tiles) if tile in grass}
-        return self.walk.nearest(cells - {self.walk.start})
+    def is_ground(self, cell: int, on: str) -> bool:
+        """Whether wild Pokemon are met on a tile: of grass, of the floor, or of water."""
+        return self.grid.tiles[cell] in self._ground_values(on) and cell not in self.warps
+
+    def _ground_values(self, on: str) -> frozenset[int]:
+        if on == GRASS:
+            return frozenset(self.rules.grass)
+        wanted = WATER_TILE if on == WATER else LAND
+        return frozenset(value for value, kind in enumerate(self.rules.kind) if kind == wanted)
+
+    def nearest_ground(self, on: str) -> tuple[int, int] | None:
+        """The tile of a ground, other than the player's own, that is reached at the least cost, and that cost."""
+        values = self._ground_values(on)
+        cells = {cell for cell, tile in enumerate(self.grid.tiles) if tile in values}
+        return self.walk.nearest(cells - self.warps - {self.walk.start})
 
     def behind_counter(self, person: Person) -> bool:
         """Whether a counter stands beside someone."""

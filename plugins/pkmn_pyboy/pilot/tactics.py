@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pkmn_pyboy.pilot.bag import Bag
@@ -102,8 +103,10 @@ class Tactician:
         best = self._tables.damage(own, own.moves[ranked[0]], foe) if ranked else 0.0
         kill = foe.hp / best if best > 0 else _NEVER
         fall = own.hp / threat if threat > 0 else _NEVER
+        leave = (self._relieve, self._run) if situation.training else (self._run, self._relieve)
         return (
-            self._run(situation, own, foe, kill, fall)
+            leave[0](situation, own, foe, kill, fall)
+            or leave[1](situation, own, foe, kill, fall)
             or self._switch(situation, foe, kill, fall)
             or self._item(situation, own, threat, kill)
             or self._status(situation, own, foe, kill, fall, threat)
@@ -148,8 +151,7 @@ class Tactician:
 
     def _standing(self, own: Combatant, foe: Combatant) -> float:
         """Turns that one lasts over the turns that it needs; more is better."""
-        best = max((self._tables.damage(own, move, foe) for move, left in zip(own.moves, own.pp, strict=True) if left),
-                   default=0.0)  # fmt: skip
+        best = self._best_hit(own, foe)
         threat = max(self._tables.threat(foe, own), 0.5)
         return min(own.hp / threat, 8.0) * max(best, 0.1) / max(foe.hp, 1)
 
@@ -168,9 +170,32 @@ class Tactician:
         weak = own.hp < self._settings.run_below * own.max_hp
         if weak and not (kill <= 1.0 and foe.level < own.level):
             return Plan(RUN, why="run: weak")
-        if kill >= _NEVER or (fall < 1.5 and kill > 2 * fall and not situation.training):
+        if kill >= _NEVER or _loses(own, foe, kill, fall):
             return Plan(RUN, why="run: too strong")
         return None
+
+    def _relieve(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
+        """In the wild, someone else for one who would lose: both gain experience."""
+        if situation.battle.kind != WILD or SWITCH in situation.failed or situation.switches >= _SWITCHES_A_BATTLE:
+            return None
+        if not situation.training and situation.may_run and own.stats[2] >= foe.stats[2]:
+            return None  # running is sure
+        if kill < _NEVER and not _loses(own, foe, kill, fall) and own.hp >= self._settings.run_below * own.max_hp:
+            return None
+        place = self.best_member(situation.party, foe, situation.place)
+        if place is None:
+            return None
+        other = self._tables.member(situation.party.members[place])
+        threat, hit = self._tables.threat(foe, other), self._best_hit(other, foe)
+        # whoever comes in takes a blow before its first move
+        left = other.hp - threat
+        if hit <= 0 or left <= 0 or _loses(replace(other, hp=int(left)), foe, foe.hp / hit, left / max(threat, 0.5)):
+            return None
+        return Plan(SWITCH, place, why="switch: one who can win")
+
+    def _best_hit(self, own: Combatant, foe: Combatant) -> float:
+        return max((self._tables.damage(own, move, foe) for move, left in zip(own.moves, own.pp, strict=True) if left),
+                   default=0.0)  # fmt: skip
 
     def _switch(self, situation: Situation, foe: Combatant, kill: float, fall: float) -> Plan | None:
         if SWITCH in situation.failed or situation.switches >= _SWITCHES_A_BATTLE or situation.battle.kind == WILD:
@@ -186,8 +211,7 @@ class Tactician:
         threat = self._tables.threat(foe, other)
         # Whoever comes in takes a blow before its first move.
         left = (other.hp - threat) / max(threat, 0.5)
-        hit = max((self._tables.damage(other, move, foe) for move, pp in zip(other.moves, other.pp, strict=True) if pp),
-                  default=0.0)  # fmt: skip
+        hit = self._best_hit(other, foe)
         if left <= 0 or hit <= 0:
             return None
         if min(left, 8.0) / max(foe.hp / hit, 0.1) >= max(_BETTER * stands, 1.0):
@@ -318,3 +342,9 @@ class Tactician:
             if fits:
                 return max(fits, key=lambda place: self._tables.damage(own, own.moves[place], foe))
         return None
+
+
+def _loses(own: Combatant, foe: Combatant, kill: float, fall: float) -> bool:
+    """Whether one should fall before the opponent does, whoever strikes first counted."""
+    blows = math.ceil(kill) - int(own.stats[2] >= foe.stats[2])
+    return blows >= fall

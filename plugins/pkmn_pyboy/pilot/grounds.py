@@ -1,0 +1,328 @@
+"""Where wild Pokemon are fought, and what that brings: experience, steps, hit points and points of moves a fight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.navigation.grid import WATER as WATER_TILE
+from pkmn_pyboy.pilot.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.growth import Growth
+from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
+from pkmn_pyboy.pilot.roads import Roads, hour_of, usable_moves
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.strength import Forecaster, TrainerBook
+from pkmn_pyboy.state.game_state import GameState, PartyMember
+from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.goals import Goal, on_map
+from pkmn_pyboy.world.records import DAY, Place, time_of_day
+from pkmn_pyboy.world.route import Route
+from pkmn_pyboy.world.table_records import Slot
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+NEVER = math.inf
+
+_CAVES = frozenset({4, 7})
+"""Kinds of maps on all of whose floor wild Pokemon live."""
+_RATE_OF = 256
+_LOOKING = 1.3
+"""Steps for each one that counts, as some only turn the player."""
+_SAFE_LOSS = 0.7
+"""Share of its hit points that a fighter may lose in one fight."""
+_FLIGHT_TURNS, _SWITCH_TURNS = 1.5, 1.0
+_RARE = 0.1
+_CARE_TO_REST = 1.2
+_LEAST_USED, _POINTS_USED = 0.2, 0.8
+"""Share of hit points, and of points, that is used up from one healer to the next."""
+_HEALING_STEPS = 15
+_STAGES = 4
+_TOO_STRONG_ABOVE, _MEAN_FIGHT_STEPS = 3, 25
+_MOST_SEEN, _MOST_UNSEEN = 7, 3
+_KEPT_YIELDS = 2048
+_MOST_ROUTES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A part of a map where one kind of table holds."""
+
+    map_id: int
+    on: str
+    """GRASS, FLOOR or WATER: what one walks about on."""
+    rate: int
+    """Chance of an encounter a step, out of 256."""
+    slots: tuple[Slot, ...]
+
+    @property
+    def key(self) -> str:
+        """Its name among what did not pay."""
+        return f"{self.map_id}/{self.on}"
+
+    @property
+    def looking_steps(self) -> float:
+        """Steps until an encounter."""
+        return _LOOKING * _RATE_OF / max(self.rate, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """What an encounter brings on average."""
+
+    experience: float
+    steps: float
+    hurt: float
+    """Hit points lost by whoever fights."""
+    points: float
+    """Points of moves used."""
+    worst: float
+    """Hit points that a fight costs at most, of those that are not rare."""
+
+
+class Grounds:
+    """Knows the grounds of the image, how far they are and what they bring.
+
+    Args:
+        environment: the game.
+        settings: how long fights take.
+        cartridge: who lives where, and how strong.
+        roads: how far it is.
+        growth: how members grow.
+        forecaster: who does how much to whom.
+        tables: what species are worth.
+    """
+
+    def __init__(
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        cartridge: Cartridge,
+        roads: Roads,
+        growth: Growth,
+        forecaster: Forecaster,
+        tables: BattleTables,
+    ) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._cartridge = cartridge
+        self._roads = roads
+        self._growth = growth
+        self._forecaster = forecaster
+        self._tables = tables
+        self._book = TrainerBook(cartridge, tables)
+        self._yields: dict[object, Yield] = {}
+        self._has: dict[tuple[int, bool], bool] = {}
+        self._ways: dict[object, Route | None] = {}
+        self._healer_ways: dict[object, int] = {}
+
+    # What there is --------------------------------------------------------------------------------------------
+
+    def known(self, memory: PilotMemory) -> list[Ground]:
+        """All grounds on which one can be, at the hour that it is; those that did not pay lately are left out."""
+        time, steps = self.time_of_day(), self._environment.steps
+        surf = "surf" in usable_moves(self._environment)
+        found = []
+        for table in self._cartridge.wild:
+            on = WATER if table.water else self._land(table.map_id)
+            if not on or (table.water and not (surf and self._holds(table.map_id, water=True))):
+                continue
+            rate = table.rates[min(time, len(table.rates) - 1)] if table.rates else 0
+            ground = Ground(table.map_id, on, rate, table.at(time))
+            if rate and ground.slots and memory.poor_grounds.get(ground.key, 0) <= steps:
+                found.append(ground)
+        return found
+
+    def time_of_day(self) -> int:
+        """By the game's clock; by day where it has none."""
+        hour = hour_of(self._environment)
+        return DAY if hour is None else time_of_day(hour)
+
+    def _land(self, map_id: int) -> str:
+        there = self._cartridge.world.map(map_id)
+        if there is None:
+            return ""
+        if there.kind in _CAVES:
+            return FLOOR
+        return GRASS if self._holds(map_id, water=False) else ""
+
+    def _holds(self, map_id: int, *, water: bool) -> bool:
+        """Whether a map has a tile of grass, or of water."""
+        found = self._has.get((map_id, water))
+        if found is None:
+            there, rules = self._cartridge.world.map(map_id), self._cartridge.world.rules
+            values = {value for value in range(_RATE_OF) if rules.kind[value] == WATER_TILE} if water else rules.grass
+            found = there is not None and any(value in values for value in there.grid.tiles)
+            self._has[map_id, water] = found
+        return found
+
+    # How far it is --------------------------------------------------------------------------------------------
+
+    def way(self, map_id: int, state: GameState, memory: PilotMemory) -> int | None:
+        """Steps to a map; None without a way."""
+        if map_id == state.map_id:
+            return 0
+        route = self._roads.route(on_map(map_id), state, memory)
+        if route is None:
+            return None
+        self._arrivals(map_id, route)
+        return route.cost
+
+    def _arrivals(self, map_id: int, route: Route) -> None:
+        last = route.legs[-1]
+        x, y = last.tiles[-1]
+        self._ways.setdefault(map_id, route)
+        self._healer_ways.setdefault(("from", map_id), last.map_id << 16 | x << 8 | y)
+
+    def healer_steps(self, map_id: int, healers: Goal, state: GameState) -> int:
+        """Steps from a map, where it is entered, to the nearest healer."""
+        moves = len(usable_moves(self._environment))
+        key = (map_id, moves, len(healers.ends))
+        found = self._healer_ways.get(key)
+        if found is None:
+            packed = self._healer_ways.get(("from", map_id), state.map_id << 16 | state.x << 8 | state.y)
+            start = Place(packed >> 16, packed >> 8 & 0xFF, packed & 0xFF)
+            route = self._roads.route_from(start, healers) if healers.ends else None
+            found = self._healer_ways[key] = route.cost if route is not None else self._settings.heal_steps
+        return found
+
+    # What it brings -------------------------------------------------------------------------------------------
+
+    def encounter(self, ground: Ground, own: Combatant, helper: Combatant | None = None) -> Yield:
+        """What an encounter brings to who is trained; ``helper`` takes over where that one would lose."""
+        key = (ground, own, helper)
+        found = self._yields.get(key)
+        if found is None:
+            if len(self._yields) >= _KEPT_YIELDS:
+                self._yields.clear()
+            found = self._yields[key] = self._encounter(ground, own, helper)
+        return found
+
+    def _encounter(self, ground: Ground, own: Combatant, helper: Combatant | None) -> Yield:
+        settings, care = self._settings, self._settings.care
+        total = sum(slot.chance for slot in ground.slots) or 1
+        experience = steps = hurt = points = worst = 0.0
+        for slot in ground.slots:
+            share = slot.chance / total
+            foe = self._book.foe(slot.level, slot.species)
+            turns, loss = self._exchange(own, foe)
+            gain = float(self._growth.worth(slot.species, slot.level))
+            if loss > _SAFE_LOSS * own.max_hp:
+                gain, turns, loss = 0.0, _FLIGHT_TURNS, care * self._forecaster.pair(own, foe).threat * 0.5
+                if helper is not None:
+                    longer, cost = self._exchange(helper, foe)
+                    cost += care * self._forecaster.pair(helper, foe).threat
+                    if cost <= _SAFE_LOSS * helper.max_hp:
+                        gain = float(self._growth.worth(slot.species, slot.level)) / 2
+                        turns, loss = longer + _SWITCH_TURNS, cost
+                        points += share * longer
+            else:
+                points += share * turns
+            experience += share * gain
+            steps += share * (settings.fight_steps + settings.turn_steps * turns)
+            hurt += share * loss
+            worst = max(worst, loss) if share >= _RARE else worst
+        return Yield(experience, steps + ground.looking_steps, hurt, points, worst)
+
+    def _exchange(self, own: Combatant, foe: Combatant) -> tuple[float, float]:
+        """Turns that a fight takes, and the hit points that it costs."""
+        pair = self._forecaster.pair(own, foe)
+        if not pair.blows:
+            return _FLIGHT_TURNS, NEVER
+        turns = math.ceil(foe.max_hp / pair.best)
+        return float(turns), self._settings.care * pair.threat * (turns - int(pair.first))
+
+    def steps_for(
+        self, ground: Ground, member: PartyMember, level: int, helper: PartyMember | None, healer_steps: int
+    ) -> float:
+        """Steps that a member needs for a level on a ground, walks to a healer included; NEVER where it can't be."""
+        total = 0.0
+        at, stage = member.level, max((level - member.level) // _STAGES, 1)
+        other = self._growth.rested(helper) if helper is not None else None
+        while at < level:
+            onward = min(at + stage, level)
+            own = self._growth.at(member, at)
+            start = member.experience if at == member.level else self._growth.experience(member.species, at)
+            needed = max(self._growth.experience(member.species, onward) - start, 0)
+            found = self.encounter(ground, own, other)
+            if found.experience <= 0:
+                return NEVER
+            fights = needed / found.experience
+            stands = max(own.max_hp, other.max_hp if other is not None else 0)
+            moves = sum(max(left for left in (*one.pp, 0)) for one in (own, other) if one is not None)
+            used = max(1 - self._rest(found, stands), _LEAST_USED)
+            uses = max(fights * found.hurt / stands / used, fights * found.points / max(moves, 1) / _POINTS_USED)
+            total += fights * found.steps + uses * (2 * healer_steps + _HEALING_STEPS)
+            at = onward
+        return total
+
+    def rest(self, ground: Ground, member: PartyMember, helper: PartyMember | None) -> float:
+        """Share of hit points below which whoever fights should rest first."""
+        other = self._growth.rested(helper) if helper is not None else None
+        own = self._growth.rested(member)
+        return self._rest(self.encounter(ground, own, other), max(own.max_hp, other.max_hp if other is not None else 0))
+
+    def _rest(self, found: Yield, most: int) -> float:
+        return min(max(_CARE_TO_REST * found.worst / max(most, 1), self._settings.heal_lead_below), _SAFE_LOSS)
+
+    def likely(self, memory: PilotMemory, level: int) -> list[Ground]:
+        """The few grounds that should bring most to one of a level: those seen, and some that were not."""
+        seen = {self._environment.state.map_id, *(int(name) for name in memory.visits)}
+        found: dict[bool, list[tuple[float, str, Ground]]] = {True: [], False: []}
+        for ground in self.known(memory):
+            gain = sum(
+                slot.chance * self._growth.worth(slot.species, slot.level)
+                for slot in ground.slots
+                if slot.level <= level + _TOO_STRONG_ABOVE
+            )
+            if gain:
+                one = (gain / (ground.looking_steps + _MEAN_FIGHT_STEPS), ground.key, ground)
+                found[ground.map_id in seen].append(one)
+        best = [sorted(found[known], key=lambda one: (-one[0], one[1])) for known in (True, False)]
+        return [one[2] for one in (*best[0][:_MOST_SEEN], *best[1][:_MOST_UNSEEN])]
+
+    def best(
+        self,
+        grounds: Collection[Ground],
+        member: PartyMember,
+        level: int,
+        helper: PartyMember | None,
+        healers: Goal,
+        state: GameState,
+        memory: PilotMemory,
+        ways: dict[int, int | None],
+    ) -> tuple[float, Ground, bool] | None:
+        """Steps, ground and whether the helper is needed, of the cheapest training to a level; None without any."""
+        candidates = []
+        for ground in grounds:
+            for other in (None, helper) if helper is not None else (None,):
+                least = self.steps_for(ground, member, level, other, 0)
+                if least <= self._settings.train_most_steps:
+                    candidates.append((least, ground.map_id, ground, other is not None))
+        best: tuple[float, Ground, bool] | None = None
+        for least, map_id, ground, helped in sorted(candidates, key=lambda one: one[:2]):
+            if best is not None and least >= best[0]:
+                break
+            if map_id not in ways:
+                if len(ways) >= _MOST_ROUTES:
+                    continue
+                ways[map_id] = self.way(map_id, state, memory)
+            way = ways[map_id]
+            if way is None or way > self._settings.train_steps:
+                continue
+            near = self.healer_steps(map_id, healers, state)
+            steps = 2 * way + self.steps_for(ground, member, level, helper if helped else None, near)
+            if steps <= self._settings.train_most_steps and (best is None or steps < best[0]):
+                best = (steps, ground, helped)
+        return best
+
+
+def species_on(ground: Ground, least_chance: int) -> Mapping[int, tuple[int, int]]:
+    """(chance in percent, level) of each species that lives on a ground, at least so often."""
+    found: dict[int, tuple[int, int]] = {}
+    for slot in ground.slots:
+        chance, level = found.get(slot.species, (0, slot.level))
+        found[slot.species] = (chance + slot.chance, level)
+    return {species: one for species, one in found.items() if one[0] >= least_chance}

@@ -1,0 +1,195 @@
+"""What ways to grow stronger cost, in steps, by the ways that the pilot knows: grounds, catches, shops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.pilot.grounds import NEVER, Ground, Grounds, species_on
+from pkmn_pyboy.pilot.healing import Healing
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.readiness import RIVAL, Costs, Recruit, Rival, Trainers, Way
+from pkmn_pyboy.pilot.roads import Roads, abilities
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.shopping import Shopping
+from pkmn_pyboy.state.game_state import PartyMember
+from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.goals import Goal, talk_ends
+from pkmn_pyboy.world.records import MapPerson, Role
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+_LEAST_CHANCE = 10
+_CATCH_STEPS = 60
+_PASS_TURNS = 1.5
+"""Turns that it takes to leave one who is not wanted."""
+_MOST_GROUNDS, _MOST_RECRUITS = 6, 8
+_ASKING_STEPS = 40
+_MOST_RIVALS = 6
+
+
+class KnownCosts(Costs):
+    """Costs by maps, distances and prices.
+
+    Args:
+        environment: the game.
+        settings: how long fights take.
+        cartridge: who stands where.
+        grounds: where one can train and catch.
+        roads: how far it is.
+        healing: where healers are.
+        shopping: where shops are.
+    """
+
+    def __init__(
+        self,
+        environment: PokemonEnvironment,
+        settings: PilotSettings,
+        cartridge: Cartridge,
+        grounds: Grounds,
+        roads: Roads,
+        healing: Healing,
+        shopping: Shopping,
+    ) -> None:
+        self._environment = environment
+        self._settings = settings
+        self._cartridge = cartridge
+        self._grounds = grounds
+        self._roads = roads
+        self._healing = healing
+        self._shopping = shopping
+        self.memory = PilotMemory()
+        """What the pilot remembers now."""
+        self._people: tuple[tuple[int, MapPerson], ...] | None = None
+        self._ways: dict[int, int | None] = {}
+        self._ways_from: tuple[int, ...] = ()
+
+    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
+        """The cheapest ground for a level; None where none brings it in time."""
+        memory, state = self.memory, self._environment.state
+        most = max(member.level, helper.level if helper is not None else 0)
+        grounds, healers = self._grounds.likely(memory, most), self._healing.healers(memory)
+        found = self._grounds.best(grounds, member, level, helper, healers, state, memory, self._known_ways())
+        if found is None:
+            return None
+        steps, ground, helped = found
+        rest = self._grounds.rest(ground, member, helper if helped else None)
+        return Way(steps, ground.map_id, ground.on, helped, rest)
+
+    def recruits(self) -> Sequence[Recruit]:
+        """Who lives on maps seen, often enough, beside those that are in the party."""
+        memory, state = self.memory, self._environment.state
+        seen = {state.map_id, *(int(name) for name in memory.visits)}
+        most = max((member.level for member in state.party.members), default=0)
+        balls: float = 0.0
+        if not state.balls:
+            steps = self._shopping.steps_to_balls(state, memory)
+            if steps is None:
+                return ()
+            balls = steps
+        here = [ground for ground in self._grounds.known(memory) if ground.map_id in seen]
+        here.sort(key=lambda ground: (abs(_level(ground) - most), ground.map_id))
+        owned = {member.species for member in state.party.members}
+        best: dict[int, Recruit] = {}
+        for ground in here[:_MOST_GROUNDS]:
+            way = self._way(ground.map_id)
+            if way is None:
+                continue
+            for species, (chance, level) in species_on(ground, _LEAST_CHANCE).items():
+                one = self._settings.fight_steps + _PASS_TURNS * self._settings.turn_steps + ground.looking_steps
+                cost = 2 * way + one * 100 / chance + _CATCH_STEPS + balls
+                known = best.get(species)
+                if species not in owned and (known is None or cost < known.steps):
+                    best[species] = Recruit(species, level, cost, ground.map_id, ground.on)
+        return sorted(best.values(), key=lambda one: (one.steps, one.species))[:_MOST_RECRUITS]
+
+    def rivals(self, leave_out: Trainers) -> Sequence[Rival]:
+        """The nearest trainers who were not beaten yet and are nobody's goal."""
+        memory, state = self.memory, self._environment.state
+        world = self._cartridge.world
+        flags = abilities(self._environment).flags or frozenset()
+        left = [
+            (map_id, one)
+            for map_id, one in self._trainers()
+            if one.beaten_flag not in flags
+            and one.flag not in flags
+            and (one.trainer_class, one.trainer) not in leave_out
+            and memory.tries.get(f"{RIVAL}/{map_id}/{one.number}", 0) < self._settings.goal_tries
+        ]
+        found: list[Rival] = []
+        while left and len(found) < _MOST_RIVALS:
+            ends: dict[int, dict[tuple[int, int], int]] = {}
+            for map_id, one in left:
+                there = world.map(map_id)
+                if there is not None:
+                    ends.setdefault(map_id, {}).update(talk_ends(there, world.rules, one.x, one.y))
+            route = self._roads.route(Goal(ends), state, memory)
+            if route is None or route.cost > self._settings.train_steps:
+                break
+            goal = route.goal
+            nearest = min(
+                (one for one in left if one[0] == goal.map_id),
+                key=lambda one: abs(one[1].x - goal.x) + abs(one[1].y - goal.y),
+            )
+            left.remove(nearest)
+            map_id, one = nearest
+            found.append(Rival(one.trainer_class, one.trainer, map_id, one.number, one.beaten_flag, route.cost))
+        return found
+
+    def beaten(self, flag: int) -> bool:
+        """Whether an event flag is set."""
+        return flag in (abilities(self._environment).flags or ())
+
+    def _trainers(self) -> Sequence[tuple[int, MapPerson]]:
+        """All trainers whom the image names, with a flag that tells whether they were beaten."""
+        if self._people is None:
+            world = self._cartridge.world
+            story = {
+                (foe.trainer_class, foe.number)
+                for goal in (*self._environment.profile.milestones, *self._environment.profile.errands.values())
+                for foe in goal.requires.foes
+            }
+            self._people = tuple(
+                (map_id, one)
+                for map_id in world.map_ids()
+                for there in (world.map(map_id),)
+                for one in (there.people if there is not None else ())
+                if one.role is Role.TRAINER and one.trainer and one.beaten_flag >= 0
+                and (one.trainer_class, one.trainer) not in story
+            )  # fmt: skip
+        return self._people
+
+    def heals(self, most: int) -> tuple[float, int, int, int] | None:
+        """The shop whose things that heal do most for the money that is there."""
+        if most <= 0:
+            return None
+        state = self._environment.state
+        hp = max((member.max_hp for member in state.party.members), default=1)
+        found = self._shopping.nearest_heals(state, self.memory)
+        if found is None:
+            return None
+        steps, goods = found
+        best = max(goods, key=lambda one: (min(one[1], hp) * min(state.money // one[2], most), one[0]))
+        item, points, price = best
+        count = min(state.money // price, most)
+        return (2 * steps + _ASKING_STEPS, item, points, count) if count else None
+
+    def _way(self, map_id: int) -> int | None:
+        ways = self._known_ways()
+        if map_id not in ways:
+            ways[map_id] = self._grounds.way(map_id, self._environment.state, self.memory)
+        return ways[map_id]
+
+    def _known_ways(self) -> dict[int, int | None]:
+        """Ways from where the player stands, found once."""
+        state = self._environment.state
+        here = (state.map_id, state.x, state.y, self._environment.steps)
+        if here != self._ways_from:
+            self._ways, self._ways_from = {state.map_id: 0}, here
+        return self._ways
+
+
+def _level(ground: Ground) -> float:
+    total = sum(slot.chance for slot in ground.slots)
+    return sum(slot.chance * slot.level for slot in ground.slots) / total if total else NEVER
