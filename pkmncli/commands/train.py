@@ -113,6 +113,10 @@ def train(
     init_state: Annotated[
         Path | None, typer.Option(readable=False, help="Saved state in which every episode begins.")
     ] = None,
+    cartridge: Annotated[
+        Path | None,
+        typer.Option(readable=False, metavar="FILE", help="Battery save in whose saved game every episode begins."),
+    ] = None,
     reward: Annotated[
         list[str] | None, typer.Option(help="Part of the reward as NAME or NAME=WEIGHT; may be repeated.")
     ] = None,
@@ -192,6 +196,7 @@ def train(
         "max_steps_per_episode": max_steps_per_episode,
         "goal": goal,
         "init_state": init_state,
+        "cartridge": cartridge,
         "reward": reward or None,
         "observation_type": observation_type,
         "knowledge": knowledge,

@@ -25,7 +25,7 @@ from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.seen_tiles import SeenTiles
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.starts import base_start, floor_ahead, vary_start
+from pkmn_pyboy.starts import base_start, continued_start, floor_ahead, vary_start
 from pkmn_pyboy.state.details import Details
 from pkmn_pyboy.state.details_reader import DetailsReader
 from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
@@ -257,6 +257,8 @@ class PokemonEnvironment(EmulatedEnvironment):
     # Inner parts --------------------------------------------------------------------------------------------
 
     def _first_state(self) -> bytes:
+        if self._battery_save is not None:
+            return continued_start(self.emulator, self.profile, self._battery_save)
         return base_start(self.emulator, self.profile)
 
     def _session(self) -> dict[str, Any]:
