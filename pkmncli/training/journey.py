@@ -122,13 +122,13 @@ def play_time(frames: int, *, seconds: bool = False) -> str:
     return f"{total // 3600}:{total // 60 % 60:02}" + (f":{total % 60:02}" if seconds else "")
 
 
-def in_words(journey: Journey) -> str:
-    """The journey in a line for people."""
+def in_words(journey: Journey, *, short: bool = False) -> str:
+    """The journey in a line for people; a short one leaves out what the latest milestone is called beside its name."""
     parts = []
     if journey.total:
         reached = f"{len(journey.milestones)} of {journey.total} milestones"
         if journey.milestones:
-            title = f" ({journey.latest_title})" if journey.latest_title else ""
+            title = f" ({journey.latest_title})" if journey.latest_title and not short else ""
             reached += f", latest {journey.milestones[-1].name}{title}"
         parts.append(reached)
     parts += [f"{name} {value:,g}" for name, value in journey.progress.items()]

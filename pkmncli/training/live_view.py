@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WIDE_COLUMNS = 120
 """From here on milestones stand beside the rest, not below it."""
+TITLE_COLUMNS = 80
+"""Below, the latest milestone has no words beside its name."""
 NARROW_COLUMNS = 60
 """Below, lines that can be done without are left out."""
 
@@ -72,12 +74,15 @@ def lay_out(
     """
     wide = columns >= WIDE_COLUMNS
     facts_columns = columns * 3 // 5 if wide else columns
-    facts = [
-        line
-        for label, text in _rows(status, doing)
+    rows = {
+        label: list(_wrapped(label, text, facts_columns))
+        for label, text in _rows(status, doing, short=facts_columns < TITLE_COLUMNS)
         if columns >= NARROW_COLUMNS or label in _ESSENTIAL
-        for line in _wrapped(label, text, facts_columns)
-    ]
+    }
+    for label in _LEFT_OUT_FIRST:
+        if sum(map(len, rows.values())) > lines - _LINES_KEPT_FREE - 1:
+            rows.pop(label, None)
+    facts = [line for own in rows.values() for line in own]
     room = lines - _LINES_KEPT_FREE - 1 - (0 if wide else len(facts))
     milestones = _milestones(status, room, columns - facts_columns if wide else columns)
     view = [_progress(status, clock, columns, ascii_only)]
@@ -126,6 +131,9 @@ def lines_of(status: Status, rate: float) -> list[str]:
     return [f"{status.fraction_done:4.0%}  {'  '.join(first)}", *(f"      {line}" for line in lines)]
 
 
+_LEFT_OUT_FIRST = ("advice", "pressed", "trust", "learner", "episodes")
+"""What a terminal of few lines can do without, in this order."""
+
 _ESSENTIAL = frozenset({"now", "journey", "speed", "reward", "decided", "game"})
 
 
@@ -145,13 +153,13 @@ def _progress(status: Status, clock: Clock, columns: int, ascii_only: bool) -> T
     return Text.assemble((done_mark * full, "green"), (left_mark * (length - full), "bright_black"), text)
 
 
-def _rows(status: Status, doing: str) -> Iterator[tuple[str, str]]:
+def _rows(status: Status, doing: str, *, short: bool) -> Iterator[tuple[str, str]]:
     statistics, scene = status.statistics, status.scene
     if doing:
         yield "now", doing
-    if status.journey is not None:
-        yield "journey", in_words(status.journey)
     yield "speed", _speed(status)
+    if status.journey is not None:
+        yield "journey", in_words(status.journey, short=short)
     if statistics.average_reward is None:
         yield "reward", "no episode has ended yet"
     else:

@@ -213,12 +213,11 @@ class PokemonEnvironment(EmulatedEnvironment):
         return self._progress.since(self.steps)
 
     def progress(self) -> dict[str, int]:
-        """How far the episode has got, for people: badges, the highest level of the party, and species caught."""
+        """How far the episode has got, for people: badges, and the highest level in the party."""
         state = self.state
         return {
             "badges": state.johto_badges.bit_count() + state.kanto_badges.bit_count(),
             "level": max((member.level for member in state.party.members if not member.egg), default=0),
-            "caught": state.caught,
         }
 
     def details(self) -> Details:
