@@ -30,6 +30,16 @@ class Standing(NamedTuple):
     progress: Mapping[str, float]
     steps_since_progress: int | None
 
+    def reached(self, names: Sequence[str]) -> list[tuple[str, int, int | None]]:
+        """Name, step and frame of each milestone that was reached, in the order in which they were."""
+        frames = self.milestone_frames or [-1] * len(self.milestone_steps)
+        found = [
+            (name, step, frame if frame >= 0 else None)
+            for name, step, frame in zip(names, self.milestone_steps, frames, strict=True)
+            if step >= 0
+        ]
+        return sorted(found, key=lambda one: one[1])
+
 
 def standing_of(environment: Environment, step: int) -> Standing:
     """The standing of an environment, ``step`` steps after its episode began."""
@@ -137,5 +147,5 @@ def in_words(journey: Journey, *, short: bool = False) -> str:
     since = journey.steps_since_progress
     if since:
         per_step = journey.frames / max(journey.steps, 1)
-        parts.append(f"nothing new for {since:,} steps ({play_time(round(since * per_step))})")
+        parts.append(f"nothing new for {since:,} steps ({play_time(round(since * per_step), seconds=True)})")
     return ", ".join(parts)

@@ -70,13 +70,11 @@ class Journeys:
 
     def _note(self, index: int, standing: Standing, elapsed_s: float, global_step: int) -> None:
         known = {one.name for one in self._reached[index]}
-        frames = standing.milestone_frames or [-1] * len(standing.milestone_steps)
-        new = [
-            Reached(name, step, frame if frame >= 0 else None, round(elapsed_s, 3), global_step)
-            for name, step, frame in zip(self._pool.milestone_names, standing.milestone_steps, frames, strict=True)
-            if step >= 0 and name not in known
+        self._reached[index] += [
+            Reached(name, step, frame, round(elapsed_s, 3), global_step)
+            for name, step, frame in standing.reached(self._pool.milestone_names)
+            if name not in known
         ]
-        self._reached[index] += sorted(new, key=lambda one: one.step)
 
     def _journey(self, index: int, number: int, standing: Standing, *, ended: bool = False) -> Journey:
         reached = tuple(self._reached[index])
