@@ -128,7 +128,8 @@ class Journey:
 
 def play_time(frames: int, *, seconds: bool = False) -> str:
     """Emulated frames as the game's own time, h:mm, or h:mm:ss."""
-    total = int(frames / FRAMES_A_SECOND)
+    exact = frames / FRAMES_A_SECOND
+    total = round(exact) if seconds else int(exact)
     return f"{total // 3600}:{total // 60 % 60:02}" + (f":{total % 60:02}" if seconds else "")
 
 
