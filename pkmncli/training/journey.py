@@ -82,7 +82,7 @@ class Journey:
     progress: Mapping[str, float] = field(default_factory=dict)
     """What the environment names itself, such as badges and level."""
     steps_since_progress: int | None = None
-    """Steps since anything was new: as the environment says it, else since the latest milestone."""
+    """Steps since anything was new: as the environment says it, else since the latest milestone, if there are any."""
     ended: bool = False
     latest_title: str = ""
     """What the latest milestone is called, where the environment says so."""

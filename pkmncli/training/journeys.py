@@ -79,7 +79,7 @@ class Journeys:
     def _journey(self, index: int, number: int, standing: Standing, *, ended: bool = False) -> Journey:
         reached = tuple(self._reached[index])
         since = standing.steps_since_progress
-        if since is None:
+        if since is None and self._pool.milestone_names:
             since = standing.step - (reached[-1].step if reached else 0)
         titles: Mapping[str, str] = self._pool.names.get("milestone_titles", {})
         return Journey(
