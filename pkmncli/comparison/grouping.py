@@ -99,7 +99,7 @@ def _has_section(run: ComparedRun, name: str) -> bool:
 
 def _value(run: ComparedRun, name: str) -> Any:
     value = run.settings.get(name)
-    if name == "init_state" and value is not None:
+    if name in ("init_state", "cartridge") and value is not None:
         return PurePath(value).stem  # each run has a copy of its own, called by its hash
     return value
 

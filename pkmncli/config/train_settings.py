@@ -116,6 +116,9 @@ class TrainSettings(BaseModel):
     rom_path: AbsolutePath | None = Field(None, description="cartridge image; by default the bundled game's")
     force_rom: bool = Field(False, description="go on with a cartridge image that the game profile does not know")
     init_state: AbsolutePath | None = Field(None, description="saved emulator state in which every episode begins")
+    cartridge: AbsolutePath | None = Field(
+        None, description="file of a cartridge's battery save, in whose saved game every episode begins"
+    )
     goal: str | None = Field(None, description="milestone at which an episode ends")
 
     env: str = Field("pyboy", description="environment")

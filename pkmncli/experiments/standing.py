@@ -17,7 +17,7 @@ from pkmncli.runs import Run
 from pkmncli.training.assembly import check_parts
 from pkmncli.training.parts_fit import fit_parts
 
-_OF_THE_RUN = {*MAY_CHANGE, *OWN_SETTINGS, "init_state", "decision_db_path", "device"}
+_OF_THE_RUN = {*MAY_CHANGE, *OWN_SETTINGS, "init_state", "cartridge", "decision_db_path", "device"}
 """Settings in which a run may differ from the file: it may change them, or keeps what it was given as a copy."""
 
 

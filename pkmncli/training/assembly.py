@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "duckdb"
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
-_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom", "knowledge")
+_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom", "knowledge", "cartridge")
 
 
 def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:
@@ -213,6 +213,8 @@ def check_parts(settings: ResolvedSettings) -> None:
         raise ConfigurationError("mode rl-only takes no advice: leave out --llm, or use --mode adaptive or llm-only")
     if train.pilot == NONE and train.mode != "rl-only":
         raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
+    if train.init_state is not None and train.cartridge is not None:
+        raise ConfigurationError("init_state and cartridge both say where episodes begin: leave one out")
 
 
 def open_store(registry: Registry, folder: Path) -> Store:

@@ -314,16 +314,18 @@ def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
 def _settled(settings: ResolvedSettings, run: Run) -> ResolvedSettings:
     """The settings as the run keeps them, so that it can go on whatever becomes of the files that began it.
 
-    A start state is copied into the run under its hash; decisions kept elsewhere get a folder of the run's name.
+    A start state or battery save is copied into the run under its hash; decisions kept elsewhere get a folder of the
+    run's name.
     """
     train = settings.train
     changes: dict[str, Any] = {}
-    if train.init_state is not None:
-        state = train.init_state.read_bytes()
-        copy = run.starts_folder / f"{hashlib.blake2b(state, digest_size=8).hexdigest()}.state"
-        copy.parent.mkdir(exist_ok=True)
-        write_atomic(copy, state)
-        changes["init_state"] = copy
+    for name, path, suffix in (("init_state", train.init_state, "state"), ("cartridge", train.cartridge, "sav")):
+        if path is not None:
+            content = path.read_bytes()
+            copy = run.starts_folder / f"{hashlib.blake2b(content, digest_size=8).hexdigest()}.{suffix}"
+            copy.parent.mkdir(exist_ok=True)
+            write_atomic(copy, content)
+            changes[name] = copy
     if train.decision_db_path is not None:
         changes["decision_db_path"] = train.decision_db_path / run.name
     origin = "in the run, instead of what was given"

@@ -14,6 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from pkmn_pyboy.baselines import baselines
+from pkmn_pyboy.battery import read_battery_save
 from pkmn_pyboy.emulation_settings import EmulationSettings
 from pkmn_pyboy.emulator import SCREEN_SHAPE, Emulator
 from pkmn_pyboy.observation import copy_rgb, observation_space, pack_screen
@@ -41,7 +42,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         action_repeat: actions of a step.
 
     Raises:
-        EnvironmentSetupError: the start state can't be read.
+        EnvironmentSetupError: the start state or the battery save can't be read.
         EmulatorError: the emulator does not start.
     """
 
@@ -74,7 +75,15 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         self._name = name
         self._start_file = settings.start_state
         self._start_state = _read_start_state(settings.start_state)
-        self.emulator = Emulator(rom, headless=settings.headless, speed=settings.emulation_speed)
+        self._battery_save = None if settings.cartridge is None else read_battery_save(settings.cartridge, rom)
+        if self._battery_save is not None and self._start_state is not None:
+            raise EnvironmentSetupError("A start state and a battery save both say where episodes begin: leave one out")
+        self.emulator = Emulator(
+            rom,
+            headless=settings.headless,
+            speed=settings.emulation_speed,
+            cartridge_ram=None if self._battery_save is None else self._battery_save.ram,
+        )
         self.mask: NDArray[np.int8] = np.ones(len(Action), np.int8)
         """(9,) int8, 1 = allowed now. Shared: not to be changed."""
         self.steps = 0

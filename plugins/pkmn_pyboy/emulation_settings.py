@@ -38,6 +38,11 @@ class EmulationSettings(BaseModel):
     start_state: Path | None = Field(
         default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
     )
+    cartridge: Path | None = Field(
+        default=None,
+        description="File of a battery save, in whose saved game episodes begin; it is only read.",
+        json_schema_extra=PROVIDED,
+    )
     headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
     emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
     render_mode: Literal["rgb_array"] | None = Field(

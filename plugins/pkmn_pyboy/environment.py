@@ -25,7 +25,7 @@ from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.seen_tiles import SeenTiles
 from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.starts import base_start, floor_ahead, vary_start
+from pkmn_pyboy.starts import base_start, continued_start, floor_ahead, vary_start
 from pkmn_pyboy.state.details import Details
 from pkmn_pyboy.state.details_reader import DetailsReader
 from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
@@ -80,7 +80,12 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
         self.known_names = names_with_image(self.profile, self.rom.data)
         """The profile's names, and those in the image for what it does not name."""
-        self.names: dict[str, Any] = {"game": self.profile.title, **self.known_names.as_mapping()}
+        titles = {milestone.key: milestone.name for milestone in self.profile.milestones}
+        self.names: dict[str, Any] = {
+            "game": self.profile.title,
+            "milestone_titles": titles,
+            **self.known_names.as_mapping(),
+        }
         self._has_variables = "state_variables" in self.observation_space.spaces
         self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
         self.cartridge = Cartridge(self.rom.data, self.profile)
@@ -207,6 +212,14 @@ class PokemonEnvironment(EmulatedEnvironment):
         """Steps since a milestone, level, badge, catch or map was new."""
         return self._progress.since(self.steps)
 
+    def progress(self) -> dict[str, int]:
+        """How far the episode has got, for people: badges, and the highest level in the party."""
+        state = self.state
+        return {
+            "badges": state.johto_badges.bit_count() + state.kanto_badges.bit_count(),
+            "level": max((member.level for member in state.party.members if not member.egg), default=0),
+        }
+
     def details(self) -> Details:
         """What is not needed at every step: bag, Pokedex, story flags, clock, names and more of a battle."""
         if self._details is None:
@@ -257,6 +270,8 @@ class PokemonEnvironment(EmulatedEnvironment):
     # Inner parts --------------------------------------------------------------------------------------------
 
     def _first_state(self) -> bytes:
+        if self._battery_save is not None:
+            return continued_start(self.emulator, self.profile, self._battery_save)
         return base_start(self.emulator, self.profile)
 
     def _session(self) -> dict[str, Any]:

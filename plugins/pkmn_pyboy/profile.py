@@ -71,6 +71,29 @@ class StartStep:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedCopy:
+    """Where a cartridge's RAM holds a saved game: bytes that are there when it is whole, and where ``same`` stands."""
+
+    marks: tuple[tuple[int, int], ...]
+    """Offset and value."""
+    same: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueRecipe:
+    """The way from power-on to control in a game that the cartridge holds.
+
+    ``copies`` are where it may be, the one that the game takes first at the front. ``same`` is a field of memory that
+    tells one player's game from another's: after the recipe it is what was saved.
+    """
+
+    steps: tuple[StartStep, ...]
+    max_frames: int
+    copies: tuple[SavedCopy, ...]
+    same: MemoryField
+
+
+@dataclass(frozen=True, slots=True)
 class CollisionRules:
     """What a tile's collision byte means. What is neither wall nor water is land."""
 
@@ -167,6 +190,8 @@ class GameProfile:
     world: WorldRules = field(default_factory=WorldRules)
     """How people on maps and their scripts are read."""
     radio: Radio | None = None
+    continuing: ContinueRecipe | None = None
+    """How a saved game is continued, where that is known."""
 
     def milestone_index(self, key: str) -> int:
         """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""

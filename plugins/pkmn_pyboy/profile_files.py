@@ -79,6 +79,22 @@ class StartFile(ProfileFile):
     steps: list[StartStepFile] = []
 
 
+class SavedCopyFile(ProfileFile):
+    """Where a cartridge's RAM holds a saved game: offsets in the file of a battery save."""
+
+    marks: list[tuple[int, int]] = Field(min_length=1)
+    same: int = Field(ge=0)
+
+
+class ContinueFile(ProfileFile):
+    """The way from power-on to control in a saved game, and what tells that there is one and that it is that."""
+
+    max_frames: int = Field(default=20_000, ge=1)
+    steps: list[StartStepFile] = Field(min_length=1)
+    saved: list[SavedCopyFile] = Field(min_length=1)
+    same: str
+
+
 class HashFile(ProfileFile):
     """Fields that the two hashes of a state cover."""
 
@@ -149,6 +165,7 @@ class GameFile(ProfileFile):
     lookalike: list[LookalikeFile] = []
     timing: TimingFile = TimingFile()
     start: StartFile = StartFile()
+    continuing: ContinueFile | None = Field(default=None, alias="continue")
     hash: HashFile | None = None
     field_moves: dict[FieldMoveName, FieldMoveFile] | None = None
     items: ItemUsesFile = ItemUsesFile()

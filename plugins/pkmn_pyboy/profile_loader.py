@@ -11,9 +11,20 @@ from pydantic import ValidationError
 from pkmn_pyboy.milestone_files import MilestonesFile
 from pkmn_pyboy.milestone_loader import build_locked_rooms, build_milestones
 from pkmn_pyboy.milestones import Evidence
-from pkmn_pyboy.profile import CollisionRules, FieldMove, GameProfile, ItemUses, Names, Radio, StartStep
+from pkmn_pyboy.profile import (
+    CollisionRules,
+    ContinueRecipe,
+    FieldMove,
+    GameProfile,
+    ItemUses,
+    Names,
+    Radio,
+    SavedCopy,
+    StartStep,
+)
 from pkmn_pyboy.profile_files import (
     BlockFile,
+    ContinueFile,
     FlagFile,
     GameFile,
     HashFile,
@@ -96,6 +107,7 @@ def load_profile(folder: Path) -> GameProfile:
         field_moves=field_moves,
         world=_world_rules([(path, _parse(path, WorldFile)) for path in chain("world.toml")], memory),
         radio=radio,
+        continuing=_continuing(folder / "game.toml", game.continuing, memory),
     )
 
 
@@ -293,6 +305,17 @@ def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap) -> dict[int, S
 def _start_step(step: StartStepFile) -> StartStep:
     presses = (step.press,) if isinstance(step.press, str) else tuple(step.press or ())
     return StartStep(presses, step.hold, step.wait, step.times, step.until is not None, step.map)
+
+
+def _continuing(path: Path, entry: ContinueFile | None, memory: MemoryMap) -> ContinueRecipe | None:
+    if entry is None:
+        return None
+    try:
+        same = memory[entry.same]
+    except EnvironmentSetupError as error:
+        _fail(path, "continue.same", str(error))
+    copies = tuple(SavedCopy(tuple(copy.marks), copy.same) for copy in entry.saved)
+    return ContinueRecipe(tuple(_start_step(step) for step in entry.steps), entry.max_frames, copies, same)
 
 
 def _check_fields(folder: Path, memory: MemoryMap, hashes: HashFile) -> None:

@@ -11,6 +11,9 @@ from pkmncli.errors import RomError
 _BANK_BYTES = 0x4000
 _HEADER_END = 0x150
 _CLOCK_TYPES = (0x0F, 0x10)
+_BATTERY_TYPES = (0x03, 0x0F, 0x10, 0x13, 0x1B, 0x1E)
+_RAM_BYTES = {2: 0x2000, 3: 0x8000, 4: 0x20000, 5: 0x10000}
+"""Sizes of a cartridge's RAM by the byte of its header (Pan Docs, "The Cartridge Header")."""
 _ARCHIVES = {
     b"PK\x03\x04": "ZIP archive",
     b"7z\xbc\xaf\x27\x1c": "7-Zip archive",
@@ -35,6 +38,13 @@ class RomHeader:
     declared_bytes: int | None
     checksum: int
     checksum_expected: int
+    ram_bytes: int = 0
+    """Of the cartridge's own RAM."""
+
+    @property
+    def has_battery(self) -> bool:
+        """Whether a battery keeps the cartridge's own RAM."""
+        return self.cartridge_type in _BATTERY_TYPES and self.ram_bytes > 0
 
     @property
     def has_clock(self) -> bool:
@@ -106,6 +116,7 @@ def parse_header(data: bytes) -> RomHeader:
         declared_bytes=_SMALLEST_BYTES << data[0x148] if data[0x148] <= _LARGEST_SIZE_CODE else None,
         checksum=data[0x14D],
         checksum_expected=expected,
+        ram_bytes=_RAM_BYTES.get(data[0x149], 0),
     )
 
 

@@ -1,4 +1,5 @@
-"""Where episodes begin: from power-on to control by the profile's recipe, kept for the next time, varied by seed."""
+"""Where episodes begin: from power-on to control by the profile's recipe, in a new game or in one that a cartridge
+holds; kept for the next time, varied by seed."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from pkmn_pyboy.battery import BatterySave
 from pkmn_pyboy.emulator import PYBOY_VERSION, Emulator
-from pkmn_pyboy.profile import GameProfile, StartStep
+from pkmn_pyboy.profile import ContinueRecipe, GameProfile, StartStep
 from pkmn_pyboy.saved_state import FORMAT, read_saved_state, write_saved_state
 from pkmn_pyboy.state.game_state import Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
@@ -48,16 +50,40 @@ def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
     Raises:
         EnvironmentSetupError: the recipe does not get where it should.
     """
-    key = _key(emulator, profile)
+
+    def play() -> bytes:
+        # This emulator may be anywhere, as where a run goes on or is evaluated; the recipe begins at power-on.
+        with contextlib.closing(Emulator(emulator.rom)) as fresh:
+            play_recipe(fresh, profile)
+            return fresh.save_state()
+
+    return _kept_state(_key(emulator, profile.start), emulator, profile, play)
+
+
+def continued_start(emulator: Emulator, profile: GameProfile, save: BatterySave) -> bytes:
+    """The emulator's state with control in a saved game, kept like :func:`base_start`'s, for each save.
+
+    Raises:
+        EnvironmentSetupError: there is no saved game of this one in the save, or it was not continued.
+    """
+
+    def play() -> bytes:
+        with contextlib.closing(Emulator(emulator.rom, cartridge_ram=save.ram)) as fresh:
+            continue_game(fresh, profile, save)
+            return fresh.save_state()
+
+    recipe = check_saved_game(profile, save)[0]
+    return _kept_state(_key(emulator, recipe.steps, save.digest), emulator, profile, play)
+
+
+def _kept_state(key: str, emulator: Emulator, profile: GameProfile, play: Callable[[], bytes]) -> bytes:
+    """The state of a key; it is played where it is not kept."""
     state = _kept.get(key)
     if state is None:
         path = _cache_path(key)
         state = _read_cache(path, emulator, profile)
         if state is None:
-            # This emulator may be anywhere, as where a run goes on or is evaluated; the recipe begins at power-on.
-            with contextlib.closing(Emulator(emulator.rom)) as fresh:
-                play_recipe(fresh, profile)
-                state = fresh.save_state()
+            state = play()
             _write_cache(path, write_saved_state(state, {}, game=profile.name, rom_sha1=emulator.rom.sha1))
         _kept[key] = state
     return state
@@ -69,19 +95,77 @@ def play_recipe(emulator: Emulator, profile: GameProfile) -> int:
     Raises:
         EnvironmentSetupError: a step that should lead to control did not.
     """
-    reader = StateReader(profile)
     if not profile.start:
         emulator.run(POWER_ON_FRAMES)
         return POWER_ON_FRAMES
-    frames = 0
-    for number, step in enumerate(profile.start):
-        frames += _play_step(emulator, profile, reader, step, number, profile.start_max_frames - frames)
+    try:
+        return _play_steps(emulator, profile, profile.start, profile.start_max_frames)
+    except _NoControlError as error:
+        raise EnvironmentSetupError(
+            f"{profile.folder / 'game.toml'}: start.steps.{error.step}: no control after {error.frames:,} frames; "
+            "is this the image that the profile describes?"
+        ) from None
+
+
+def check_saved_game(profile: GameProfile, save: BatterySave) -> tuple[ContinueRecipe, bytes]:
+    """How a save's game is continued, and what tells it from another player's.
+
+    Raises:
+        EnvironmentSetupError: there is no saved game in it, or the profile does not say how one is continued.
+    """
+    recipe = profile.continuing
+    if recipe is None:
+        raise EnvironmentSetupError(
+            f"{profile.folder / 'game.toml'} does not say how a saved game is continued ([continue]): "
+            f"leave out --cartridge {save.path}, or begin in a state of pkmn play with --init-state"
+        )
+    for copy in recipe.copies:
+        if all(save.ram[place : place + 1] == bytes([value]) for place, value in copy.marks):
+            return recipe, save.ram[copy.same : copy.same + recipe.same.size]
+    raise EnvironmentSetupError(
+        f"--cartridge: {save.path} holds no saved game of {profile.title}: save in the game first, "
+        "or name the battery save of this game"
+    )
+
+
+def continue_game(emulator: Emulator, profile: GameProfile, save: BatterySave) -> int:
+    """Continues the saved game on an emulator that was just switched on with it. Returns the frames it took.
+
+    Raises:
+        EnvironmentSetupError: there is none, or the game did not go on with it.
+    """
+    recipe, saved = check_saved_game(profile, save)
+    try:
+        frames = _play_steps(emulator, profile, recipe.steps, recipe.max_frames)
+    except _NoControlError as error:
+        raise EnvironmentSetupError(
+            f"--cartridge: the game saved in {save.path} could not be continued: no control after {error.frames:,} "
+            f"frames; it is damaged, or not of {profile.title}"
+        ) from None
+    same = recipe.same
+    if emulator.read(same.bank, same.address, same.size) != saved:
+        raise EnvironmentSetupError(
+            f"--cartridge: {profile.title} did not go on with the game saved in {save.path} but began a new one: "
+            "it is damaged; name another battery save"
+        )
     return frames
 
 
-def _play_step(
-    emulator: Emulator, profile: GameProfile, reader: StateReader, step: StartStep, number: int, most_frames: int
-) -> int:
+class _NoControlError(Exception):
+    def __init__(self, step: int, frames: int) -> None:
+        super().__init__(step, frames)
+        self.step, self.frames = step, frames
+
+
+def _play_steps(emulator: Emulator, profile: GameProfile, steps: Sequence[StartStep], most_frames: int) -> int:
+    reader = StateReader(profile)
+    frames = 0
+    for number, step in enumerate(steps):
+        frames += _play_step(emulator, reader, step, number, most_frames - frames)
+    return frames
+
+
+def _play_step(emulator: Emulator, reader: StateReader, step: StartStep, number: int, most_frames: int) -> int:
     if not step.presses:
         emulator.run(step.wait_frames)
         return step.wait_frames
@@ -96,10 +180,7 @@ def _play_step(
             return frames
     if not step.until_control:
         return frames
-    raise EnvironmentSetupError(
-        f"{profile.folder / 'game.toml'}: start.steps.{number}: no control after {frames:,} frames; "
-        "is this the image that the profile describes?"
-    )
+    raise _NoControlError(number, frames)
 
 
 def _in_control(step: StartStep, state: GameState) -> bool:
@@ -153,9 +234,9 @@ def floor_ahead(emulator: Emulator, profile: GameProfile, direction: Facing) -> 
     return field in profile.memory and profile.memory.read(emulator, field) == _FLOOR
 
 
-def _key(emulator: Emulator, profile: GameProfile) -> str:
-    recipe = json.dumps([asdict(step) for step in profile.start], sort_keys=True)
-    text = "\n".join((emulator.rom.sha1, recipe, PYBOY_VERSION, str(FORMAT)))
+def _key(emulator: Emulator, steps: Sequence[StartStep], *more: str) -> str:
+    recipe = json.dumps([asdict(step) for step in steps], sort_keys=True)
+    text = "\n".join((emulator.rom.sha1, recipe, PYBOY_VERSION, str(FORMAT), *more))
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
