@@ -13,7 +13,7 @@ CORE_COMMANDS = {
     "export": "Take a run's tables and its learner's policy to other programs.",
     "bench": "Measure the speed of the parts on this machine.",
     "llm": "Ask a language model by hand, or list a backend's models.",
-    "doctor": "Check this installation, and which language models answer.",
+    "doctor": "Check this installation, or show where a run got nowhere.",
     "plugins": "Show what plugins are installed and what they bring.",
 }
 """Each command with the line that ``pkmn --help`` shows. Its module in pkmncli.commands has something of its name."""

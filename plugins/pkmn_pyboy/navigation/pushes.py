@@ -14,9 +14,6 @@ from pkmn_pyboy.navigation.search import Moves, Search
 MOST_STATES = 2000
 """How many arrangements of boulders and player are looked at before a search gives up."""
 
-_BARRED = 1 << 16
-"""What passing a boulder costs where boulders in the way are counted: more than any walk."""
-
 
 class Push(NamedTuple):
     """One boulder, by the cell where it stands, pushed a tile on in a direction."""
@@ -101,18 +98,9 @@ class PushPlanner:
 
         def least(state: _State) -> int:
             """How many boulders stand on the way with the fewest: each of them has to be pushed at least once."""
-            blocked = self._walls.union(state.others)
-            search = Search(
-                self._moves.stopped_by(blocked) if self._slides else self._moves,
-                state.player,
-                blocked=blocked,
-                warps=self._warps,
-                pushable=state.others - self._walls,
-                push_cost=_BARRED,
-            )
-            nearest = search.nearest(ends)
-            return nearest[1] // _BARRED if nearest is not None else -1
+            return self._reached(state, wanted)[1]
 
+        wanted = frozenset(ends)
         return self._search(_State(frozenset(), frozenset(boulders), start), least)
 
     def walk(self, start: int, boulders: Collection[int], *, grass_cost: int = 0) -> Search:
@@ -162,7 +150,7 @@ class PushPlanner:
         return None
 
     def _pushes(self, state: _State, to: int, *, fixed: bool) -> Iterator[tuple[Push, _State]]:
-        walk = self.walk(state.player, state.meant | state.others)
+        reached, _ = self._reached(state)
         deltas, standing = self._moves.grid.deltas, state.meant | state.others
         for cell in sorted(state.meant if fixed else standing):
             meant = cell in state.meant
@@ -170,11 +158,38 @@ class PushPlanner:
                 beside, behind = cell - delta, cell + delta
                 if behind in standing or not self._enters(cell, direction, to if meant else -1):
                     continue
-                if not self._stands(beside, direction, state.player) or not walk.reaches(beside):
+                if not self._stands(beside, direction, state.player) or beside not in reached:
                     continue
                 moved = (state.meant if meant else state.others) - {cell} | {behind}
                 after = _State(moved, state.others, beside) if meant else _State(state.meant, moved, beside)
                 yield Push(cell, direction), after
+
+    def _reached(self, state: _State, ends: frozenset[int] | None = None) -> tuple[set[int], int]:
+        """Cells that are walked to without a push, and on how few boulders one steps on the way to one of some cells.
+
+        That number is -1 where no way leads there, over boulders or not, and where no cells are given.
+        """
+        standing = state.meant | state.others
+        moves = self._moves.stopped_by(self._walls | standing) if self._slides else self._moves
+        walls, warps, player = self._walls, self._warps, state.player
+        seen, layer, passed = {player}, [player], 0
+        walked: set[int] | None = None
+        while layer:
+            met: list[int] = []
+            for cell in layer:  # it grows on the way
+                if cell in warps and cell != player:
+                    continue
+                for target, _, _ in moves[cell]:
+                    if target not in seen and target not in walls:
+                        seen.add(target)
+                        (met if target in standing else layer).append(target)
+            walked = set(layer) if walked is None else walked
+            if ends is None:
+                break
+            if not ends.isdisjoint(layer):
+                return walked, passed
+            layer, passed = met, passed + 1
+        return walked or set(), -1
 
     def _enters(self, cell: int, direction: int, to: int) -> bool:
         """Whether a boulder can be pushed from a cell to the next, whatever boulders stand around."""

@@ -130,7 +130,6 @@ class Search:
         warps: cells that take the player away when stepped on: reached, never passed.
         grass_cost: what a tile of grass costs beyond one.
         pushable: those of the blocked cells that may be pushed out of the way first.
-        push_cost: what passing one of them costs.
     """
 
     def __init__(
@@ -142,7 +141,6 @@ class Search:
         warps: Collection[int] = (),
         grass_cost: int = 0,
         pushable: Collection[int] = (),
-        push_cost: int = USE_COST,
     ) -> None:
         self.start = start
         self._moves = moves
@@ -150,7 +148,6 @@ class Search:
         self._warps = warps
         self._grass_cost = grass_cost
         self._pushable = pushable
-        self._push_cost = push_cost
         self._cost = {start: 0}
         self._came_from: dict[int, tuple[int, int]] = {}
         self._done: set[int] = set()
@@ -202,7 +199,7 @@ class Search:
                     if target in blocked:
                         if target not in pushable:
                             continue
-                        total += self._push_cost
+                        total += USE_COST
                     if grass_cost and tiles[target] in grass:
                         total += grass_cost
                     if total < costs.get(target, 1 << 30):

@@ -172,7 +172,7 @@ def test_a_boulder_is_passed_at_a_cost_where_it_may_be_pushed_away(rules: TileRu
     grid = draw(".....")
     start, goal, boulder = grid.cell(0, 0), grid.cell(3, 0), grid.cell(2, 0)
     assert not Search(Moves(grid, rules), start, blocked={boulder}).reaches(goal)
-    found = Search(Moves(grid, rules), start, blocked={boulder}, pushable={boulder}, push_cost=50).nearest({goal})
-    assert found == (goal, 53)
+    found = Search(Moves(grid, rules), start, blocked={boulder}, pushable={boulder}).nearest({goal})
+    assert found == (goal, 3 + USE_COST)
     crowded = {boulder, goal}
     assert not Search(Moves(grid, rules), start, blocked=crowded, pushable={boulder}).reaches(goal)

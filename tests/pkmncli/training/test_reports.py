@@ -1,0 +1,163 @@
+"""What a pilot reports is kept in the run, whatever becomes of the training, and `pkmn doctor` shows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from worker_pools import process_id, take
+
+from pkmn_pyboy.profile_loader import GAMES_FOLDER
+from pkmncli.api import PILOT_ACTS
+from pkmncli.config import resolve_settings
+from pkmncli.errors import RunError
+from pkmncli.plugins import get_registry
+from pkmncli.training.assembly import worker_spec
+from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportWriter, read_reports
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.workers import WorkerPool
+
+Pkmn = Callable[..., Any]
+
+STORY = """
+[[milestone]]
+key = "never"
+name = "Never"
+hint = "Never."
+evidence_all = [{ kind = "event", index = 1999 }]
+target = { map = [1, 3], x = 3, y = 5 }
+"""
+
+
+ROM = GAMES_FOLDER / "quillwood" / "quillwood.gbc"
+RULES = [
+    f"rules.{setting}"
+    for setting in (
+        "report_after_steps=50",
+        "remedy_steps=20",
+        "goal_tries=50",
+        "forget_tries_steps=30",
+        "heal_steps=0",
+    )
+]
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    """A profile of the bundled game with a goal that nothing reaches."""
+    folder = tmp_path / "game"
+    folder.mkdir()
+    for name in ("game.toml", "names.toml", "tables.toml", "world.toml"):
+        (folder / name).write_text((ROM.parent / name).read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "milestones.toml").write_text(STORY, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def stalling(game: Path) -> list[str]:
+    """Options of a training whose pilot soon gets nowhere."""
+    return [
+        "--no-rl",
+        f"--game-folder={game}",
+        f"--rom={ROM}",
+        "--max-steps-per-episode=150",
+        "--save-interval=80",
+        *(f"--set={setting}" for setting in RULES),
+    ]
+
+
+def reports_of(folder: Path) -> dict[str, Any]:
+    return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (folder / "reports").iterdir()}
+
+
+def test_reports_of_every_environment_are_kept_and_shown(pkmn: Pkmn, stalling: list[str], tmp_path: Path) -> None:
+    result = pkmn("train", *stalling, "--steps=400", "--envs=2", "--run-name=it")
+    assert result.code == 0, result.err
+    assert "pkmn doctor" in result.out
+    reports = reports_of(tmp_path / "runs" / "it")
+    assert sorted(reports) == ["environment-0-episode-0-1.json", "environment-1-episode-0-1.json"]
+    first = reports["environment-0-episode-0-1.json"]
+    assert (first["environment"], first["episode"], first["number"]) == (0, 0, 1)
+    assert [one["remedy"] for one in first["tried"]][:2] == ["replan", "heal"]
+
+    shown = pkmn("doctor", "it")
+    assert shown.code == 0, shown.err
+    assert "Environment 1, episode 0, report 1" in shown.out
+    assert "wants: milestone never" in shown.out
+    assert "tried: replan (step" in shown.out
+    listed = json.loads(pkmn("doctor", "it", "--json").out)["reports"]
+    assert [(one["environment"], one["episode"]) for one in listed] == sorted(
+        (one["environment"], one["episode"]) for one in reports.values()
+    )
+
+
+def test_a_training_that_goes_on_reports_what_an_unbroken_one_does(
+    pkmn: Pkmn, stalling: list[str], tmp_path: Path
+) -> None:
+    assert pkmn("train", *stalling, "--steps=320", "--run-name=whole").code == 0
+    assert pkmn("train", *stalling, "--steps=100", "--run-name=broken").code == 0
+    assert pkmn("train", "--resume", "broken", "--steps=320").code == 0
+    whole, broken = (reports_of(tmp_path / "runs" / name) for name in ("whole", "broken"))
+    assert len(whole) > 1
+    assert broken == whole
+
+
+def test_a_run_without_reports_says_so_and_one_that_is_not_there_is_an_error(
+    pkmn: Pkmn, shared_run: Callable[..., Path]
+) -> None:
+    folder = shared_run("rl-only", 1)
+    result = pkmn("doctor", str(folder))
+    assert (result.code, result.out) == (0, f"{folder.name}: no pilot reported that it got nowhere.\n")
+    assert json.loads(pkmn("doctor", str(folder), "--json").out) == {"run": str(folder), "reports": []}
+    assert pkmn("doctor", "nowhere").code == 5
+    assert pkmn("doctor", "--json").code == 2
+    assert pkmn("doctor", str(folder), "--llm=ollama").code == 2
+
+
+def test_a_lost_worker_loses_no_report(game: Path) -> None:
+    registry = get_registry()
+    given = {"mode": "adaptive", "seed": 5, "max_steps_per_episode": 150, "game_folder": game, "rom_path": ROM}
+    settings = resolve_settings(given, registry=registry, sets=RULES, environ={})
+    spec = worker_spec(settings, registry, Purpose.TRAINING, num_envs=2)
+
+    def play(*kill: int) -> dict[tuple[int, int, int], Mapping[str, Any]]:
+        told: dict[tuple[int, int, int], Mapping[str, Any]] = {}
+
+        def keep(environment: int, episode: int, report: Mapping[str, Any]) -> None:
+            told[environment, episode, report["number"]] = report
+
+        with WorkerPool(spec, on_report=keep) as pool:
+            pool.reset()
+            for step in range(260):
+                if step in kill:
+                    os.kill(process_id(pool, 0), signal.SIGKILL)
+                take(pool, np.full(2, PILOT_ACTS))
+            assert pool.losses == len(kill)
+        return told
+
+    undisturbed = play()
+    assert {key[:2] for key in undisturbed} >= {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert play(80, 170) == undisturbed
+
+
+def test_no_more_reports_are_written_than_a_run_may_hold(tmp_path: Path) -> None:
+    writer = ReportWriter(tmp_path / "reports")
+    for number in range(MOST_REPORTS + 5):
+        writer.write(0, number, {"number": 1})
+    writer.write(0, 3, {"number": 1, "helped": "heal"})
+    writer.write(1, 0, {"number": 1, "words": ["x" * MOST_BYTES]})
+    reports = read_reports(tmp_path / "reports")
+    assert [report["episode"] for report in reports] == list(range(MOST_REPORTS))
+    assert reports[3]["helped"] == "heal"
+
+
+def test_a_damaged_report_is_named(tmp_path: Path) -> None:
+    (tmp_path / "environment-0-episode-0-1.json").write_text("{", encoding="utf-8")
+    with pytest.raises(RunError, match=r"environment-0-episode-0-1\.json is damaged"):
+        read_reports(tmp_path)
