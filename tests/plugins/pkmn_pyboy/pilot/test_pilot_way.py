@@ -18,7 +18,7 @@ MOST_STEPS = 9000
 
 
 def test_the_pilot_walks_the_way_that_was_planned_at_the_bed(make: MakeEnvironment) -> None:
-    environment = make(observation_type="state", max_steps_per_episode=MOST_STEPS)
+    environment = make(observation_type="state", max_steps_per_episode=MOST_STEPS, goal="game_won")
     environment.reset(seed=0)
     bed = Place(*environment.state.position)
     house = next(number for number, name in environment.profile.names.maps.items() if name == "Summit House")

@@ -23,6 +23,8 @@ LEGS = Path(__file__).with_name("legs.toml")
 WEAK = 0.45
 BALLS, LESSONS = 1, 3  # pockets of the pack
 MOST_STEPS = 20_000
+AFTER_CREDITS = "a . a . a . a . " + ". " * 40 + "start . . a . . a . . . ."
+"""The last words, the credits, and from the title to the map: CONTINUE, and A on the page with badges and play time."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Leg:
     ``level``: before, the lead trains to it on the grass ``grass`` and is mended at ``heal`` when weak.
     ``teach``: there, the lesson of this field move is taught. ``ride``: from there the player goes on in straight lines
     to these tiles, over water or against a boulder. ``tap``: there these buttons are pressed. ``catch``: there wild
-    creatures are met until one of this species is caught. ``ends``: the credits follow.
+    creatures are met until one of this species is caught. ``ends``: the credits follow, and
+    the saved game is gone on with.
     """
 
     map: tuple[int, int]
@@ -95,6 +98,8 @@ class LegPlayer:
                 self.catch(leg)
             if leg.facing is not None and arrived:
                 self.speak(leg)
+            if leg.ends:
+                self.tap(AFTER_CREDITS)
             if leg.ride and arrived:
                 for x, y in leg.ride:
                     self.ride(x, y)

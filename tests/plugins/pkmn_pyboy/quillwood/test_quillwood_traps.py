@@ -3,6 +3,7 @@ clock, credits and the page before a saved game goes on."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -17,7 +18,9 @@ from pkmn_pyboy.state.reader import StateReader
 
 SCREEN, WIDTH, SOLID, BLANK = 0xC4A0, 20, 0xED, 0x7F
 BOX_CELLS = (240, 259, 340, 359)
-HOME, REST, TARN, SUMMIT = (1, 1), (5, 2), (2, 6), (5, 5)
+HOME, LAB, REST, TARN, SUMMIT = (1, 1), (1, 4), (5, 2), (2, 6), (5, 5)
+UNUSED = 0xCD00
+"""Bytes of the map's blocks that a house does not fill."""
 TRAPS = 0x80
 NOON, EVENING = 12, 20
 DAY, NIGHT = 1, 2
@@ -249,6 +252,35 @@ def test_what_the_tarn_takes_is_learned_by_a_creature_of_the_night_only(quillwoo
         assert TARNOWL not in wild_species(quillwood, image, place, DAY), place
 
 
+def opcodes(profile: GameProfile) -> dict[str, int]:
+    """The numbers of the script commands, in the order in which the compiler lists them."""
+    source = (profile.folder / "tools" / "scripts.py").read_text(encoding="utf-8")
+    listed = re.search(r"COMMANDS = \((.*?)\)", source, re.DOTALL)
+    assert listed is not None
+    return {name: number for number, name in enumerate(re.findall(r'"(\w+)"', listed.group(1)))}
+
+
+def test_a_script_lets_a_wild_creature_come(play: Play, start: Saved, quillwood: GameProfile) -> None:
+    game = play(start.at(LAB, 5, 3, Facing.UP))
+    commands = opcodes(quillwood)
+    script = bytes([commands["wild"], TARNOWL, 3, commands["badge"], 7, commands["end"]])
+    people = quillwood.memory["wMapObjects"].address
+    for place, value in enumerate(script, UNUSED):
+        game.emulator.memory[place] = value
+    for number in range(1, 16):
+        game.emulator.memory[1, people + 16 * number + 10] = UNUSED & 0xFF
+        game.emulator.memory[1, people + 16 * number + 11] = UNUSED >> 8
+    game.press("a . . . .")
+    assert (game.field("wBattleMode"), game.field("wEnemyMonSpecies")[0]) == (b"\1", TARNOWL)
+    assert game.field("wEnemyMonLevel") == b"\3"
+    for _ in range(40):
+        game.press("a .")
+        if game.state.phase is Phase.FREE:
+            break
+    assert game.state.phase is Phase.FREE
+    assert game.field("wJohtoBadges")[0] >> 7, "the script went on"
+
+
 def cartridge(game: PlacedGame) -> bytes:
     return bytes(game.emulator.memory[1, address] for address in CART_RAM)
 
@@ -296,7 +328,7 @@ def test_a_page_waits_between_continue_and_the_game(play: Play, start: Saved) ->
     stands |= {"wEnvironment": 0, "wMapTileset": 0, "wMapHeight": 0, "wMapWidth": 0, "wBattleMode": 0}
     assert {name: game.field(name)[0] for name in stands} == stands
     assert (cursor(game), box_drawn(game)) == (None, False)
-    assert game.state.phase is Phase.TRANSITION
+    assert game.state.phase not in (Phase.FREE, Phase.MOVING)
     game.press("start . right . .")
     assert game.field("wMapStatus") == b"\0", "A or B only"
     game.press("b . .")
@@ -320,7 +352,7 @@ def test_the_same_page_stands_after_power_on(start: Saved) -> None:
         reader = StateReader(start.profile)
         for button in ("start", None, None, "a", *[None] * 12):
             emulator.press(button, 10, 24, render=False)
-        assert reader.read(emulator).phase is Phase.TRANSITION
+        assert reader.read(emulator).phase not in (Phase.FREE, Phase.MOVING)
         assert emulator.read(1, start.address("wMapGroup"), 1) == b"\1"
         for button in ("a", None, None, None):
             emulator.press(button, 10, 24, render=False)

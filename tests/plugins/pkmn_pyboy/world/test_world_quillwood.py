@@ -18,6 +18,8 @@ from pkmn_pyboy.world.records import NO_FLAG, Place, Role, WorldMap
 from pkmn_pyboy.world.table_records import EvolutionKind
 
 SIDES = {"south": 0, "north": 1, "west": 2, "east": 3}
+NIGHT = 2
+"""Third of the times of day in a wild table."""
 FACING = {"down": 0, "up": 1, "left": 2, "right": 3}
 Data = dict[str, Any]
 
@@ -196,9 +198,10 @@ def test_every_wild_table_is_there(cartridge: Cartridge, maps: dict[str, Data], 
             expected += 1
             rate = data[key]["rate"]
             assert list(tables[water].rates) == (rate if isinstance(rate, list) else [rate])
-            for slots in tables[water].slots:
+            for time, slots in enumerate(tables[water].slots):
                 assert [slot.chance for slot in slots] == chances
-                assert [[slot.level, names[slot.species - 1]] for slot in slots] == data[key]["slots"]
+                there = data[key].get("night", data[key]["slots"]) if time == NIGHT else data[key]["slots"]
+                assert [[slot.level, names[slot.species - 1]] for slot in slots] == there
     assert len(cartridge.wild) == expected > 5
 
 
