@@ -178,7 +178,7 @@ class Fighter:
 
     def _is_bag(self, screen: ScreenList, state: GameState) -> bool:
         """Whether a list of things is open, rather than a question."""
-        if not state.message_box or state.menu.rows != _YES_NO_ROWS:
+        if not state.message_box or state.menu.rows != _YES_NO_ROWS or 0 <= screen.column < screen_lists.COLUMNS // 2:
             return True
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
         return any(screen.rows_of(self._names.items.get(item, b"")) for item in (*bag.items, *bag.balls))
