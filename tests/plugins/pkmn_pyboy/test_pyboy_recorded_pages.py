@@ -140,3 +140,22 @@ def test_in_the_titles_list_the_first_entry_is_taken(crystal: GameProfile, memor
 def test_a_running_game_is_never_taken_for_the_title(crystal: GameProfile) -> None:
     for name in ("stairs", "route_30_north", "gym", "bag"):
         assert all(state.loaded for _, state, _ in states(crystal, name))
+
+
+def test_a_page_that_a_plan_opens_in_a_battle_is_waited_for(crystal: GameProfile, memory: FakeMemory) -> None:
+    """Battles show the message box all the time, but for their pages; without a plan, nothing is waited for."""
+    memory.set(wMapGroup=3, wMapStatus=2, wBattleMode=2, wScriptRunning=255)
+    state = StateReader(crystal).read(memory)
+    assert (state.phase, state.message_box, state.menu.cursor_shown) == (Phase.BATTLE, False, False)
+    for plan, waited in (
+        (["switch", 1, -1, ""], True),
+        (["item", 1, 0, ""], True),
+        (["move", 0, -1, ""], False),
+        ([], False),
+    ):
+        pilot = PilotMemory(battle_plan=plan)
+        pages.note(state, pilot)
+        assert (pages.wait(pilot, PilotSettings()) is not None) == waited
+    pilot = PilotMemory(battle_plan=["switch", 1, -1, ""])
+    pages.note(StateReader(crystal).read(memory.cursor(3, 0)), pilot)
+    assert pages.wait(pilot, PilotSettings()) is None

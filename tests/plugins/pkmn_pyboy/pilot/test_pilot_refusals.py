@@ -14,11 +14,11 @@ from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.tactics import ITEM, MOVE, SWITCH, TRAINER, Plan, Situation, Tactician
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
-from pkmncli.api import Action
+from pkmncli.api import Action, Advice
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
-SALVE = 2
+SALVE, MOST_OF_ONE = 2, 99
 MOST_STEPS = 60
 """Within which a refused plan is given up and the battle's menu is back."""
 
@@ -51,6 +51,15 @@ def play_out(environment: PokemonEnvironment, pilot: RulesPilot) -> dict[str, in
         environment.advance(decision.action)
         assert environment.steps - first < 400, reasons
     return reasons
+
+
+def fill_bag(environment: PokemonEnvironment, salves: int) -> None:
+    """Nothing but so many of one thing that heals."""
+    for name, data in (("wNumItems", bytes([1])), ("wItems", bytes([SALVE, salves, 0xFF]))):
+        field = environment.profile.memory[name]
+        for offset, byte in enumerate(data):
+            environment.emulator.memory[field.bank, field.address + offset] = byte
+    environment._read_state()
 
 
 def insist(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
@@ -107,17 +116,12 @@ def test_a_thing_without_effect_is_given_up_for_the_battle(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment, pilot = in_battle(make)
-    places = environment.profile.memory
-    for name, data in (("wNumItems", bytes([1])), ("wItems", bytes([SALVE, 3, 0xFF]))):
-        field = places[name]
-        for offset, byte in enumerate(data):
-            environment.emulator.memory[field.bank, field.address + offset] = byte
-    environment._read_state()
+    fill_bag(environment, 3)
     assert environment.state.party.hp_share == 1.0
     insist(monkeypatch, Plan(ITEM, SALVE, 0, "use"))
     pilot.memory.battle_plan = []
     used = 0
-    for _ in range(2 * MOST_STEPS):
+    for _ in range(MOST_STEPS // 2):
         decision = pilot.act()
         used += decision.action == Action.A and decision.reason == "use"
         environment.advance(decision.action)
@@ -169,12 +173,7 @@ def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(make: MakeEn
     pilot.reset(3)
     while not environment.state.party.members or environment.state.phase is not Phase.FREE:
         environment.advance(pilot.act().action)
-    places = environment.profile.memory
-    for name, data in (("wNumItems", bytes([1])), ("wItems", bytes([SALVE, 3, 0xFF]))):
-        field = places[name]
-        for offset, byte in enumerate(data):
-            environment.emulator.memory[field.bank, field.address + offset] = byte
-    environment._read_state()
+    fill_bag(environment, 3)
     memory = pilot.memory
     environment.advance(Action.START)
     state = environment.state
@@ -206,3 +205,30 @@ def test_a_page_that_never_changes_is_left_by_anything_at_all() -> None:
     assert memory.tries["job"] == settings.goal_tries
     assert pressed[0] == Action.B
     assert len(set(pressed)) > 3
+
+
+def test_a_purchase_that_the_clerk_refuses_is_given_up(make: MakeEnvironment) -> None:
+    """As many of a thing as the bag can hold: the clerk says so, and shows the list again."""
+    environment = make(observation_type="state", max_steps_per_episode=4000)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=1)
+    pilot.reset(1)
+    while not environment.state.party.members or environment.state.phase is not Phase.FREE:
+        environment.advance(pilot.act().action)
+    fill_bag(environment, MOST_OF_ONE)
+    advice = Advice("look", skill="talk_to", arguments={"map": "Rest House", "x": 6, "y": 1})
+    while "BUY" not in environment.screen_words():
+        environment.advance(pilot.act(advice).action)
+        assert environment.steps < 400
+    money, first = environment.state.money, environment.steps
+    pilot.memory.wish = []
+    pilot.memory.shopping, pilot.memory.shop_steps = [[SALVE, 2 * MOST_OF_ONE]], 0
+    tried = 0
+    while environment.state.phase is not Phase.FREE:
+        before = environment.screen_words()
+        decision = pilot.act()
+        tried += decision.reason == "buy" and decision.action == Action.A and "SALVE" in before
+        environment.advance(decision.action)
+        assert environment.steps - first < MOST_STEPS
+    assert 0 < tried <= 2 * pilot.settings.confirm_tries
+    assert environment.state.money == money
