@@ -67,6 +67,19 @@ def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
     ]
 
 
+def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
+    """Items that are to be carried for a game's goals and that no shop of its image sells."""
+    if not cartridge.shops:
+        return []
+    sold = {item for shop in cartridge.shops for item in shop}
+    return [
+        RoadProblem(goal.key, f"no shop of the image sells {profile.names.items.get(item, f'item {item}')}")
+        for goal in (*profile.milestones, *profile.errands.values())
+        for item, _ in goal.supplies
+        if item not in sold
+    ]
+
+
 def check_roads(profile: GameProfile, world: CartridgeWorld) -> list[RoadProblem]:
     """Return what stands in the way of a game's story on its own maps; nothing where all of it can be walked.
 
@@ -93,7 +106,9 @@ def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
         cartridge: its image.
     """
     found = _Walk(profile, cartridge.world, Learners(profile, cartridge)).all()
-    return StoryCheck(found.roads, (*found.problems, *check_foes(profile, cartridge)))
+    return StoryCheck(
+        found.roads, (*found.problems, *check_foes(profile, cartridge), *check_supplies(profile, cartridge))
+    )
 
 
 @dataclass

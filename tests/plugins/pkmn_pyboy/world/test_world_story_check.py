@@ -13,7 +13,7 @@ from world_image import Person, TestMap, WorldImage
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Evidence, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.road_checks import StoryCheck, check_story
+from pkmn_pyboy.road_checks import StoryCheck, check_story, check_supplies
 from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
@@ -283,3 +283,15 @@ def test_every_partner_of_quillwood_gets_through_its_story(quillwood: GameProfil
     cartridge.__dict__["wild"] = ()
     words = [str(one) for one in check_story(nobody, cartridge).problems]
     assert any("nobody who can be had by then learns surf" in one for one in words)
+
+
+def test_supplies_that_no_shop_sells_are_told(quillwood: GameProfile) -> None:
+    assert quillwood.bundled_rom is not None
+    cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
+    sold = next(item for shop in cartridge.shops for item in shop)
+    never = next(item for item in quillwood.names.items if all(item not in shop for shop in cartridge.shops))
+    first, *others = quillwood.milestones
+    profile = replace(quillwood, milestones=(replace(first, supplies=((sold, 2), (never, 1))), *others))
+    assert [str(one) for one in check_supplies(profile, cartridge)] == [
+        f"{first.key}: no shop of the image sells {quillwood.names.items[never]}"
+    ]
