@@ -147,6 +147,10 @@ class _Walk:
         self._visited: set[int] = set()
         self._fallen: set[tuple[int, int]] = set()
         self._place: Place | None = None
+        self._reached: set[str] = set()
+        listed = {goal.key for goal, _ in story_with_moves(profile)}
+        self._beds = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
+        """Errands of no goal: whoever needs an hour goes there."""
 
     def all(self) -> StoryCheck:
         """Walk from the first goal to the last."""
@@ -178,6 +182,7 @@ class _Walk:
         by_item = {move.item: name for name, move in profile.field_moves.items()}
         self._moves.update(by_item[item] for item in goal.gives if item in by_item)
         self._events |= events_of(goal, profile.memory)
+        self._reached.add(goal.key)
         if goal.gives_hour >= 0:
             self._hours.add(goal.gives_hour)
         return found
@@ -294,9 +299,10 @@ class _Walk:
         return self._when(who, name)
 
     def _when(self, who: MapPerson, name: str) -> str:
-        if any(who.stands_at(hour) for hour in self._hours):
+        there_are = self._hours if not who.keeps_hours else self._hours_there_are()
+        if any(who.stands_at(hour) for hour in there_are):
             return ""
-        hours = ", ".join(str(hour) for hour in sorted(self._hours))
+        hours = ", ".join(str(hour) for hour in sorted(there_are))
         return f"person {who.number} of {name} is not there at the hours that the clock shows by then ({hours})"
 
     def _first(self, end: Goal) -> Place | None:
@@ -308,6 +314,18 @@ class _Walk:
             if ways:
                 return Place(map_id, ways[0].x, ways[0].y)
         return None
+
+    def _hours_there_are(self) -> set[int]:
+        """Hours that the clock has shown by now, and those that an errand brings to which one can walk."""
+        found = set(self._hours)
+        for errand in self._beds:
+            if errand.gives_hour in found or errand.target is None or not self._reached.issuperset(errand.needs):
+                continue
+            end = of_target(self._world, errand.target)
+            flags = self._events | self._untold_people
+            if self._place is None or self._route(self._place, end, flags) is not None:
+                found.add(errand.gives_hour)
+        return found
 
     # Field moves --------------------------------------------------------------------------------------------
 
@@ -321,7 +339,9 @@ class _Walk:
             return self._place is None or self._route(self._place, on_map(map_id), flags) is not None
 
         for name in goal.requires.field_moves:
-            note, problem = learners.need(name, self._hours, reaches, surfs="surf" in self._moves)
+            if not learners.asks(name):
+                continue
+            note, problem = learners.need(name, self._hours_there_are(), reaches, surfs="surf" in self._moves)
             found.notes += [note] if note else []
             found.problems += [problem] if problem else []
         learners.reached(goal)

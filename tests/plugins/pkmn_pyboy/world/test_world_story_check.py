@@ -149,6 +149,12 @@ def test_someone_who_comes_at_night_waits_for_an_errand_that_brings_the_night(cr
     slept = goal(crystal, "slept", OPENED, Target(HERE, 2, 0), gives_hour=21)
     waits = replace(met, errands=("slept",))
     assert problems(check(corridor(owl), crystal, (begin, waits), (slept,))) == []
+    # an errand of no goal is there for whoever needs its hour, once it can be walked to
+    assert problems(check(corridor(owl), crystal, (begin, met), (slept,))) == []
+    later = replace(slept, needs=("met",))
+    assert len(problems(check(corridor(owl), crystal, (begin, met), (later,)))) == 1
+    walled = replace(slept, target=Target(HERE, 2, 1, facing="up"))
+    assert len(problems(check(corridor(owl), crystal, (begin, met), (walled,)))) == 1
 
 
 def test_rooms_that_lock_are_entered_by_their_door(crystal: GameProfile) -> None:
@@ -259,7 +265,10 @@ def test_someone_in_the_wild_learns_it_at_hours_that_there_are(crystal: GameProf
     moves = (*STORY, "waterfall")
     words, problem = needed(learners(crystal, by_night), *moves)[-1]
     assert (words, problem.split("; ")[1]) == ("", "S9 could, but are met in the night, and nothing brings that hour")
-    assert needed(learners(crystal, by_night), *moves, hours=(10, 21))[-1] == ("waterfall: S9, caught on M77", "")
+    assert needed(learners(crystal, by_night), *moves, hours=(10, 21))[-1] == (
+        "waterfall: S9, caught on M77 in the night",
+        "",
+    )
     problem = needed(learners(crystal, by_night), *moves, hours=(21,), reaches=False)[-1][1]
     assert problem.endswith("; S9 could, but there is no way to them")
 
