@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
@@ -24,6 +25,10 @@ from pkmn_pyboy.world.route import Obstacle, Route
 
 FIRST_HOUR = 10
 """Of the game's clock, which stands still: the hour that a new game begins at."""
+
+
+_MOST_UNTOLD = 4
+"""Events of one map that are tried in all ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,8 @@ class _Walk:
         told = told_events(goals, profile.memory)
         people = {one.flag for map_id in world.map_ids() if (here := world.map(map_id)) for one in here.people}
         self._untold_people = frozenset(people - told)
-        self._untold_blocks = sorted({e for one in world.story_blocks.values() for e in one.events} - told)
+        self._blocks = world.story_blocks
+        self._untold_blocks = frozenset(event for one in self._blocks.values() for event in one.events) - told
         self._events: set[int] = set()
         self._moves: set[str] = set()
         self._hours = {FIRST_HOUR}
@@ -238,16 +244,27 @@ class _Walk:
         if route is not None:
             found.notes.append("who stands in the way is part of it")
             return route
-        for assumed in (*([event] for event in self._untold_blocks), self._untold_blocks):
-            if self._world.follow(self._events | set(assumed)):
+        for assumed in self._assumptions(end, place):
+            if self._world.follow(assumed):
                 route = self._route(place, end, flags | own)
                 if route is not None:
-                    self._events |= set(assumed)
-                    names = ", ".join(self._profile.names.event_flags.get(one, str(one)) for one in assumed)
-                    found.notes.append(f"taken to be set: {names}")
+                    for words, events in (("set", assumed - self._events), ("cleared", self._events - assumed)):
+                        names = (self._profile.names.event_flags.get(one, str(one)) for one in sorted(events))
+                        found.notes += [f"taken to be {words}: {', '.join(names)}"] if events else []
+                    self._events = set(assumed)
                     return route
         self._world.follow(self._events)
         return self._barred(place, end, flags, found)
+
+    def _assumptions(self, end: Goal, place: Place) -> Iterator[frozenset[int]]:
+        """Events that may be set by now as far as is known: others of one map, beginning with the goal's; then all."""
+        blocks, now = self._blocks, frozenset(self._events)
+        for map_id in sorted(blocks, key=lambda one: (one not in end.ends, one != place.map_id, one)):
+            untold = sorted(blocks[map_id].events & self._untold_blocks)[:_MOST_UNTOLD]
+            subsets = [frozenset(some) for size in range(len(untold) + 1) for some in combinations(untold, size)]
+            for some in sorted(subsets, key=lambda one: len(one ^ (now & set(untold)))):
+                yield (now - set(untold)) | some
+        yield now | self._untold_blocks
 
     def _route(self, place: Place, end: Goal, flags: Collection[int], *, relaxed: bool = False) -> Route | None:
         return self._planner.route(place, end, Abilities.of(self._moves, flags), through_obstacles=relaxed)

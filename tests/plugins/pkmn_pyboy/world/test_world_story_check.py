@@ -76,6 +76,29 @@ def test_an_event_that_no_goal_tells_of_is_taken_to_be_set_where_the_way_needs_i
     assert found.roads[1].notes == ("taken to be set: 771",)
 
 
+def test_a_lever_that_no_goal_tells_of_is_pulled_and_pushed_again(crystal: GameProfile) -> None:
+    wall = WorldImage().block(".#.#")
+    levers = StoryBlocks(HERE, (Block(2, 0, wall),), {OPENED: (Block(6, 0, wall),)})
+    begin = goal(crystal, "begin", LATER, Target(HERE, 0, 0))
+    west = goal(crystal, "west", LAST, Target(HERE, 5, 0))
+    east = goal(crystal, "east", 902, Target(HERE, 11, 0))
+    world = {"world": replace(crystal.world, changed={HERE: levers})}
+    found = check(levers_image(), crystal, (begin, west), **world)
+    assert found.roads[1].notes == ("taken to be set: 771",)
+    # neither set nor cleared it lets anybody through to the east from the beginning, but one after the other
+    assert len(problems(check(levers_image(), crystal, (begin, east), **world))) == 1
+    found = check(levers_image(), crystal, (begin, west, east), **world)
+    assert problems(found) == []
+    assert found.roads[2].notes == ("taken to be cleared: 771",)
+
+
+def levers_image() -> WorldImage:
+    image = WorldImage()
+    image.block(".#.#")
+    image.add(TestMap(1, 1, ["............", "............"]))
+    return image
+
+
 def corridor(person: Person) -> WorldImage:
     image = WorldImage()
     image.add(TestMap(1, 1, ["........", "########"], people=[person]))
