@@ -16,6 +16,7 @@ from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import NO_FLAG, Place, Role, WorldMap
+from pkmn_pyboy.world.story_blocks import StoryBlocks
 from pkmn_pyboy.world.table_records import EvolutionKind
 
 SIDES = {"south": 0, "north": 1, "west": 2, "east": 3}
@@ -129,6 +130,24 @@ def test_every_way_out_has_a_way_back(cartridge: Cartridge) -> None:
                 assert way.arrival is not None
                 leads.add((here, way.arrival.map_id))
     assert {(there, here) for here, there in leads} == leads
+
+
+def test_what_the_maps_scripts_change_is_told_with_its_flag(
+    cartridge: Cartridge, quillwood: GameProfile, maps: dict[str, Data], flags: dict[str, int], source: Path
+) -> None:
+    for data in maps.values():
+        number, known = map_id(data), collisions(source, data["tileset"])
+        story = quillwood.world.changed.get(number, StoryBlocks(number))
+        told = {(event, block.x, block.y) for event, blocks in story.by_event.items() for block in blocks}
+        assert told == {(flags[one["flag"]], one["x"], one["y"]) for one in data.get("changed", [])}, data["name"]
+        assert not story.always
+        for one in data.get("changed", []):
+            here = cartridge.world.with_blocks(number, story.now([flags[one["flag"]]]))
+            assert here is not None
+            for place, character in enumerate(one["block"]):
+                if character in known:
+                    tile = here.grid.tiles[here.grid.cell(one["x"] + place % 2, one["y"] + place // 2)]
+                    assert tile == known[character], (data["name"], one)
 
 
 def test_every_person_sign_and_trigger_is_there(
