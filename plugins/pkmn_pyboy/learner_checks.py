@@ -43,6 +43,10 @@ class Learners:
             self._sure += goal.gives_species
         self._sure += goal.catch
 
+    def asks(self, move: str) -> bool:
+        """Whether a field move was not asked for before, and enough is known to say who learns it."""
+        return move not in self._needed and self._known and bool(self._cartridge.species)
+
     def need(
         self, move: str, hours: Collection[int], reaches: Callable[[int], bool], *, surfs: bool
     ) -> tuple[str, str]:
@@ -54,7 +58,7 @@ class Learners:
             reaches: tells whether one can walk to a map.
             surfs: whether those on the water can be met.
         """
-        if move in self._needed or not self._known or not self._cartridge.species:
+        if not self.asks(move):
             return "", ""
         self._needed.append(move)
         short: list[tuple[int, ...]] = []
@@ -75,7 +79,8 @@ class Learners:
             place = next((map_id for map_id in maps if reaches(map_id)), None)
             if place is not None:
                 self._sure.append(one)
-                caught = f"{self._words([one])}, caught on {self._cartridge.world.name(place)}"
+                when = "" if len(wild[one][0]) == len(TIMES) else f" in the {self._times(wild[one][0])}"
+                caught = f"{self._words([one])}, caught on {self._cartridge.world.name(place)}{when}"
                 return f"{move}: {own + ', or ' if own else ''}{caught}", ""
         return "", self._problem(move, short, wild, now)
 
@@ -95,12 +100,16 @@ class Learners:
         if now:
             problem += f"; {self._words(now)} could, but there is no way to them"
         elif wild:
-            when = " or ".join(TIMES[time] for time in sorted(set().union(*(times for times, _ in wild.values()))))
+            when = self._times(set().union(*(times for times, _ in wild.values())))
             problem += f"; {self._words(wild)} could, but are met in the {when}, and nothing brings that hour"
         return problem
 
     def _words(self, species: Iterable[int]) -> str:
         return ", ".join(self._names.get(one, f"species {one}") for one in species)
+
+    @staticmethod
+    def _times(times: Iterable[int]) -> str:
+        return " or ".join(TIMES[time] for time in sorted(times))
 
     def _fits(self, moves: Sequence[str], team: Sequence[int]) -> bool:
         """Whether each move finds a learner with a slot left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
@@ -24,6 +25,10 @@ from pkmn_pyboy.world.route import Obstacle, Route
 
 FIRST_HOUR = 10
 """Of the game's clock, which stands still: the hour that a new game begins at."""
+
+
+_MOST_UNTOLD = 4
+"""Events of one map that are tried in all ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,19 @@ def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
     ]
 
 
+def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
+    """Items that are to be carried for a game's goals and that no shop of its image sells."""
+    if not cartridge.shops:
+        return []
+    sold = {item for shop in cartridge.shops for item in shop}
+    return [
+        RoadProblem(goal.key, f"no shop of the image sells {profile.names.items.get(item, f'item {item}')}")
+        for goal in (*profile.milestones, *profile.errands.values())
+        for item, _ in goal.supplies
+        if item not in sold
+    ]
+
+
 def check_roads(profile: GameProfile, world: CartridgeWorld) -> list[RoadProblem]:
     """Return what stands in the way of a game's story on its own maps; nothing where all of it can be walked.
 
@@ -93,7 +111,9 @@ def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
         cartridge: its image.
     """
     found = _Walk(profile, cartridge.world, Learners(profile, cartridge)).all()
-    return StoryCheck(found.roads, (*found.problems, *check_foes(profile, cartridge)))
+    return StoryCheck(
+        found.roads, (*found.problems, *check_foes(profile, cartridge), *check_supplies(profile, cartridge))
+    )
 
 
 @dataclass
@@ -125,13 +145,18 @@ class _Walk:
         told = told_events(goals, profile.memory)
         people = {one.flag for map_id in world.map_ids() if (here := world.map(map_id)) for one in here.people}
         self._untold_people = frozenset(people - told)
-        self._untold_blocks = sorted({e for one in world.story_blocks.values() for e in one.events} - told)
+        self._blocks = world.story_blocks
+        self._untold_blocks = frozenset(event for one in self._blocks.values() for event in one.events) - told
         self._events: set[int] = set()
         self._moves: set[str] = set()
         self._hours = {FIRST_HOUR}
         self._visited: set[int] = set()
         self._fallen: set[tuple[int, int]] = set()
         self._place: Place | None = None
+        self._reached: set[str] = set()
+        listed = {goal.key for goal, _ in story_with_moves(profile)}
+        self._beds = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
+        """Errands of no goal: whoever needs an hour goes there."""
 
     def all(self) -> StoryCheck:
         """Walk from the first goal to the last."""
@@ -163,6 +188,7 @@ class _Walk:
         by_item = {move.item: name for name, move in profile.field_moves.items()}
         self._moves.update(by_item[item] for item in goal.gives if item in by_item)
         self._events |= events_of(goal, profile.memory)
+        self._reached.add(goal.key)
         if goal.gives_hour >= 0:
             self._hours.add(goal.gives_hour)
         return found
@@ -218,16 +244,27 @@ class _Walk:
         if route is not None:
             found.notes.append("who stands in the way is part of it")
             return route
-        for assumed in (*([event] for event in self._untold_blocks), self._untold_blocks):
-            if self._world.follow(self._events | set(assumed)):
+        for assumed in self._assumptions(end, place):
+            if self._world.follow(assumed):
                 route = self._route(place, end, flags | own)
                 if route is not None:
-                    self._events |= set(assumed)
-                    names = ", ".join(self._profile.names.event_flags.get(one, str(one)) for one in assumed)
-                    found.notes.append(f"taken to be set: {names}")
+                    for words, events in (("set", assumed - self._events), ("cleared", self._events - assumed)):
+                        names = (self._profile.names.event_flags.get(one, str(one)) for one in sorted(events))
+                        found.notes += [f"taken to be {words}: {', '.join(names)}"] if events else []
+                    self._events = set(assumed)
                     return route
         self._world.follow(self._events)
         return self._barred(place, end, flags, found)
+
+    def _assumptions(self, end: Goal, place: Place) -> Iterator[frozenset[int]]:
+        """Events that may be set by now as far as is known: others of one map, beginning with the goal's; then all."""
+        blocks, now = self._blocks, frozenset(self._events)
+        for map_id in sorted(blocks, key=lambda one: (one not in end.ends, one != place.map_id, one)):
+            untold = sorted(blocks[map_id].events & self._untold_blocks)[:_MOST_UNTOLD]
+            subsets = [frozenset(some) for size in range(len(untold) + 1) for some in combinations(untold, size)]
+            for some in sorted(subsets, key=lambda one: len(one ^ (now & set(untold)))):
+                yield (now - set(untold)) | some
+        yield now | self._untold_blocks
 
     def _route(self, place: Place, end: Goal, flags: Collection[int], *, relaxed: bool = False) -> Route | None:
         return self._planner.route(place, end, Abilities.of(self._moves, flags), through_obstacles=relaxed)
@@ -279,9 +316,10 @@ class _Walk:
         return self._when(who, name)
 
     def _when(self, who: MapPerson, name: str) -> str:
-        if any(who.stands_at(hour) for hour in self._hours):
+        there_are = self._hours if not who.keeps_hours else self._hours_there_are()
+        if any(who.stands_at(hour) for hour in there_are):
             return ""
-        hours = ", ".join(str(hour) for hour in sorted(self._hours))
+        hours = ", ".join(str(hour) for hour in sorted(there_are))
         return f"person {who.number} of {name} is not there at the hours that the clock shows by then ({hours})"
 
     def _first(self, end: Goal) -> Place | None:
@@ -293,6 +331,18 @@ class _Walk:
             if ways:
                 return Place(map_id, ways[0].x, ways[0].y)
         return None
+
+    def _hours_there_are(self) -> set[int]:
+        """Hours that the clock has shown by now, and those that an errand brings to which one can walk."""
+        found = set(self._hours)
+        for errand in self._beds:
+            if errand.gives_hour in found or errand.target is None or not self._reached.issuperset(errand.needs):
+                continue
+            end = of_target(self._world, errand.target)
+            flags = self._events | self._untold_people
+            if self._place is None or self._route(self._place, end, flags) is not None:
+                found.add(errand.gives_hour)
+        return found
 
     # Field moves --------------------------------------------------------------------------------------------
 
@@ -306,7 +356,9 @@ class _Walk:
             return self._place is None or self._route(self._place, on_map(map_id), flags) is not None
 
         for name in goal.requires.field_moves:
-            note, problem = learners.need(name, self._hours, reaches, surfs="surf" in self._moves)
+            if not learners.asks(name):
+                continue
+            note, problem = learners.need(name, self._hours_there_are(), reaches, surfs="surf" in self._moves)
             found.notes += [note] if note else []
             found.problems += [problem] if problem else []
         learners.reached(goal)

@@ -64,7 +64,7 @@ def world(
     maps: Annotated[bool, typer.Option("--maps", help="Draw every map of a way.")] = False,
     picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map or the way as a picture.")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Say which milestones' roads can't be walked on the game's maps.")
+        bool, typer.Option("--check", help="Tell the way to each goal of the game's story, or why there is none.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")] = False,
 ) -> None:

@@ -13,7 +13,7 @@ from world_image import Person, TestMap, WorldImage
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Evidence, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.road_checks import StoryCheck, check_story
+from pkmn_pyboy.road_checks import StoryCheck, check_story, check_supplies
 from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
@@ -74,6 +74,29 @@ def test_an_event_that_no_goal_tells_of_is_taken_to_be_set_where_the_way_needs_i
     found = check(image, crystal, (begin, below), **world)
     assert problems(found) == []
     assert found.roads[1].notes == ("taken to be set: 771",)
+
+
+def test_a_lever_that_no_goal_tells_of_is_pulled_and_pushed_again(crystal: GameProfile) -> None:
+    wall = WorldImage().block(".#.#")
+    levers = StoryBlocks(HERE, (Block(2, 0, wall),), {OPENED: (Block(6, 0, wall),)})
+    begin = goal(crystal, "begin", LATER, Target(HERE, 0, 0))
+    west = goal(crystal, "west", LAST, Target(HERE, 5, 0))
+    east = goal(crystal, "east", 902, Target(HERE, 11, 0))
+    world = {"world": replace(crystal.world, changed={HERE: levers})}
+    found = check(levers_image(), crystal, (begin, west), **world)
+    assert found.roads[1].notes == ("taken to be set: 771",)
+    # neither set nor cleared it lets anybody through to the east from the beginning, but one after the other
+    assert len(problems(check(levers_image(), crystal, (begin, east), **world))) == 1
+    found = check(levers_image(), crystal, (begin, west, east), **world)
+    assert problems(found) == []
+    assert found.roads[2].notes == ("taken to be cleared: 771",)
+
+
+def levers_image() -> WorldImage:
+    image = WorldImage()
+    image.block(".#.#")
+    image.add(TestMap(1, 1, ["............", "............"]))
+    return image
 
 
 def corridor(person: Person) -> WorldImage:
@@ -149,6 +172,12 @@ def test_someone_who_comes_at_night_waits_for_an_errand_that_brings_the_night(cr
     slept = goal(crystal, "slept", OPENED, Target(HERE, 2, 0), gives_hour=21)
     waits = replace(met, errands=("slept",))
     assert problems(check(corridor(owl), crystal, (begin, waits), (slept,))) == []
+    # an errand of no goal is there for whoever needs its hour, once it can be walked to
+    assert problems(check(corridor(owl), crystal, (begin, met), (slept,))) == []
+    later = replace(slept, needs=("met",))
+    assert len(problems(check(corridor(owl), crystal, (begin, met), (later,)))) == 1
+    walled = replace(slept, target=Target(HERE, 2, 1, facing="up"))
+    assert len(problems(check(corridor(owl), crystal, (begin, met), (walled,)))) == 1
 
 
 def test_rooms_that_lock_are_entered_by_their_door(crystal: GameProfile) -> None:
@@ -259,7 +288,10 @@ def test_someone_in_the_wild_learns_it_at_hours_that_there_are(crystal: GameProf
     moves = (*STORY, "waterfall")
     words, problem = needed(learners(crystal, by_night), *moves)[-1]
     assert (words, problem.split("; ")[1]) == ("", "S9 could, but are met in the night, and nothing brings that hour")
-    assert needed(learners(crystal, by_night), *moves, hours=(10, 21))[-1] == ("waterfall: S9, caught on M77", "")
+    assert needed(learners(crystal, by_night), *moves, hours=(10, 21))[-1] == (
+        "waterfall: S9, caught on M77 in the night",
+        "",
+    )
     problem = needed(learners(crystal, by_night), *moves, hours=(21,), reaches=False)[-1][1]
     assert problem.endswith("; S9 could, but there is no way to them")
 
@@ -283,3 +315,15 @@ def test_every_partner_of_quillwood_gets_through_its_story(quillwood: GameProfil
     cartridge.__dict__["wild"] = ()
     words = [str(one) for one in check_story(nobody, cartridge).problems]
     assert any("nobody who can be had by then learns surf" in one for one in words)
+
+
+def test_supplies_that_no_shop_sells_are_told(quillwood: GameProfile) -> None:
+    assert quillwood.bundled_rom is not None
+    cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
+    sold = next(item for shop in cartridge.shops for item in shop)
+    never = next(item for item in quillwood.names.items if all(item not in shop for shop in cartridge.shops))
+    first, *others = quillwood.milestones
+    profile = replace(quillwood, milestones=(replace(first, supplies=((sold, 2), (never, 1))), *others))
+    assert [str(one) for one in check_supplies(profile, cartridge)] == [
+        f"{first.key}: no shop of the image sells {quillwood.names.items[never]}"
+    ]
