@@ -12,7 +12,8 @@ import json
 import mmap
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ LIVE_FILE = "live.json"
 BOARD_FILE = "live.board"
 
 MESSAGE_BYTES = 480
+STANDING_BYTES = 8192
+"""Room for how far an environment has got, as JSON."""
 
 REQUESTS_DTYPE = np.dtype(
     [
@@ -66,7 +69,8 @@ class LiveBoard:
     """The memory that a trainer and its viewers share.
 
     ``requests`` and ``state`` are arrays of one element, ``records`` (num_envs,) is of the latest step of each
-    environment, and ``screens`` (num_envs, *screen_shape) uint8 what it shows, where there are screens.
+    environment, ``standings`` (num_envs,) what :class:`LiveStanding` holds, and ``screens`` (num_envs, *screen_shape)
+    uint8 what it shows, where there are screens.
     """
 
     def __init__(self, path: Path, num_envs: int, screen_shape: tuple[int, ...] | None) -> None:
@@ -78,24 +82,30 @@ class LiveBoard:
         self.requests: NDArray[Any] = np.frombuffer(memory, REQUESTS_DTYPE, 1, starts[0])
         self.state: NDArray[Any] = np.frombuffer(memory, STATE_DTYPE, 1, starts[1])
         self.records: NDArray[Any] = np.frombuffer(memory, _RECORD_DTYPE, num_envs, starts[2])
+        self.standings: NDArray[Any] = np.frombuffer(memory, f"S{STANDING_BYTES}", num_envs, starts[3])
         self.screens: NDArray[np.uint8] | None = None
         if screen_shape is not None:
-            pixels: NDArray[np.uint8] = np.frombuffer(memory, np.uint8, size - starts[3], starts[3])
+            pixels: NDArray[np.uint8] = np.frombuffer(memory, np.uint8, size - starts[4], starts[4])
             self.screens = pixels.reshape(num_envs, *screen_shape)
 
     @staticmethod
-    def _offsets(num_envs: int) -> tuple[int, int, int, int]:
-        sizes = (REQUESTS_DTYPE.itemsize, STATE_DTYPE.itemsize, _RECORD_DTYPE.itemsize * num_envs)
+    def _offsets(num_envs: int) -> tuple[int, ...]:
+        sizes = (
+            REQUESTS_DTYPE.itemsize,
+            STATE_DTYPE.itemsize,
+            _RECORD_DTYPE.itemsize * num_envs,
+            STANDING_BYTES * num_envs,
+        )
         offsets = [0]
         for size in sizes:
             offsets.append(-(-(offsets[-1] + size) // 64) * 64)
-        return offsets[0], offsets[1], offsets[2], offsets[3]
+        return tuple(offsets)
 
     @classmethod
     def size(cls, num_envs: int, screen_shape: tuple[int, ...] | None) -> int:
         """Bytes of a board."""
         screen = 0 if screen_shape is None else int(np.prod(screen_shape))
-        return cls._offsets(num_envs)[3] + num_envs * screen
+        return cls._offsets(num_envs)[-1] + num_envs * screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +122,45 @@ class LiveState:
     answers: int
     message: str
     age_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStanding:
+    """How far the running episode of an environment has got."""
+
+    milestones: tuple[tuple[str, int, int | None], ...] = ()
+    """Name, step and emulated frame of each that was reached, in that order; of many the latest."""
+    progress: Mapping[str, float] = field(default_factory=dict)
+    """What the environment names itself, such as badges and level."""
+    steps_since_progress: int | None = None
+    """Steps since anything was new, where the environment says so."""
+
+    def to_bytes(self) -> bytes:
+        """The standing as the board holds it."""
+        milestones = list(self.milestones)
+        while True:
+            content = [milestones, dict(self.progress), self.steps_since_progress]
+            data = json.dumps(content, separators=(",", ":")).encode()
+            if len(data) <= STANDING_BYTES:
+                return data
+            if not milestones:
+                return b""
+            del milestones[: len(milestones) // 2 + 1]
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> LiveStanding:
+        """The standing that :meth:`to_bytes` wrote; nothing where it was not yet, or is being written."""
+        try:
+            milestones, progress, since = json.loads(data)
+            return cls(
+                tuple(
+                    (str(name), int(step), None if frame is None else int(frame)) for name, step, frame in milestones
+                ),
+                {str(name): float(value) for name, value in progress.items()},
+                None if since is None else int(since),
+            )
+        except (ValueError, TypeError, AttributeError):
+            return cls()
 
 
 class LiveTraining:
@@ -178,6 +227,10 @@ class LiveTraining:
     def records(self) -> NDArray[Any]:
         """The latest step record of each environment, (num_envs,)."""
         return self._board.records.copy()
+
+    def standings(self) -> list[LiveStanding]:
+        """How far the running episode of each environment has got; told about once a second."""
+        return [LiveStanding.from_bytes(bytes(one)) for one in self._board.standings]
 
     def screens(self) -> NDArray[np.uint8] | None:
         """What each environment showed lately, (num_envs, ...): RGB, or rows of bytes with two pixels of 4 bits each.

@@ -18,6 +18,7 @@ from pkmncli.runs import default_save_dir, open_run
 from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
+from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.session import Outcome, TrainingSession, quoted
 
@@ -289,9 +290,7 @@ def _show(outcome: Outcome) -> None:
         lines.append(f"Decided by: {', '.join(shares)}.")
     if "llm" in summary:
         lines.append(_advice_line(summary["llm"]))
-    width = max(map(len, summary["milestones"]), default=0)
-    for name, reached in summary["milestones"].items():
-        lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")
+    lines += _milestone_lines(summary)
     run = outcome.run.folder
     if outcome.exit_code:
         lines += ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {quoted(run)}"]
@@ -308,6 +307,21 @@ def _show(outcome: Outcome) -> None:
         width = max(map(len, steps))
         lines += ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
     typer.echo("\n".join(lines))
+
+
+def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
+    """How far the training has got, and when each milestone was reached: also by an episode that has not ended."""
+    journey = None if summary["journey"] is None else Journey.from_dict(summary["journey"])
+    lines = [] if journey is None or not journey.steps else [f"Got furthest: {in_words(journey)}."]
+    on_the_way = () if journey is None or journey.ended else journey.milestones
+    running = {one.name: one for one in on_the_way if one.name not in summary["milestones"]}
+    width = max(map(len, [*summary["milestones"], *running]), default=0)
+    for name, reached in summary["milestones"].items():
+        lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")
+    for name, one in running.items():
+        played = "" if one.frame is None else f", {play_time(one.frame, seconds=True)} played"
+        lines.append(f"  {name:{width}}  at step {one.step:,} of the running episode{played}")
+    return lines
 
 
 def _advice_line(llm: Mapping[str, Any]) -> str:

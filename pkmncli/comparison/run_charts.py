@@ -18,6 +18,7 @@ from pkmncli.comparison.charts import (
 )
 from pkmncli.comparison.measures import interquartile_mean
 from pkmncli.comparison.run_plots import TITLES, Plotted, PlottedGroup
+from pkmncli.training.journey import FRAMES_A_SECOND, Reached
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,15 @@ _MILESTONE_INCHES = 0.26
 _LABEL_INCHES = 0.2
 _MAP_INCHES = 2.2
 _MAP_COLUMNS = 4
+
+
+_JOURNEY_INCHES = 0.2
+_MINUTE_S, _HOUR_S = 60, 3600
+_JOURNEY_TIMES: dict[str, Callable[[Reached], float | None]] = {
+    "play time": lambda one: None if one.frame is None else one.frame / FRAMES_A_SECOND,
+    "time of the training": lambda one: one.elapsed_s,
+}
+"""What milestones are drawn over beside steps, in seconds."""
 
 
 class Chart(NamedTuple):
@@ -53,6 +63,13 @@ def charts_of(plotted: Plotted) -> Iterator[Chart]:
             "Step of its soonest episode at which each run reached a milestone: a dot a run, a bar at the "
             "interquartile mean.",
             partial(_drawn, plotted, _splits),
+        )
+    if plotted.journey_milestones:
+        yield Chart(
+            "Journey",
+            "When the episode of each run that got furthest, ended or not, reached its milestones: by its steps, by "
+            "the game's own time, and by the time that the training had taken.",
+            partial(_drawn, plotted, _journeys),
         )
     for group in plotted.groups:
         if group.tiles:
@@ -111,6 +128,52 @@ def _splits(plotted: Plotted) -> Any:
     axes.xaxis.set_major_formatter("{x:,.0f}")
     _legend(figure, plotted)
     return figure
+
+
+def _journeys(plotted: Plotted) -> Any:
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+    names = plotted.journey_milestones
+    place = {name: number for number, name in enumerate(names)}
+    labels = 0.0 if len(plotted.groups) < 2 else _LABEL_INCHES * len(plotted.groups)
+    figure = new_figure(_WIDTH_INCHES, 1.3 + _JOURNEY_INCHES * len(names) + labels)
+    first: Axes | None = None
+    scales: list[tuple[str, Callable[[Reached], float | None]]] = [("step of the episode", lambda one: one.step)]
+    scales += [_in_a_unit_that_fits(title, of, plotted) for title, of in _JOURNEY_TIMES.items()]
+    for column, (title, of) in enumerate(scales, start=1):
+        axes: Axes = figure.add_subplot(1, len(scales), column, sharey=first)
+        for number, group in enumerate(plotted.groups):
+            for journey in group.journeys:
+                points = [(at, place[one.name]) for one in journey if (at := of(one)) is not None]
+                if points:
+                    axes.plot(*zip(*points, strict=True), "o-", color=colour(number), markersize=3.5, linewidth=1.2)
+        axes.set_xlabel(title)
+        axes.set_xlim(left=0)
+        axes.grid(axis="y", alpha=0.2)
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        if first is None:
+            first = axes
+            axes.set_yticks(range(len(names)), names)
+            axes.invert_yaxis()
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+        else:
+            axes.tick_params(labelleft=False)
+    _legend(figure, plotted)
+    return figure
+
+
+def _in_a_unit_that_fits(
+    title: str, of: Callable[[Reached], float | None], plotted: Plotted
+) -> tuple[str, Callable[[Reached], float | None]]:
+    every = [of(one) for group in plotted.groups for journey in group.journeys for one in journey]
+    most = max((seconds for seconds in every if seconds is not None), default=0.0)
+    size, unit = (_HOUR_S, "hours") if most >= 2 * _HOUR_S else (_MINUTE_S, "minutes")
+
+    def scaled(one: Reached) -> float | None:
+        seconds = of(one)
+        return None if seconds is None else seconds / size
+
+    return f"{title}, {unit}", scaled
 
 
 def _legend(figure: Any, plotted: Plotted) -> None:

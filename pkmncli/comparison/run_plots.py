@@ -14,6 +14,7 @@ from pkmncli.comparison.grouping import group_runs
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store
+from pkmncli.training.journey import Journey, Reached
 
 TITLES = {
     "episode/reward": "Reward of an episode",
@@ -46,6 +47,8 @@ class PlottedGroup:
     splits: Mapping[str, Sequence[int]]
     """By milestone, for each run that reached it the step of the episode that was soonest."""
     tiles: Tiles
+    journeys: Sequence[Sequence[Reached]] = ()
+    """Of each run the milestones of the episode that has got furthest, ended or not, as far as any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Plotted:
     milestones: tuple[str, ...]
     """By the step at which the soonest run reached them; in the game's order where that is the same."""
     map_names: Mapping[int, str]
+    journey_milestones: tuple[str, ...] = ()
+    """Those of the journeys, by the step at which the soonest of them reached each."""
 
 
 def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Sequence[str], by: Sequence[str]) -> Plotted:
@@ -83,14 +88,15 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
                 {name: found for name, found in curves.items() if found and (metrics or _moves(found))},
                 _splits(group.runs),
                 _tiles(group.runs, registry),
+                _journeys(group.runs),
             )
         )
     drawn = tuple(name for name in wanted if any(name in group.curves for group in groups))
     for name in metrics:
         if name not in drawn:
             raise ConfigurationError(_no_metric(name, runs, registry))
-    if not drawn and not any(group.tiles for group in groups):
-        raise RunError("there is nothing to draw yet: none of the runs has ended an episode")
+    if not drawn and not any(group.tiles or group.journeys for group in groups):
+        raise RunError("there is nothing to draw yet: none of the runs has reached anything")
     names = [_names(run) for run in runs]
     order = dict.fromkeys(name for one in names for name in one.get("milestones", ()))
     reached: dict[str, int] = {}
@@ -103,6 +109,7 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
         drawn,
         tuple(sorted(known, key=reached.__getitem__)),
         {int(number): str(name) for one in names for number, name in one.get("maps", {}).items()},
+        _soonest_first([journey for one in groups for journey in one.journeys]),
     )
 
 
@@ -122,6 +129,19 @@ def _splits(runs: Sequence[ComparedRun]) -> dict[str, list[int]]:
             if reached.get("best_step") is not None:
                 found[name].append(int(reached["best_step"]))
     return dict(found)
+
+
+def _journeys(runs: Sequence[ComparedRun]) -> list[tuple[Reached, ...]]:
+    found = [run.summary.get("journey") for run in runs]
+    journeys = [Journey.from_dict(journey).milestones for journey in found if journey]
+    return [journey for journey in journeys if len(journey) > 1]
+
+
+def _soonest_first(journeys: Sequence[Sequence[Reached]]) -> tuple[str, ...]:
+    steps: dict[str, int] = {}
+    for one in (reached for journey in journeys for reached in journey):
+        steps[one.name] = min(one.step, steps.get(one.name, one.step))
+    return tuple(sorted(steps, key=steps.__getitem__))
 
 
 def _tiles(runs: Sequence[ComparedRun], registry: Registry) -> Tiles:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.text import Text
 
 from pkmncli.api import Source
 from pkmncli.training.estimate import duration
+from pkmncli.training.journey import in_words, play_time
 
 if TYPE_CHECKING:
     from pkmncli.training.statistics import TrainingStatistics
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 WIDE_COLUMNS = 120
 """From here on milestones stand beside the rest, not below it."""
+TITLE_COLUMNS = 80
+"""Below, the latest milestone has no words beside its name."""
 NARROW_COLUMNS = 60
 """Below, lines that can be done without are left out."""
 
-_FRAMES_A_SECOND = 59.7275
-"""Of a Game Boy: 4,194,304 clocks a second, 70,224 a frame (Pan Docs, "Rendering")."""
 _LABEL_COLUMNS = 10
 _DONE, _LEFT = "\N{BOX DRAWINGS HEAVY HORIZONTAL}", "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
 _LINES_KEPT_FREE = 4
@@ -73,14 +74,17 @@ def lay_out(
     """
     wide = columns >= WIDE_COLUMNS
     facts_columns = columns * 3 // 5 if wide else columns
-    facts = [
-        line
-        for label, text in _rows(status, doing)
+    rows = {
+        label: list(_wrapped(label, text, facts_columns))
+        for label, text in _rows(status, doing, short=facts_columns < TITLE_COLUMNS)
         if columns >= NARROW_COLUMNS or label in _ESSENTIAL
-        for line in _wrapped(label, text, facts_columns)
-    ]
+    }
+    for label in _LEFT_OUT_FIRST:
+        if sum(map(len, rows.values())) > lines - _LINES_KEPT_FREE - 1:
+            rows.pop(label, None)
+    facts = [line for own in rows.values() for line in own]
     room = lines - _LINES_KEPT_FREE - 1 - (0 if wide else len(facts))
-    milestones = _milestones(status.statistics, room, columns - facts_columns if wide else columns)
+    milestones = _milestones(status, room, columns - facts_columns if wide else columns)
     view = [_progress(status, clock, columns, ascii_only)]
     if wide:
         for number in range(max(len(facts), len(milestones))):
@@ -115,6 +119,8 @@ def lines_of(status: Status, rate: float) -> list[str]:
     if statistics.milestones_reached:
         first.append(f"reached {statistics.milestones_reached[-1]}")
     lines = [status.scene.game] if status.scene.game else []
+    if status.journey is not None:
+        lines.append(f"journey: {in_words(status.journey)}")
     lines.append(f"decided by {', '.join(_decided(statistics))}")
     say = _say(status)
     if say:
@@ -125,7 +131,10 @@ def lines_of(status: Status, rate: float) -> list[str]:
     return [f"{status.fraction_done:4.0%}  {'  '.join(first)}", *(f"      {line}" for line in lines)]
 
 
-_ESSENTIAL = frozenset({"now", "speed", "reward", "decided", "game"})
+_LEFT_OUT_FIRST = ("advice", "pressed", "trust", "learner", "episodes")
+"""What a terminal of few lines can do without, in this order."""
+
+_ESSENTIAL = frozenset({"now", "journey", "speed", "reward", "decided", "game"})
 
 
 def _progress(status: Status, clock: Clock, columns: int, ascii_only: bool) -> Text:
@@ -144,11 +153,13 @@ def _progress(status: Status, clock: Clock, columns: int, ascii_only: bool) -> T
     return Text.assemble((done_mark * full, "green"), (left_mark * (length - full), "bright_black"), text)
 
 
-def _rows(status: Status, doing: str) -> Iterator[tuple[str, str]]:
+def _rows(status: Status, doing: str, *, short: bool) -> Iterator[tuple[str, str]]:
     statistics, scene = status.statistics, status.scene
     if doing:
         yield "now", doing
     yield "speed", _speed(status)
+    if status.journey is not None:
+        yield "journey", in_words(status.journey, short=short)
     if statistics.average_reward is None:
         yield "reward", "no episode has ended yet"
     else:
@@ -210,22 +221,30 @@ def _learning(metrics: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _milestones(statistics: TrainingStatistics, most: int, columns: int) -> list[Text]:
-    """The latest milestones with the best episode's split, in steps and time of the game, and when first reached."""
-    reached: Sequence[str] = statistics.milestones_reached
-    if not reached or most < 2:
+def _milestones(status: Status, most: int, columns: int) -> list[Text]:
+    """The latest milestones with the best episode's split, in steps and time of the game, and when first reached.
+
+    Those that no episode has reached which has ended have the split of the running one.
+    """
+    statistics = status.statistics
+    running = {one.name: one for one in status.journey.milestones} if status.journey is not None else {}
+    place = {name: index for index, name in enumerate(statistics.milestone_order)}
+    names = sorted({*statistics.milestones_reached, *running}, key=lambda name: (place.get(name, len(place)), name))
+    if not names or most < 2:
         return []
-    shown = reached[-(most - 1) :]
     rows = [["milestone", "best", "in game", "first at", "episodes"]]
-    for name in shown:
+    for name in names[-(most - 1) :]:
         step, frame = statistics.milestone_splits.get(name, (None, None))
+        first = statistics.milestone_first_step.get(name)
+        if first is None and name in running:
+            step, frame, first = running[name].step, running[name].frame, running[name].global_step
         rows.append(
             [
                 name,
                 "-" if step is None else f"{step:,}",
-                "-" if frame is None else _game_time(frame),
-                f"{statistics.milestone_first_step[name]:,}",
-                f"{statistics.milestone_episodes[name]:,}",
+                "-" if frame is None else play_time(frame, seconds=True),
+                "-" if first is None else f"{first:,}",
+                f"{statistics.milestone_episodes.get(name, 0):,}",
             ]
         )
     if columns < NARROW_COLUMNS - 10:
@@ -239,8 +258,3 @@ def _milestones(statistics: TrainingStatistics, most: int, columns: int) -> list
         for row in rows
     ]
     return [Text(text[: max(columns - 1, 1)], style="" if number else "dim") for number, text in enumerate(texts)]
-
-
-def _game_time(frames: int) -> str:
-    seconds = round(frames / _FRAMES_A_SECOND)
-    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

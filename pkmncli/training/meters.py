@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pkmncli.api import EpisodeSummary
+from pkmncli.training.journey import Journey
 from pkmncli.training.statistics import TrainingStatistics
 from pkmncli.training.status import Scene, Status, TrainerOptions
 
@@ -69,9 +70,9 @@ class Meters:
         self._since = (statistics.steps, time.perf_counter())
         return {**averages, **shares, "time/steps_per_second": rate}
 
-    def look(self, statistics: TrainingStatistics, scene: Scene) -> Status:
+    def look(self, statistics: TrainingStatistics, scene: Scene, journey: Journey | None = None) -> Status:
         """A status of now. The learner's metrics are the latest averages."""
-        return Status(statistics, self._options, *self._latest(statistics), self._averages, scene)
+        return Status(statistics, self._options, *self._latest(statistics), self._averages, scene, journey)
 
     def steps_per_second(self, statistics: TrainingStatistics) -> float:
         """Speed lately, with all that the time went into but pauses; 0 before it can be told."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard, LiveStanding
 from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.diagnostics import redact
 from pkmncli.errors import PkmnError
@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LOOKS = 0.04
 """How often the board is filled and requests are read, at most: 25 times a second."""
+
+SECONDS_BETWEEN_STANDINGS = 1.0
+"""How often they are told how far each episode has got, at most: every worker is asked for that."""
 
 MOST_FAULTS = 8
 """Different ones that are told, of pictures that could not be taken."""
@@ -52,7 +55,7 @@ class Spectators:
         self._folder = folder
         self._pool = pool
         self._board: LiveBoard | None = None
-        self._next_look = self._next_picture = 0.0
+        self._next_look = self._next_picture = self._next_standing = 0.0
         self._from_observations = False
         self._saves = self._starts = 0
         self._faults: set[str] = set()
@@ -144,6 +147,7 @@ class Spectators:
             return
         board.records[:] = self._pool.records()
         self._show_pictures(board)
+        self._show_standings(board)
         state = board.state
         state["steps"] = statistics.steps
         state["episodes"] = statistics.episodes
@@ -175,6 +179,16 @@ class Spectators:
             return
         for fault in self._pool.views_onto(self._folder / BOARD_FILE, board.screens.shape[1:]):
             self._tell_fault(fault)
+
+    def _show_standings(self, board: LiveBoard) -> None:
+        now = time.monotonic()
+        if now < self._next_standing:
+            return
+        self._next_standing = now + SECONDS_BETWEEN_STANDINGS
+        for index, standing in enumerate(self._pool.standings()):
+            reached = standing.reached(self._pool.milestone_names)
+            shown = LiveStanding(tuple(reached), standing.progress, standing.steps_since_progress)
+            board.standings[index] = shown.to_bytes()
 
     def _tell_fault(self, fault: str) -> None:
         if fault and fault not in self._faults and len(self._faults) < MOST_FAULTS:

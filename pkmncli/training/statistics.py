@@ -47,6 +47,9 @@ class TrainingStatistics:
     milestone_order: list[str] = field(default_factory=list)
     """The game's milestones in their order, where known. They are reached in any order over several episodes."""
 
+    journey: dict[str, Any] | None = None
+    """The episode that has got furthest, running or ended, as of the latest checkpoint."""
+
     def add_episode(self, summary: EpisodeSummary, num_envs: int, *, began_further: bool = False) -> None:
         """Counts an episode that ended.
 
@@ -147,6 +150,7 @@ class TrainingStatistics:
                 }
                 for name in self.milestones_reached
             },
+            "journey": self.journey,
             "workers_lost": self.workers_lost,
         }
 

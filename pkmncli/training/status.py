@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.training.intervals import Interval
+from pkmncli.training.journey import Journey
 from pkmncli.training.statistics import TrainingStatistics
 
 
@@ -71,6 +72,8 @@ class Status:
     """Time spent lately, by what it was spent on."""
     metrics: Mapping[str, float]
     scene: Scene = Scene()
+    journey: Journey | None = None
+    """The running episode that has got furthest."""
 
     @property
     def fraction_done(self) -> float:

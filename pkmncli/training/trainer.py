@@ -17,6 +17,8 @@ from pkmncli.training.action_values import ActionValues
 from pkmncli.training.checkpoints import Checkpoint
 from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.intervals import crossings
+from pkmncli.training.journey import FRAMES_A_SECOND
+from pkmncli.training.journeys import Journeys
 from pkmncli.training.learner_thread import LearnerThread
 from pkmncli.training.memory import peak_memory_bytes
 from pkmncli.training.meters import Meters, metrics_of
@@ -105,6 +107,7 @@ class Trainer:
         self._desk = advice(self._recorder.add_advice) if advice is not None else None
         self.statistics = TrainingStatistics(milestone_order=list(pool.milestone_names))
         self._episodes: list[RunningEpisode] = []
+        self._journeys = Journeys(pool)
         self._meters = Meters(options)
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
@@ -142,6 +145,7 @@ class Trainer:
                 name.removeprefix(prefix): array for name, array in checkpoint.arrays.items() if name.startswith(prefix)
             }
             self._episodes.append(RunningEpisode.from_state(values, arrays))
+        self._journeys.load_state_dict(trainer.get("journeys", {}))
         self._pool.load(checkpoint.workers, [PressLog.from_state_dict(log) for log in trainer["press_logs"]])
         if self._starts is not None and trainer["starts"] is not None:
             self._starts.load_state_dict(trainer["starts"], [episode.start for episode in self._episodes])
@@ -224,6 +228,7 @@ class Trainer:
             self.statistics.steps_by_source[int(record["source"])] += 1
         if self._starts is not None:
             self._starts.after_step(result.records)
+        self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
         recorded = clock()
         for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             self._take_metrics(self._thread.next_window())
@@ -293,6 +298,9 @@ class Trainer:
 
     def _log_metrics(self) -> None:
         metrics = self._meters.take(self.statistics)
+        journey = self._journeys.leading(self._episodes)
+        metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.frames / FRAMES_A_SECOND}
+        metrics |= {f"journey/{name}": value for name, value in journey.progress.items()}
         kept: dict[str, float] = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
         if self._desk is not None:
             kept |= self._desk.metrics()
@@ -301,7 +309,7 @@ class Trainer:
     def _look(self, record: np.void) -> None:
         """Shows where the training stands. Nothing depends on whether it is looked at."""
         scene = scene_of(self._pool.status(0), record, self._desk, self._progression)
-        self._observer.on_look(self._meters.look(self.statistics, scene))
+        self._observer.on_look(self._meters.look(self.statistics, scene, self._journeys.leading(self._episodes)))
 
     # Spectators ------------------------------------------------------------------------------------------------------
 
@@ -346,6 +354,7 @@ class Trainer:
             index, record, self._pool.milestones_of_ended(index), self._pool.milestone_frames_of_ended(index)
         )
         self.statistics.add_episode(summary, self._pool.num_envs, began_further=bool(episode.start))
+        self._journeys.end(index, episode, self.statistics.elapsed_s, self.statistics.steps)
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._keep_metrics(metrics_of(summary, self._pool.rewards_of_ended(index)))
         self._episodes[index] = self._new_episode(index, episode.number + 1)
@@ -381,6 +390,7 @@ class Trainer:
         """Writes a checkpoint of this very moment. What was recorded before it is on disk before it, or held in it."""
         self._take_metrics(self._thread.wait())
         self._recorder.flush()
+        self._note_journey()
         episodes, arrays = [], {}
         for index, episode in enumerate(self._episodes):
             values, own = episode.state()
@@ -401,6 +411,7 @@ class Trainer:
                 "starts": None if self._starts is None else self._starts.state_dict(),
                 "advice": None if self._desk is None else self._desk.state_dict(),
                 "meters": self._meters.state_dict(),
+                "journeys": self._journeys.state_dict(),
                 "episodes": episodes,
                 "press_logs": [log.state_dict() for log in self._pool.logs()],
             },
@@ -414,6 +425,10 @@ class Trainer:
         self._save_wanted = self._save_as_best = False
         self._call_hook("pkmn_checkpoint_saved", run=self._run, path=path)
         self._fire("checkpoint", self.statistics.episodes, {"path": path, "step": self.statistics.steps})
+
+    def _note_journey(self) -> None:
+        """Enters into the statistics how far the training has got, for its summary."""
+        self.statistics.journey = self._journeys.furthest(self._episodes).as_dict()
 
     def _segments(self) -> list[Segment]:
         return list(self._learner.segments())

@@ -25,6 +25,7 @@ from pkmncli.api.live import LiveBoard
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.training.consequences import ConsequenceWatcher
+from pkmncli.training.journey import Standing, standing_of
 from pkmncli.training.press_log import PressLog, advice_from
 from pkmncli.training.seeds import derive_seed, episode_number
 from pkmncli.training.shared_block import TERMINAL_SLOT, SharedBlock
@@ -201,6 +202,10 @@ class Worker:
         """Steps at which the milestones of the running episode were reached, -1 for those that were not."""
         return self.environment.milestone_steps()
 
+    def standing(self) -> Standing:
+        """Where the running episode stands."""
+        return standing_of(self.environment, self.step_in_episode)
+
     def advise(self, advice: Advice | None) -> None:
         """Takes new advice for the pilot, or withdraws the old.
 
@@ -283,12 +288,8 @@ class Worker:
             self._publish(slot)
             return None
         totals = getattr(environment, "reward_totals", None)
-        frames = getattr(environment, "milestone_frames", None)
-        end = EpisodeEnd(
-            environment.milestone_steps(),
-            {} if totals is None else dict(totals()),
-            () if frames is None else list(frames()),
-        )
+        standing = standing_of(environment, self.step_in_episode)
+        end = EpisodeEnd(standing, {} if totals is None else dict(totals()))
         environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
         self.episode += 1
         self._begin(slot)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from pkmncli.training.journey import Standing
 from pkmncli.training.seeds import Purpose
 
 
@@ -69,13 +70,9 @@ class WorkerState:
 
 
 class EpisodeEnd(NamedTuple):
-    """What is known of an episode only when it ends.
-
-    ``milestone_steps`` are the steps at which its milestones were reached, -1 for those that were not;
-    ``reward_totals`` what each part of the reward earned, and ``milestone_frames`` the steps in emulated frames, where
+    """What is known of an episode only when it ends: where it stood, and what each part of the reward earned, where
     the environment says so.
     """
 
-    milestone_steps: list[int]
+    standing: Standing
     reward_totals: dict[str, float]
-    milestone_frames: Sequence[int] = ()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.errors import TrainingError
+from pkmncli.training.journey import Standing
 from pkmncli.training.press_log import PressLog
 from pkmncli.training.shared_block import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
 from pkmncli.training.worker_link import WorkerLink, WorkerLostError
@@ -76,7 +77,7 @@ class WorkerPool:
         self._slots = [0] * spec.num_envs
         self._messages = [b""] * spec.num_envs
         self._lost: dict[int, WorkerLostError] = {}
-        self._ended = [EpisodeEnd([], {})] * spec.num_envs
+        self._ended = [EpisodeEnd(Standing(0, 0, (), (), {}, None), {})] * spec.num_envs
         self.losses = 0
         """Workers that were lost and replaced."""
         self._logs = [PressLog() for _ in range(spec.num_envs)]
@@ -285,6 +286,19 @@ class WorkerPool:
         state: bytes | None = self.call(index, "start_state", self._slots[index])
         return state
 
+    def standing(self, index: int) -> Standing:
+        """Where the running episode of one environment stands."""
+        standing: Standing = self.call(index, "standing")
+        return standing
+
+    def standings(self) -> list[Standing]:
+        """Where the running episode of each environment stands."""
+        return self.call_all("standing")
+
+    def standing_of_ended(self, index: int) -> Standing:
+        """Where the episode of an environment that ended last stood at its end."""
+        return self._ended[index].standing
+
     def status(self, index: int) -> str:
         """Where the game of one environment stands, in a line for people; empty where it has none."""
         line: str = self.call(index, "status")
@@ -310,12 +324,12 @@ class WorkerPool:
 
     def milestones_of_ended(self, index: int) -> dict[str, int]:
         """For the episode of an environment that ended last: the step at which each milestone was reached."""
-        steps = zip(self.milestone_names, self._ended[index].milestone_steps, strict=True)
+        steps = zip(self.milestone_names, self._ended[index].standing.milestone_steps, strict=True)
         return {name: step for name, step in steps if step >= 0}
 
     def milestone_frames_of_ended(self, index: int) -> dict[str, int]:
         """The same in emulated frames, where they are known."""
-        frames = zip(self.milestone_names, self._ended[index].milestone_frames, strict=False)
+        frames = zip(self.milestone_names, self._ended[index].standing.milestone_frames, strict=False)
         return {name: frame for name, frame in frames if frame >= 0}
 
     def rewards_of_ended(self, index: int) -> dict[str, float]:

@@ -41,6 +41,12 @@ class Environment(BaseModel):
     y: int
     phase: int
     milestones: int
+    played_s: float
+    """Seconds of the game's own time since the episode began."""
+    latest_milestone: str | None
+    progress: dict[str, float]
+    """What the game says of how far it has got, such as badges and level."""
+    steps_since_progress: int | None
 
 
 class State(BaseModel):
@@ -89,6 +95,9 @@ class Milestone(BaseModel):
     best_s: float | None
     """Seconds of the game's own time."""
     latest_s: float | None
+    running_step: int | None = None
+    """Step at which a running episode reached it: of the one that has got furthest."""
+    running_s: float | None = None
 
 
 class Episode(BaseModel):

@@ -15,9 +15,10 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from pkmn_dashboard.pictures import png
+from pkmn_dashboard.tables import FRAMES_PER_SECOND
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.api import Action, Source
-from pkmncli.api.live import LiveState, LiveTraining
+from pkmncli.api.live import LiveStanding, LiveState, LiveTraining
 
 MOST_VIEWERS = 64
 HIGHEST_RATE = 15.0
@@ -140,7 +141,12 @@ class LiveEvents:
             "age_s": None if state.age_s is None else round(state.age_s, 1),
             "answers": state.answers,
             "message": state.message,
-            "environments": [_decision(row) for row in training.records()] if known else [],
+            "environments": [
+                {**_decision(row), **_standing(row, standing)}
+                for row, standing in zip(training.records(), training.standings(), strict=True)
+            ]
+            if known
+            else [],
         }
 
     def _take_pictures(self, training: LiveTraining) -> None:
@@ -172,6 +178,16 @@ def _decision(record: Any) -> dict[str, Any]:
         "y": int(record["y"]),
         "phase": int(record["phase"]),
         "milestones": int(record["milestones"]),
+    }
+
+
+def _standing(record: Any, standing: LiveStanding) -> dict[str, Any]:
+    """How far an environment's episode has got, for people."""
+    return {
+        "played_s": round(int(record["frames"]) / FRAMES_PER_SECOND, 1),
+        "latest_milestone": standing.milestones[-1][0] if standing.milestones else None,
+        "progress": dict(standing.progress),
+        "steps_since_progress": standing.steps_since_progress,
     }
 
 

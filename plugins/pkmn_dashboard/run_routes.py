@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
@@ -22,9 +22,10 @@ from pkmn_dashboard.answers import (
 )
 from pkmn_dashboard.live_events import LiveEvents
 from pkmn_dashboard.patterns import Patterns as PatternFinder
-from pkmn_dashboard.tables import Cursor, Tables
+from pkmn_dashboard.tables import FRAMES_PER_SECOND, Cursor, Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.api import Source
+from pkmncli.api.live import LiveStanding
 
 MOST_NAMES = 40
 LARGEST_STEP = 2**62
@@ -87,7 +88,8 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
     def milestones() -> list[Milestone]:
         """The game's milestones, with splits."""
         order = [str(name) for name in run.read_json("names.json").get("milestones", [])]
-        return [Milestone(**row) for row in tables.milestones(order)]
+        running = _running_milestones(run)
+        return [Milestone(**row, **running.get(row["name"], {})) for row in tables.milestones(order)]
 
     @router.get("/episodes")
     def episodes(limit: Limit = 50) -> list[Episode]:
@@ -141,6 +143,17 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         return Patterns(patterns=finder.find(min_frequency, limit))
 
     return router
+
+
+def _running_milestones(run: WatchedRun) -> dict[str, dict[str, Any]]:
+    """When the running episode that has got furthest reached each milestone."""
+    training = run.training()
+    standings = [] if training is None else training.standings()
+    furthest = max(standings, key=lambda one: len(one.milestones), default=LiveStanding())
+    return {
+        name: {"running_step": step, "running_s": None if frame is None else frame / FRAMES_PER_SECOND}
+        for name, step, frame in furthest.milestones
+    }
 
 
 def cursor_of(step: int | None, environment: int) -> Cursor | None:

@@ -80,7 +80,12 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
         self.known_names = names_with_image(self.profile, self.rom.data)
         """The profile's names, and those in the image for what it does not name."""
-        self.names: dict[str, Any] = {"game": self.profile.title, **self.known_names.as_mapping()}
+        titles = {milestone.key: milestone.name for milestone in self.profile.milestones}
+        self.names: dict[str, Any] = {
+            "game": self.profile.title,
+            "milestone_titles": titles,
+            **self.known_names.as_mapping(),
+        }
         self._has_variables = "state_variables" in self.observation_space.spaces
         self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
         self.cartridge = Cartridge(self.rom.data, self.profile)
@@ -206,6 +211,14 @@ class PokemonEnvironment(EmulatedEnvironment):
     def steps_since_progress(self) -> int:
         """Steps since a milestone, level, badge, catch or map was new."""
         return self._progress.since(self.steps)
+
+    def progress(self) -> dict[str, int]:
+        """How far the episode has got, for people: badges, and the highest level in the party."""
+        state = self.state
+        return {
+            "badges": state.johto_badges.bit_count() + state.kanto_badges.bit_count(),
+            "level": max((member.level for member in state.party.members if not member.egg), default=0),
+        }
 
     def details(self) -> Details:
         """What is not needed at every step: bag, Pokedex, story flags, clock, names and more of a battle."""

@@ -126,6 +126,15 @@ def run_pkmn(tmp_path: Path) -> RunPkmn:
     return run
 
 
+def _leave_out_times(value: Any) -> None:
+    """Takes the seconds that a training had taken out of plain values, however deep they are."""
+    if isinstance(value, dict):
+        value.pop("elapsed_s", None)
+        value = list(value.values())
+    for part in value if isinstance(value, list) else ():
+        _leave_out_times(part)
+
+
 @pytest.fixture(scope="session")
 def course() -> Callable[[Path], dict[str, Any]]:
     """All that a finished training came to, without what time and place decide."""
@@ -147,6 +156,8 @@ def course() -> Callable[[Path], dict[str, Any]]:
         for desk in (meta["trainer"].get("advice") or {}).get("desks", []):
             desk.pop("latency_s")
         summary = Run(folder).read_summary()
+        for journey in (meta["trainer"]["statistics"]["journey"], meta["trainer"]["journeys"], summary["journey"]):
+            _leave_out_times(journey)
         for advised in (meta["trainer"].get("advice"), summary.get("llm")):
             if advised is not None:
                 for name in ("latencies_s", "latency_p50_s", "latency_p95_s"):

@@ -37,6 +37,7 @@ SUMMARY = {
     "steps_per_second",
     "source_shares",
     "milestones",
+    "journey",
     "workers_lost",
 }
 

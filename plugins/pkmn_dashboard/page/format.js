@@ -27,4 +27,14 @@ export function mapName(run, id) {
   return run.maps[id] ?? `${Math.floor(id / 256)}.${id % 256}`;
 }
 
+/** How far an episode has got, in a line. */
+export function journeyWords({ milestones, total, latest, progress, step, played_s, since }) {
+  const parts = [];
+  if (total) parts.push(`${milestones} of ${total} milestones${latest ? `, latest ${words(latest)}` : ""}`);
+  for (const [name, value] of Object.entries(progress ?? {})) parts.push(`${words(name)} ${figure(value)}`);
+  parts.push(`step ${count(step)}`, `${duration(played_s)} played`);
+  if (since) parts.push(`nothing new for ${count(since)} steps (${duration((since * played_s) / Math.max(step, 1))})`);
+  return parts.join(", ");
+}
+
 export const words = (name) => name.replaceAll("_", " ");

@@ -4,17 +4,18 @@ import { AdviceList } from "./advice.js";
 import { Charts } from "./charts.js";
 import { Controls, say } from "./controls.js";
 import { Decisions } from "./decisions.js";
-import { byId } from "./elements.js";
-import { count, duration, figure, words } from "./format.js";
+import { byId, rewrite } from "./elements.js";
+import { count, duration, figure, journeyWords, words } from "./format.js";
 import { VisitMap } from "./map.js";
 import { refreshMilestones } from "./milestones.js";
 import { Patterns } from "./patterns.js";
-import { Screens } from "./screens.js";
+import { journeyOf, Screens } from "./screens.js";
 import { get, Live } from "./server.js";
 
 const SECONDS_BETWEEN_REFRESHES = 5; // a training writes its tables about as often
 const SELDOM = new Set(["patterns", "map"]); // these read every decision
 const SELDOM_S = 30;
+const FRAMES_PER_SECOND = 4194304 / 70224;
 
 const complain = (error) => say(`Something could not be read: ${error.message}.`);
 
@@ -23,6 +24,16 @@ function describe(run) {
   byId("run-name").textContent = run.name;
   const { rl, llm, mode, envs } = run.settings;
   byId("run-setup").textContent = `${run.game}, ${rl}${llm && llm !== "none" ? ` with advice of ${llm}` : ""}, ${mode}, ${envs} environment${envs > 1 ? "s" : ""}`;
+}
+
+/** Of the running episode that has got furthest, or of the run as its summary has it. */
+function showJourney(run, state, summary) {
+  const furthest = state.environments.reduce((best, one) => (best && best.milestones >= one.milestones ? best : one), null);
+  const kept = summary.journey;
+  const told = furthest ? journeyOf(run, furthest) : kept && { milestones: kept.milestones.length, total: kept.total_milestones, latest: kept.latest_milestone, progress: kept.progress, step: kept.steps, played_s: kept.frames / FRAMES_PER_SECOND, since: kept.steps_since_progress };
+  const line = byId("journey");
+  line.hidden = !told;
+  rewrite(line, "textContent", told ? `Furthest: ${journeyWords(told)}` : "");
 }
 
 function showState(state, summary) {
@@ -98,6 +109,7 @@ async function start() {
         setTimeout(refreshAll, 500);
       }
       showState(event.state, summary);
+      showJourney(run, event.state, summary);
       controls.show(event.state);
       screens.show(event);
       map.follow(event.state.environments);

@@ -6,12 +6,14 @@ import { get } from "./server.js";
 
 export async function refreshMilestones() {
   const found = await get("milestones");
-  const missing = found.filter((one) => !one.episodes).map((one) => words(one.name));
+  const reached = (one) => one.episodes || one.running_step != null;
+  const missing = found.filter((one) => !reached(one)).map((one) => words(one.name));
   byId("milestones-missing").textContent = missing.length ? `Not reached yet: ${missing.join(", ")}.` : "";
   let before = 0;
-  replace(byId("milestone-rows"), found.filter((one) => one.episodes).map((one) => {
-    const after = one.best_step - before;
-    before = one.best_step;
-    return row([words(one.name), number(count(one.episodes)), number(count(one.best_step)), number(duration(one.best_s)), number(after < 0 ? "–" : `+${count(after)}`), number(count(one.latest_step))], { heading: true });
+  replace(byId("milestone-rows"), found.filter(reached).map((one) => {
+    const step = one.best_step ?? one.running_step;
+    const after = step - before;
+    before = step;
+    return row([words(one.name), number(count(one.episodes)), number(count(step)), number(duration(one.best_s ?? one.running_s)), number(after < 0 ? "–" : `+${count(after)}`), number(count(one.latest_step)), number(count(one.running_step))], { heading: true });
   }));
 }

@@ -1,9 +1,15 @@
 // Draws the environments' screens, and says beneath each what was decided last, by whom and why.
 
 import { byId, element, rewrite } from "./elements.js";
-import { figure, mapName, percent, SOURCE_WORDS } from "./format.js";
+import { figure, journeyWords, mapName, percent, SOURCE_WORDS } from "./format.js";
 
 const FEW = 3; // so many share the whole width
+
+/** What a running episode's journey is told from. */
+export function journeyOf(run, decision) {
+  const { milestones, latest_milestone: latest, progress, step, played_s, steps_since_progress: since } = decision;
+  return { milestones, total: run.milestones.length, latest, progress, step, played_s, since };
+}
 
 export class Screens {
   constructor(run) {
@@ -37,8 +43,8 @@ export class Screens {
     this.shown = Array.from({ length: total }, (_, index) => {
       const picture = element("img", { width: 160, height: 144, alt: `Screen of environment ${index}` });
       picture.hidden = !this.run.screen_shape;
-      const parts = { title: element("p", { class: "who" }), place: element("p"), decided: element("p"), reason: element("p", { class: "reason" }) };
-      const caption = element("figcaption", {}, parts.title, parts.place, parts.decided, parts.reason);
+      const parts = { title: element("p", { class: "who" }), place: element("p"), journey: element("p"), decided: element("p"), reason: element("p", { class: "reason" }) };
+      const caption = element("figcaption", {}, parts.title, parts.place, parts.journey, parts.decided, parts.reason);
       return { picture, parts, figure: element("figure", { "data-environment": index }, picture, caption) };
     });
     this.list.classList.toggle("few", total <= FEW);
@@ -49,6 +55,7 @@ export class Screens {
     const place = `${mapName(this.run, decision.map_id)} (${decision.x}, ${decision.y}), ${this.run.phases[decision.phase] ?? decision.phase}`;
     rewrite(parts.title, "textContent", `Environment ${index}, episode ${decision.episode}, step ${decision.step}`);
     rewrite(parts.place, "textContent", place);
+    rewrite(parts.journey, "textContent", journeyWords(journeyOf(this.run, decision)));
     rewrite(parts.decided, "textContent", `${decision.action} by the ${SOURCE_WORDS[decision.source]}, ${percent(decision.confidence)} sure, reward ${figure(decision.reward)}`);
     rewrite(parts.reason, "textContent", decision.reason ? `Reason: ${decision.reason}` : "");
     rewrite(picture, "alt", `Screen of environment ${index}: ${place}`);

@@ -59,11 +59,11 @@ def test_a_page_needs_nothing_else(pkmn: Pkmn, runs: list[Path], tmp_path: Path)
     assert (result.code, result.out, result.err) == (0, "", "Wrote plot.html.\n")
     text = (tmp_path / "plot.html").read_text(encoding="utf-8")
     page = Page(text)
-    assert len(page.sources) == 2 * 4, "curves, splits and the tiles of two groups, each for light and dark"
+    assert len(page.sources) == 2 * 5, "curves, splits, journeys and the tiles of two groups, each for light and dark"
     assert all(source.startswith("data:image/png;base64,") for source in page.sources)
     assert not re.search(r"https?://|url\(|@import", text)
     assert "prefers-color-scheme: dark" in text
-    for words in ("3 runs", "Curves", "Milestone splits", "Visited tiles of envs=1", "Visited tiles of envs=2", "a, b"):
+    for words in ("3 runs", "Curves", "Journey", "Visited tiles of envs=1", "Visited tiles of envs=2", "a, b"):
         assert words in page.words
     dark, light = (shades(source) for source in page.sources[:2])
     assert dark < 80 and light > 200, "the one for dark pages is dark"
@@ -107,6 +107,20 @@ def test_tiles_curves_and_splits_are_those_that_were_recorded(runs: list[Path], 
     assert len(alike.splits["outside"]) == 2 and max(alike.splits["outside"]) <= 30
 
 
+def test_a_run_whose_first_episode_still_runs_is_drawn_by_its_journey(pkmn: Pkmn, tmp_path: Path) -> None:
+    options = ("--no-rl", "--max-steps-per-episode=5000", "--steps=120", "--run-name=long")
+    assert pkmn("train", *options).code == 0
+    plotted = read_plotted(find_runs(["long"], tmp_path / "runs", least=1), get_registry(), (), ())
+    assert plotted.milestones == (), "no episode has ended"
+    (journey,) = plotted.groups[0].journeys
+    assert plotted.journey_milestones == tuple(one.name for one in journey)
+    assert {"downstairs", "outside", "starter"} <= set(plotted.journey_milestones)
+    assert pkmn("plot", "long", "--out=long.html").code == 0
+    page = Page((tmp_path / "long.html").read_text(encoding="utf-8"))
+    assert "Journey" in page.words
+    assert "Milestone splits" not in page.words
+
+
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(
     ("options", "code", "said"),
@@ -138,5 +152,6 @@ def test_without_matplotlib_the_line_that_installs_it_is_told(pkmn: Pkmn, monkey
 def test_a_run_without_anything_is_told(pkmn: Pkmn, runs: list[Path]) -> None:
     for table in ("decisions", "metrics", "episodes"):
         shutil.rmtree(runs[0] / table)
+    (runs[0] / "summary.json").unlink()
     result = pkmn("plot", "a")
     assert result.code == 5 and "nothing to draw yet" in result.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,6 +41,25 @@ def test_screens_move_and_say_what_was_decided_and_why(training: PageTraining, o
     assert page.locator("#screen-list figure").count() == 2
     page.locator("figcaption .reason").filter(has_text="Reason: ").first.wait_for()
     assert "Screen of environment 0: " in (picture.get_attribute("alt") or "")
+
+
+def test_how_far_it_has_got_is_told_at_the_top_and_for_each_environment(
+    training: PageTraining, open_page: OpenPage
+) -> None:
+    page = open_page(training.url)
+    line = page.locator("#journey")
+    line.filter(
+        has_text=re.compile(r"Furthest: \d+ of \d+ milestones, latest .+, badges \d, level \d+, step ")
+    ).wait_for()
+    page.locator("[data-environment='1'] figcaption").filter(
+        has_text=re.compile(r"of \d+ milestones.+ played")
+    ).wait_for()
+    found = page.request.get(f"{training.url.rstrip('/')}/api/milestones").json()
+    running = {one["name"]: one["running_step"] for one in found if one["running_step"] is not None}
+    assert running["game_started"] == 0
+    state = page.request.get(f"{training.url.rstrip('/')}/api/state").json()
+    first = state["environments"][0]
+    assert first["played_s"] == pytest.approx(first["step"] * 24 / 59.7275, abs=0.1)
 
 
 def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage) -> None:

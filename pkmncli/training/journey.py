@@ -1,0 +1,152 @@
+"""How far an episode has got: its milestones with the time of each, and what the environment says of itself.
+
+An episode of a long game takes a whole training, so it is told while it runs, not only when it has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from pkmncli.api import Environment
+
+FRAMES_A_SECOND = 59.7275
+"""Of a Game Boy: 4,194,304 clocks a second, 70,224 a frame (Pan Docs, "Rendering")."""
+
+
+class Standing(NamedTuple):
+    """Where the running episode of an environment stands.
+
+    ``milestone_steps`` are -1 for milestones that were not reached, ``milestone_frames`` empty where no frames are
+    counted, ``progress`` what the environment names itself, and ``steps_since_progress`` None where it does not say.
+    """
+
+    step: int
+    frames: int
+    milestone_steps: Sequence[int]
+    milestone_frames: Sequence[int]
+    progress: Mapping[str, float]
+    steps_since_progress: int | None
+
+    def reached(self, names: Sequence[str]) -> list[tuple[str, int, int | None]]:
+        """Name, step and frame of each milestone that was reached, in the order in which they were."""
+        frames = self.milestone_frames or [-1] * len(self.milestone_steps)
+        found = [
+            (name, step, frame if frame >= 0 else None)
+            for name, step, frame in zip(names, self.milestone_steps, frames, strict=True)
+            if step >= 0
+        ]
+        return sorted(found, key=lambda one: one[1])
+
+
+def standing_of(environment: Environment, step: int) -> Standing:
+    """The standing of an environment, ``step`` steps after its episode began."""
+    frames, progress = getattr(environment, "milestone_frames", None), getattr(environment, "progress", None)
+    since = getattr(environment, "steps_since_progress", None)
+    return Standing(
+        step,
+        int(environment.facts().frames),
+        list(environment.milestone_steps()),
+        () if frames is None else list(frames()),
+        {} if progress is None else {str(name): float(value) for name, value in progress().items()},
+        None if since is None else int(since),
+    )
+
+
+class Reached(NamedTuple):
+    """A milestone that an episode has reached: at which step and emulated frame of it, and when of the training."""
+
+    name: str
+    step: int
+    frame: int | None
+    elapsed_s: float
+    """Seconds that the training had taken."""
+    global_step: int
+    """Steps that it had taken, over all environments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """How far an episode has got."""
+
+    environment: int
+    episode: int
+    steps: int
+    frames: int
+    milestones: tuple[Reached, ...]
+    """In the order in which they were reached."""
+    total: int
+    """Milestones that the game has."""
+    progress: Mapping[str, float] = field(default_factory=dict)
+    """What the environment names itself, such as badges and level."""
+    steps_since_progress: int | None = None
+    """Steps since anything was new: as the environment says it, else since the latest milestone, if there are any."""
+    ended: bool = False
+    latest_title: str = ""
+    """What the latest milestone is called, where the environment says so."""
+
+    @property
+    def furthest_first(self) -> tuple[int, int]:
+        """Sorts journeys: more milestones go before fewer, then the one that needed fewer steps for them."""
+        return -len(self.milestones), self.milestones[-1].step if self.milestones else 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as the run's summary has them."""
+        return {
+            "environment": self.environment,
+            "episode": self.episode,
+            "ended": self.ended,
+            "steps": self.steps,
+            "frames": self.frames,
+            "play_time": play_time(self.frames),
+            "latest_milestone": self.milestones[-1].name if self.milestones else None,
+            "latest_title": self.latest_title,
+            "milestones": [one._asdict() for one in self.milestones],
+            "total_milestones": self.total,
+            "progress": dict(self.progress),
+            "steps_since_progress": self.steps_since_progress,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Journey:
+        """The journey that :meth:`as_dict` describes."""
+        return cls(
+            environment=content["environment"],
+            episode=content["episode"],
+            steps=content["steps"],
+            frames=content["frames"],
+            milestones=tuple(Reached(**one) for one in content["milestones"]),
+            total=content["total_milestones"],
+            progress=dict(content["progress"]),
+            steps_since_progress=content["steps_since_progress"],
+            ended=content["ended"],
+            latest_title=content["latest_title"],
+        )
+
+
+def play_time(frames: int, *, seconds: bool = False) -> str:
+    """Emulated frames as the game's own time, h:mm, or h:mm:ss."""
+    exact = frames / FRAMES_A_SECOND
+    total = round(exact) if seconds else int(exact)
+    return f"{total // 3600}:{total // 60 % 60:02}" + (f":{total % 60:02}" if seconds else "")
+
+
+def in_words(journey: Journey, *, short: bool = False) -> str:
+    """The journey in a line for people; a short one leaves out what the latest milestone is called beside its name."""
+    parts = []
+    if journey.total:
+        reached = f"{len(journey.milestones)} of {journey.total} milestones"
+        if journey.milestones:
+            title = f" ({journey.latest_title})" if journey.latest_title and not short else ""
+            reached += f", latest {journey.milestones[-1].name}{title}"
+        parts.append(reached)
+    parts += [f"{name} {value:,g}" for name, value in journey.progress.items()]
+    parts.append(f"step {journey.steps:,}")
+    parts.append(f"{play_time(journey.frames)} played")
+    since = journey.steps_since_progress
+    if since:
+        per_step = journey.frames / max(journey.steps, 1)
+        parts.append(f"nothing new for {since:,} steps ({play_time(round(since * per_step), seconds=True)})")
+    return ", ".join(parts)
