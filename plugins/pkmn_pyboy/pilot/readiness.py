@@ -348,8 +348,9 @@ class Readiness:
             for cost, stock, _ in stocks:
                 steps = spent + cost
                 if not self._is_enough(party, foes, stock):
-                    rest = self._trainings(later, party, foes, stock, base)
-                    steps += min((plan.steps for plan in rest), default=float("inf"))
+                    level = self._level_for(place, later, party, foes, stock)
+                    way = self.costs.training(later[place], level, None) if level is not None else None
+                    steps += settings.carrier_share * way.steps if way is not None else float("inf")
                 if steps < least:
                     least = steps
                     best = replace(base, kind=RIVAL, steps=steps, ground=first.map_id, person=first.person,

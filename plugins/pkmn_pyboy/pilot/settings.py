@@ -64,6 +64,12 @@ class PilotSettings(BaseModel):
     heal_lead_below: float = Field(
         default=0.3, ge=0.0, le=1.0, description="The first party member's share below which it goes to heal."
     )
+    heal_points_below: float = Field(
+        default=0.15,
+        ge=0.0,
+        le=1.0,
+        description="Share of the points of the first member's moves that do damage below which it goes to heal.",
+    )
     heal_steps: int = Field(
         default=300, ge=0, description="Steps of the way to the nearest healer beyond which it does not go there."
     )
@@ -117,8 +123,8 @@ class PilotSettings(BaseModel):
         default=0.5,
         ge=0.0,
         le=1.0,
-        description="Share that the steps of a training count, against other ways to be ready, where the experience goes "
-        "to who will be worth most in the end: later fights would ask for it anyway.",
+        description="Share that the steps of a training count, against other ways to be ready, where the experience "
+        "goes to who will be worth most in the end: later fights would ask for it anyway.",
     )
     poor_ground_steps: int = Field(
         default=1500,
