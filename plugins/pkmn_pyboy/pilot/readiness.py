@@ -24,6 +24,7 @@ _ENOUGH_ABOVE = 6
 """Levels above the strongest foe with which it goes there, whatever the forecast says."""
 _MORE_BY_LOSS = 3
 _MOST_HEALS = 6
+_LEVELS_AT_LEAST = (4, 1)
 _HEAL_TURN_STEPS = 14.0
 _SURE_SCORE = 1.3
 """Of the forecast with which a trainer is fought for the experience."""
@@ -284,11 +285,16 @@ class Readiness:
             least = min((plan.steps for plan in options), default=float("inf"))
             options += self._catches(members, party, foes, stocks[-1][1], base, least)
         if not options:
-            place = members.index(max(members, key=lambda member: member.level))
-            level = min(self._cap(foes), MOST_LEVEL)
-            way = self.costs.training(members[place], members[place].level + 1, None)
-            plan = replace(base, kind=TRAIN, dvs=members[place].dvs, level=max(level, members[place].level + 1))
-            options = [self._at(plan, way) if way is not None else plan]
+            # Nothing is enough in time: what grounds bring at all, and where they bring nothing the fight is tried.
+            place = members.index(max(members, key=self._promise))
+            for more in _LEVELS_AT_LEAST:
+                level = min(members[place].level + more, MOST_LEVEL)
+                way = self.costs.training(members[place], level, None)
+                if way is not None:
+                    options = [self._at(replace(base, kind=TRAIN, dvs=members[place].dvs, level=level), way)]
+                    break
+            else:
+                return None
         best = min(options, key=lambda plan: plan.steps)
         if best.buys and best.kind != BUY:
             best = replace(best, kind=BUY)
