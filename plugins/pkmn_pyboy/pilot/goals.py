@@ -128,9 +128,11 @@ class GoalChooser:
         if plan is not None and plan.kind == planner.BUY:
             wanted |= dict(plan.buys)
         memory.supplies = [[item, count] for item, count in wanted.items()]
+        memory.catch_wish = [*self._planner.species_to_catch(), *self._met_on_the_way()]
 
-    def _met_on_the_way(self, state: GameState) -> tuple[int, ...]:
+    def _met_on_the_way(self) -> tuple[int, ...]:
         """Species that are worth a ball when they are met, as a field move to come needs one of them."""
+        state = self._environment.state
         room = PARTY_PLACES - self._environment.milestones.party_room
         if self._settings.catch == "none" or not state.balls or state.party.count >= room:
             return ()
@@ -155,7 +157,6 @@ class GoalChooser:
 
     def _planned(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         goal = self._planner.current()
-        memory.catch_wish = [*self._planner.species_to_catch(), *self._met_on_the_way(state)]
         if goal is None:
             return None
         if goal.kind == planner.TEACH:

@@ -12,7 +12,7 @@ from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.roads import Key, Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
-from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmn_pyboy.world import goals
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Healing:
         self._objectives = objectives
         self._roads = roads
         self._tasks = tasks
+        # Without the image's tables points are not known.
+        self._moves = environment.cartridge.moves if environment.settings.knowledge != "seen" else {}
         words = [word.lower() for word in settings.healer_maps]
         names = environment.profile.names.maps
         self._healer_maps = [map_id for map_id, name in names.items() if any(word in name.lower() for word in words)]
@@ -53,7 +55,18 @@ class Healing:
         lead = party.lead
         if lead is None:
             return False
-        return party.hp_share < self._settings.heal_below or lead.hp < self._settings.heal_lead_below * lead.max_hp
+        hurt = party.hp_share < self._settings.heal_below or lead.hp < self._settings.heal_lead_below * lead.max_hp
+        return hurt or self.points_share(lead) < self._settings.heal_points_below
+
+    def points_share(self, member: PartyMember) -> float:
+        """Share of the points of moves that do damage which a member has left; 1 where it has no such move."""
+        left = most = 0
+        for place, number in enumerate(member.moves):
+            move = self._moves.get(number)
+            if move is not None and move.power and place < len(member.pp):
+                left += member.pp[place]
+                most += move.pp
+        return left / most if most else 1.0
 
     def choose(
         self, state: GameState, memory: PilotMemory, around: Surroundings, *, anyway: bool = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.pilot.grounds import NEVER, Ground, Grounds, species_on
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.readiness import RIVAL, Costs, Recruit, Rival, Trainers, Way
+from pkmn_pyboy.pilot.readiness import RIVAL, Costs, Plan, Recruit, Rival, Trainers, Way
 from pkmn_pyboy.pilot.roads import Roads, abilities
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
@@ -136,6 +136,14 @@ class KnownCosts(Costs):
             map_id, one = nearest
             found.append(Rival(one.trainer_class, one.trainer, map_id, one.number, one.beaten_flag, route.cost))
         return found
+
+    def give_up(self, plan: Plan) -> None:
+        """Leaves a plan's ground out for a while, or its trainer."""
+        if plan.kind == RIVAL:
+            self.memory.tries[f"{RIVAL}/{plan.ground}/{plan.person}"] = self._settings.goal_tries
+        elif plan.ground >= 0:
+            until = self._environment.steps + self._settings.poor_ground_steps
+            self.memory.poor_grounds[f"{plan.ground}/{plan.on}"] = until
 
     def beaten(self, flag: int) -> bool:
         """Whether an event flag is set."""

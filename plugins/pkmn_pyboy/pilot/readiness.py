@@ -24,6 +24,7 @@ _ENOUGH_ABOVE = 6
 """Levels above the strongest foe with which it goes there, whatever the forecast says."""
 _MORE_BY_LOSS = 3
 _MOST_HEALS = 6
+_LEVELS_AT_LEAST = (4, 1)
 _HEAL_TURN_STEPS = 14.0
 _SURE_SCORE = 1.3
 """Of the forecast with which a trainer is fought for the experience."""
@@ -137,6 +138,9 @@ class Costs:
         del leave_out
         return ()
 
+    def give_up(self, plan: Plan) -> None:
+        """Leaves out for a while what a plan was built on, as it did not work in its time."""
+
     def beaten(self, flag: int) -> bool:
         """Whether a trainer was beaten."""
         del flag
@@ -201,6 +205,8 @@ class Readiness:
             return None
         if standing is not None and self._stands(standing, members):
             return standing
+        if standing is not None and self._environment.steps > standing.until:
+            self.costs.give_up(standing)
         plan = self._cheapest(members, party, foes, heals, names)
         if plan is not None:
             self.keep(plan.to_json())
@@ -279,11 +285,16 @@ class Readiness:
             least = min((plan.steps for plan in options), default=float("inf"))
             options += self._catches(members, party, foes, stocks[-1][1], base, least)
         if not options:
-            place = members.index(max(members, key=lambda member: member.level))
-            level = min(self._cap(foes), MOST_LEVEL)
-            way = self.costs.training(members[place], members[place].level + 1, None)
-            plan = replace(base, kind=TRAIN, dvs=members[place].dvs, level=max(level, members[place].level + 1))
-            options = [self._at(plan, way) if way is not None else plan]
+            # Nothing is enough in time: what grounds bring at all, and where they bring nothing the fight is tried.
+            place = members.index(max(members, key=self._promise))
+            for more in _LEVELS_AT_LEAST:
+                level = min(members[place].level + more, MOST_LEVEL)
+                way = self.costs.training(members[place], level, None)
+                if way is not None:
+                    options = [self._at(replace(base, kind=TRAIN, dvs=members[place].dvs, level=level), way)]
+                    break
+            else:
+                return None
         best = min(options, key=lambda plan: plan.steps)
         if best.buys and best.kind != BUY:
             best = replace(best, kind=BUY)
@@ -309,12 +320,19 @@ class Readiness:
             way = self.costs.training(member, level, helper)
             if way is not None:
                 plan = self._at(replace(base, kind=TRAIN, dvs=member.dvs, level=level), way)
-                found.append(replace(plan, steps=plan.steps * self._share(member, members)))
+                share = self._share(base) if member is max(members, key=self._promise) else 1.0
+                found.append(replace(plan, steps=plan.steps * share))
         return found
 
-    def _share(self, member: PartyMember, members: Sequence[PartyMember]) -> float:
-        """Share of a training's steps that counts: what the carrier gains, later fights would have asked for anyway."""
-        return self._settings.carrier_share if member is max(members, key=self._promise) else 1.0
+    def _share(self, base: Plan) -> float:
+        """Share of the carrier's training that counts: later fights, if some come, would have asked for it anyway."""
+        tracker = self._environment.milestones
+        later = (
+            (foe.trainer_class, foe.number) not in base.foes
+            for goal, step in zip(tracker.milestones, tracker.steps, strict=True)
+            for foe in (goal.requires.foes if step < 0 and not goal.optional else ())
+        )
+        return self._settings.carrier_share if any(later) else 1.0
 
     def _rivals(
         self,
@@ -329,6 +347,7 @@ class Readiness:
         later, spent, at = list(members), 0.0, -1
         first: Rival | None = None
         best: Plan | None = None
+        share = self._share(base)
         for rival in self.costs.rivals(base.foes):
             party = [self.growth.rested(member) for member in later]
             others = self.foes(((rival.trainer_class, rival.number),))
@@ -337,7 +356,7 @@ class Readiness:
             place = later.index(max(later, key=self._promise))
             turns = sum(foe.max_hp / max(self.forecaster.pair(party[place], foe).best, 1.0) + 1 for foe in others)
             cost = (_SAME_MAP_STEPS if rival.map_id == at else rival.steps) + settings.turn_steps * turns
-            spent += settings.carrier_share * (cost + settings.fight_steps + _ASKING_STEPS)
+            spent += share * (cost + settings.fight_steps + _ASKING_STEPS)
             at, first = rival.map_id, first or rival
             gained = sum(self.growth.worth(one, level, trainer=True) for one, level in self._book.species(
                 rival.trainer_class, rival.number))  # fmt: skip
@@ -348,8 +367,9 @@ class Readiness:
             for cost, stock, _ in stocks:
                 steps = spent + cost
                 if not self._is_enough(party, foes, stock):
-                    rest = self._trainings(later, party, foes, stock, base)
-                    steps += min((plan.steps for plan in rest), default=float("inf"))
+                    level = self._level_for(place, later, party, foes, stock)
+                    way = self.costs.training(later[place], level, None) if level is not None else None
+                    steps += share * way.steps if way is not None else float("inf")
                 if steps < least:
                     least = steps
                     best = replace(base, kind=RIVAL, steps=steps, ground=first.map_id, person=first.person,

@@ -83,6 +83,12 @@ class PilotSettings(BaseModel):
     heal_lead_below: float = Field(
         default=0.3, ge=0.0, le=1.0, description="The first party member's share below which it goes to heal."
     )
+    heal_points_below: float = Field(
+        default=0.15,
+        ge=0.0,
+        le=1.0,
+        description="Share of the points of the first member's moves that do damage below which it goes to heal.",
+    )
     heal_steps: int = Field(
         default=300, ge=0, description="Steps of the way to the nearest healer beyond which it does not go there."
     )

@@ -80,7 +80,7 @@ class Shopping:
         """Steps to the nearest clerk who has a ball that can be paid; None without one."""
         if self._wish == "never":
             return None
-        route = self._route(self._sellers(set(self._environment.profile.item_uses.ball), state), state, memory)
+        route = self._route(self._sellers(set(self._environment.profile.item_uses.ball), state, memory), state, memory)
         return route.cost if route is not None else None
 
     def nearest_heals(
@@ -88,7 +88,7 @@ class Shopping:
     ) -> tuple[int, tuple[tuple[int, int, int], ...]] | None:
         """Steps to the nearest clerk with things that heal, and (item, hit points, price) of those that can be paid."""
         heal = self._environment.profile.item_uses.heal
-        clerks = self._sellers(set(heal), state) if self._wish != "never" else {}
+        clerks = self._sellers(set(heal), state, memory) if self._wish != "never" else {}
         route = self._route(clerks, state, memory)
         if route is None:
             return None
@@ -99,9 +99,13 @@ class Shopping:
     def _wish(self) -> str:
         return self._settings.shop if self._environment.settings.knowledge != "seen" else "never"
 
-    def _sellers(self, items: set[int], state: GameState) -> dict[int, MapPerson]:
+    def _sellers(self, items: set[int], state: GameState, memory: PilotMemory) -> dict[int, MapPerson]:
         """Clerks, by map, with one of some things for the money that is there."""
-        return {map_id: clerk for map_id, clerk in self._all_clerks() if self._affordable(clerk, items, state)}
+        return {
+            map_id: clerk
+            for map_id, clerk in self._all_clerks()
+            if self._environment.steps >= memory.shopped.get(str(map_id), 0) and self._affordable(clerk, items, state)
+        }
 
     def _affordable(self, clerk: MapPerson, items: set[int], state: GameState) -> dict[int, int]:
         """Prices of those of some things that a clerk has for the money that is there."""

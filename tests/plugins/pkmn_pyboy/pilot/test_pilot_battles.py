@@ -193,7 +193,7 @@ def test_a_forecast_grows_with_the_party(tables: BattleTables, cartridge: Cartri
 
     def score(level: int, care: float = 1.0) -> float:
         own: Combatant = book.foe(level, 2)
-        return strength.forecast(tables, [own], foes, care).score
+        return strength.Forecaster(tables).forecast([own], foes, care).score
 
     assert score(3) < 1.0 < score(20)
     assert score(3) <= score(8) <= score(20)

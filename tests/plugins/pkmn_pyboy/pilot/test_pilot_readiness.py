@@ -1,0 +1,344 @@
+"""Ready for the next fights: growth foreseen, grounds that pay, the cheapest way, points, supplies, catches by hour."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+
+import pytest
+from planned_goals import goal, tell
+
+from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.milestones import Foe, Requirements
+from pkmn_pyboy.pilot import tactics
+from pkmn_pyboy.pilot.bag import Bag
+from pkmn_pyboy.pilot.goals import GoalChooser
+from pkmn_pyboy.pilot.grounds import NEVER, Ground
+from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
+from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.readiness import RIVAL, TRAIN, Plan, Readiness
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.surroundings import Lookout
+from pkmn_pyboy.pilot.tactics import RUN, SWITCH, Situation, Tactician
+from pkmn_pyboy.planner import GoalOrientedPlanner
+from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
+from pkmn_pyboy.world.table_records import Slot, WildTable
+
+MakeEnvironment = Callable[..., PokemonEnvironment]
+
+# The bundled game's numbers.
+QUILLET, PYRELYNX, PEBBLOT, LUMEWISP = 4, 11, 7, 16
+BUMP, SPARK_LICK = 1, 5
+CAPSULE, SALVE, TONIC = 1, 2, 3
+TRAIL, GLADE, WOOD, CAVE, HIGHCAIRN, TOWN = 513, 514, 515, 517, 1281, 257
+LAB = 260
+THORN, CAIRN = ((1, 1),), ((1, 3),)
+FEN_SHOP = 1
+
+
+def chooser_of(environment: PokemonEnvironment, **settings: object) -> GoalChooser:
+    """The pilot's chooser once it has looked around."""
+    pilot = RulesPilot(environment, PilotSettings(**settings))  # type: ignore[arg-type]
+    pilot.reset(1)
+    pilot.act()
+    return pilot._chooser
+
+
+def partner(environment: PokemonEnvironment, **changes: object) -> PartyMember:
+    return dataclasses.replace(environment.state.party.members[0], **changes)  # type: ignore[arg-type]
+
+
+def at_level(chooser: GoalChooser, environment: PokemonEnvironment, level: int) -> PartyMember:
+    growth = chooser._planner.readiness.growth
+    grown = growth.member_at(environment.state.party.members[0], level)
+    return dataclasses.replace(grown, experience=growth.experience(grown.species, level))
+
+
+# Growth -----------------------------------------------------------------------------------------------------
+
+
+def test_a_level_ahead_is_what_the_game_makes_of_it(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=1200)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=0)
+    pilot.reset(0)
+    growth = pilot._chooser._planner.readiness.growth
+    first: PartyMember | None = None
+    while environment.steps < 1100:
+        environment.advance(pilot.act().action)
+        members = environment.state.party.members
+        if members and first is None and environment.state.phase is Phase.FREE:
+            first = members[0]
+        if first is not None and members[0].level >= first.level + 3 and environment.state.phase is Phase.FREE:
+            break
+    assert first is not None
+    now = environment.state.party.members[0]
+    foreseen = growth.member_at(first, now.level)
+    assert now.level >= first.level + 3
+    assert (foreseen.stats, foreseen.max_hp, foreseen.moves) == (now.stats, now.max_hp, now.moves)
+    assert growth.experience(now.species, now.level) <= now.experience
+    assert now.experience < growth.experience(now.species, now.level + 1)
+
+
+def test_growth_foresees_evolution_and_new_moves(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment)
+    later = at_level(chooser, environment, 16)
+    learns = {move for level, move in environment.cartridge.species[PYRELYNX].learns if level == 16}
+    assert later.species == PYRELYNX
+    assert learns & set(later.moves)
+    assert min(later.stats) > 2 * min(environment.state.party.members[0].stats)
+
+
+# Grounds ----------------------------------------------------------------------------------------------------
+
+
+def test_a_ground_that_cannot_bring_the_level_is_refused(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment)
+    costs = chooser._costs
+    strong = at_level(chooser, environment, 50)
+    # what lives near the start brings next to nothing to one of level 50
+    assert costs.training(environment.state.party.members[0], 7, None) is not None
+    assert costs.training(strong, 51, None) is None
+
+
+def test_a_ground_where_every_fight_would_be_lost_is_no_ground(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment)
+    known = chooser._costs._grounds.known(PilotMemory())
+    hard = next(ground for ground in known if ground.map_id == HIGHCAIRN)
+    easy = next(ground for ground in known if ground.map_id == TRAIL)
+    grounds, own = chooser._costs._grounds, environment.state.party.members[0]
+    assert grounds.steps_for(hard, own, 6, None, 0) == NEVER
+    assert grounds.steps_for(easy, own, 6, None, 0) < 500
+    helped = grounds.steps_for(hard, own, 6, at_level(chooser, environment, 30), 0)
+    assert helped < NEVER
+
+
+def test_caves_are_grounds_on_their_floor_and_water_for_who_swims(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment)
+    grounds = chooser._costs._grounds
+    found = {(ground.map_id, ground.on) for ground in grounds.known(PilotMemory())}
+    assert (CAVE, FLOOR) in found
+    assert (TRAIL, GRASS) in found
+    assert not any(on == WATER for _, on in found)
+    poor = PilotMemory(poor_grounds={f"{CAVE}/{FLOOR}": environment.steps + 1})
+    assert (CAVE, FLOOR) not in {(ground.map_id, ground.on) for ground in grounds.known(poor)}
+
+
+def test_one_walks_about_on_the_floor_where_that_is_the_ground(environment: PokemonEnvironment) -> None:
+    around = Lookout(environment).look(environment.state, PilotMemory())
+    assert around is not None
+    nearest = around.nearest_ground(FLOOR)
+    assert nearest is not None
+    assert around.is_ground(nearest[0], FLOOR)
+    assert around.nearest_ground(GRASS) is None
+
+
+# The cheapest way -------------------------------------------------------------------------------------------
+
+
+def judged(environment: PokemonEnvironment, **settings: object) -> tuple[Readiness, list[dict[str, object]]]:
+    """Readiness that keeps its plan in a list."""
+    readiness = chooser_of(environment, **settings)._planner.readiness
+    kept: list[dict[str, object]] = [{}]
+    readiness.load, readiness.keep = (lambda: kept[-1]), kept.append
+    return readiness, kept
+
+
+def test_the_level_that_is_enough_is_found_at_once_and_stands(environment: PokemonEnvironment) -> None:
+    readiness, kept = judged(environment, catch="none", shop="never", train_most_steps=100_000)
+    plan = readiness.plan_for(CAIRN)
+    assert plan is not None
+    own = environment.state.party.members[0]
+    foes = readiness.foes(CAIRN)
+    if plan.kind == TRAIN:
+        assert plan.level > own.level + 3
+    level = readiness._level_for(0, [own], [readiness.growth.rested(own)], foes, ())
+    assert level is not None
+    scores = [
+        readiness.forecaster.forecast([readiness.growth.at(own, one)], foes, readiness.care).score
+        for one in (level - 1, level)
+    ]
+    assert scores[0] < readiness.enough <= scores[1]
+    assert readiness.plan_for(CAIRN) == plan
+    assert len(kept) == 2
+    assert Plan.from_json(json.loads(json.dumps(kept[-1]))) == plan
+
+
+def test_where_no_ground_brings_a_level_the_fight_is_tried(environment: PokemonEnvironment) -> None:
+    readiness, kept = judged(environment, catch="none", shop="never", train_most_steps=100)
+    assert readiness.costs.training(environment.state.party.members[0], 6, None) is None
+    assert readiness.plan_for(CAIRN) is None
+    assert kept == [{}]
+
+
+def test_a_plan_that_did_not_work_in_time_gives_its_ground_up(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment, catch="none", shop="never")
+    memory = chooser._costs.memory
+    own = environment.state.party.members[0]
+    old = Plan(TRAIN, CAIRN, party=1, until=-1, dvs=own.dvs, level=50, ground=TRAIL)
+    memory.training = old.to_json()
+    chooser._planner.readiness.plan_for(CAIRN)
+    assert f"{TRAIL}/{GRASS}" in memory.poor_grounds
+    assert memory.training != old.to_json()
+
+
+def test_experience_goes_to_who_will_be_worth_most(environment: PokemonEnvironment) -> None:
+    readiness = chooser_of(environment)._planner.readiness
+    own = environment.state.party.members[0]
+    light = dataclasses.replace(readiness.recruit(LUMEWISP, own.level + 1), dvs=(1, 2, 3, 4))
+    environment.state = environment.state._replace(party=Party((light, own), 11, 1.0))
+    assert readiness.strongest() == 0
+    assert readiness.carrier() == 1
+
+
+def test_a_trainer_near_by_is_fought_for_the_experience(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment, catch="none", shop="never", train_most_steps=100)
+    environment.state = environment.state._replace(party=Party((at_level(chooser, environment, 19),), 19, 1.0))
+    found = chooser._costs.rivals(())
+    assert found
+    beaten = found[0].flag
+    assert not chooser._costs.beaten(beaten)
+    plan = chooser._planner.readiness.plan_for(CAIRN)
+    assert plan is not None
+    assert plan.kind == RIVAL
+    assert plan.flag in {rival.flag for rival in found}
+    flags = environment.profile.memory["wEventFlags"]
+    environment.emulator.memory[flags.bank, flags.address + (beaten >> 3)] |= 1 << (beaten & 7)
+    assert chooser._costs.beaten(beaten)
+    assert beaten not in {rival.flag for rival in chooser._costs.rivals(())}
+
+
+# In battle --------------------------------------------------------------------------------------------------
+
+
+def against(environment: PokemonEnvironment, own: PartyMember, others: tuple[PartyMember, ...], foe: Battler,
+            *, training: bool) -> str:  # fmt: skip
+    """The plan in the wild against a foe."""
+    tables = GoalOrientedPlanner(environment).tables
+    out = Battler(own.species, own.level, own.hp, own.max_hp, 0, tables.types_of(own.species), own.moves, own.pp,
+                  own.stats)  # fmt: skip
+    party = Party((own, *others), own.level, 1.0)
+    tactician = Tactician(tables, PilotSettings(), environment.profile.item_uses)
+    return tactician.plan(Situation(Battle(tactics.WILD, 0, 0, foe, out, 1.0), party, 0, Bag(), training=training)).kind
+
+
+def test_who_is_trained_leaves_a_lost_fight_to_someone_stronger(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment)
+    own, strong = environment.state.party.members[0], at_level(chooser, environment, 40)
+    made = chooser._planner.readiness._book.foe(15, PEBBLOT)
+    foe = Battler(PEBBLOT, 15, made.hp, made.max_hp, 0, made.types, (*made.moves, 0, 0)[:4], (9,) * 4, made.stats)
+    assert against(environment, own, (strong,), foe, training=True) == SWITCH
+    assert against(environment, own, (), foe, training=True) == RUN
+    assert against(environment, strong, (own,), foe, training=True) == tactics.MOVE
+
+
+def test_a_loss_in_the_wild_closes_the_ground_and_is_no_trainers(environment: PokemonEnvironment) -> None:
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    memory = pilot.memory
+    memory.map_id, memory.training = GLADE, {"kind": TRAIN, "foes": []}
+    pilot._learn_from_loss(5, memory)
+    assert memory.losses == memory.train_to == 0
+    assert memory.training == {}
+    assert memory.poor_grounds[f"{GLADE}/{GRASS}"] > environment.steps
+    memory.nemesis = [1, 1]
+    pilot._learn_from_loss(5, memory)
+    assert memory.losses == 1
+
+
+# Points, things, catches ------------------------------------------------------------------------------------
+
+
+def test_who_has_no_points_left_is_weak_and_wins_nothing(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment)
+    own = at_level(chooser, environment, 20)
+    empty = dataclasses.replace(own, pp=(0,) * len(own.pp))
+
+    def weak(member: PartyMember) -> bool:
+        return chooser._healing.is_weak(environment.state._replace(party=Party((member,), 20, 1.0)))
+
+    assert not weak(dataclasses.replace(own, pp=tuple(20 if move else 0 for move in own.moves)))
+    assert weak(empty)
+    readiness = chooser._planner.readiness
+    foes = readiness.foes(THORN)
+    assert readiness.forecaster.forecast([readiness.growth.rested(own)], foes, 1.1).won
+    assert not readiness.forecaster.forecast([readiness._tables.member(empty)], foes, 1.1).won
+
+
+def test_things_that_heal_count_before_a_close_fight(environment: PokemonEnvironment) -> None:
+    readiness, _ = judged(environment)
+    own, foes = environment.state.party.members[0], readiness.foes(CAIRN)
+    level = readiness._level_for(0, [own], [readiness.growth.rested(own)], foes, ())
+    with_things = readiness._level_for(0, [own], [readiness.growth.rested(own)], foes, (50,) * 6)
+    assert level is not None
+    assert with_things is not None
+    assert with_things < level
+
+
+def test_supplies_are_bought_first_as_far_as_the_money_goes(environment: PokemonEnvironment) -> None:
+    shopping = chooser_of(environment).shopping
+    prices = {item: environment.cartridge.items[item].price for item in (SALVE, TONIC)}
+    state = environment.state._replace(money=2 * prices[TONIC] + prices[SALVE])
+    assert shopping.wanted(FEN_SHOP, state, supplies=[[TONIC, 9], [SALVE, 1]]) == [(TONIC, 2), (SALVE, 1)]
+    assert CAPSULE in dict(shopping.wanted(FEN_SHOP, state))
+
+
+def test_the_story_says_what_is_carried(environment: PokemonEnvironment) -> None:
+    tell(environment, goal(environment, "league", supplies=((TONIC, 4),)))
+    pilot = RulesPilot(environment)
+    pilot.reset(1)
+    pilot.act()
+    assert pilot.memory.supplies == [[TONIC, 4]]
+
+
+def test_balls_are_bought_however_far_before_a_hunt(environment: PokemonEnvironment) -> None:
+    pilot = RulesPilot(environment, PilotSettings(shop_steps=0))
+    pilot.reset(1)
+    assert environment.state.balls == 0
+    around = Lookout(environment).look(environment.state, pilot.memory)
+    assert around is not None
+    environment.state = state = environment.state._replace(money=3000)
+    found = pilot._chooser._hunting.hunt([QUILLET], "hunt", "catch", state, pilot.memory, around)
+    assert found is not None
+    assert "shop" in found.why
+    assert pilot._chooser.shopping.choose(state, pilot.memory, around) is None
+
+
+@pytest.mark.parametrize(("time", "where"), [(1, GLADE), (2, WOOD)])
+def test_a_hunt_goes_where_one_lives_at_this_hour(environment: PokemonEnvironment, time: int, where: int) -> None:
+    chooser = chooser_of(environment)
+    grounds = chooser._costs._grounds
+    there, nobody = (Slot(100, 3, QUILLET),), (Slot(100, 3, LUMEWISP),)
+    environment.cartridge.__dict__["wild"] = (
+        WildTable(GLADE, False, (25,) * 3, (nobody, there, nobody)),
+        WildTable(WOOD, False, (25,) * 3, (nobody, nobody, there)),
+    )
+    grounds.time_of_day = lambda: time  # type: ignore[method-assign]
+    grounds.way = lambda map_id, *_: 40  # type: ignore[method-assign, assignment]
+    memory = PilotMemory()
+    found = chooser._hunting.ground([QUILLET], environment.state, memory)
+    assert isinstance(found, Ground)
+    assert found.map_id == where
+    grounds.time_of_day = lambda: 0  # type: ignore[method-assign]
+    assert chooser._hunting.ground([QUILLET], environment.state, memory) is None
+
+
+def test_who_a_field_move_to_come_needs_is_worth_a_ball(environment: PokemonEnvironment) -> None:
+    move = environment.profile.field_moves["surf"]
+    planner = GoalOrientedPlanner(environment)
+    own = environment.state.party.members[0]
+    able = {one for one in environment.cartridge.species if planner.learns(one, move)}
+    tell(environment, goal(environment, "lake", requires=Requirements(field_moves=("surf",))))
+    environment.state = environment.state._replace(party=Party((dataclasses.replace(own, species=QUILLET),), 5, 1.0))
+    assert set(GoalOrientedPlanner(environment).learners_to_come()) == (able if QUILLET not in able else set())
+    swimmer = dataclasses.replace(own, species=min(able))
+    environment.state = environment.state._replace(party=Party((swimmer,), 5, 1.0))
+    assert GoalOrientedPlanner(environment).learners_to_come() == ()
+
+
+def test_foes_of_the_story_are_nobodys_training(environment: PokemonEnvironment) -> None:
+    chooser = chooser_of(environment)
+    story = {(foe.trainer_class, foe.number) for one in environment.profile.milestones for foe in one.requires.foes}
+    assert Foe(1, 1)[:2] in story
+    assert not story & {(one.trainer_class, one.trainer) for _, one in chooser._costs._trainers()}
