@@ -2,9 +2,11 @@
 
     python benchmarks/pilot.py --seeds 100-109 --processes 2
     python benchmarks/pilot.py --seeds 0-9 --steps 9000 --json /tmp/pilot.json
+    python benchmarks/pilot.py --seeds 200-219 --partners 1-3 --steps 20000
 
 Every seed begins its own way (idle frames, steps and turns before the first decision). A row says at which step and
-emulated frame each badge and the end were reached, and how many seconds of wall time the whole episode took.
+emulated frame each badge and the end were reached, and how many seconds of wall time the whole episode took. With
+several partners (the first choice of the story) a table of medians and worst cases follows, a row a partner.
 With --rom and --game it plays a cartridge image of your own.
 """
 
@@ -48,6 +50,7 @@ def play(job: tuple[int, int, dict[str, Any], dict[str, Any]]) -> dict[str, Any]
                     frames.setdefault(key, environment.frames)
     result = {
         "seed": seed,
+        "partner": rules.get("partner", 0),
         "milestones": dict(zip(environment.milestone_names, environment.milestone_steps(), strict=True)),
         "frames": frames,
         "steps": environment.steps,
@@ -97,6 +100,24 @@ def show(results: list[dict[str, Any]]) -> None:
     print(f"The end on {len(won)} of {len(results)} seeds{median}.")
 
 
+def show_partners(results: list[dict[str, Any]]) -> None:
+    """A row a partner: how many seeds reached each badge and the end, median step and worst."""
+    keys = [*badges_of(list(results[0]["milestones"])), "end"]
+    print("\n| partner | " + " | ".join(keys) + " |")
+    print("| --- | " + " | ".join("---" for _ in keys) + " |")
+    for partner in sorted({one["partner"] for one in results}):
+        own = [one for one in results if one["partner"] == partner]
+        cells = []
+        for key in keys:
+            reached = [one["steps"] if key == "end" else one["milestones"][key] for one in own]
+            reached = [
+                step for step, one in zip(reached, own, strict=True) if (one["won"] if key == "end" else step >= 0)
+            ]
+            figures = f"{statistics.median(reached):,.0f} (at most {max(reached):,})" if reached else "never"
+            cells.append(f"{len(reached)} of {len(own)}: {figures}")
+        print(f"| {partner} | " + " | ".join(cells) + " |")
+
+
 def main() -> None:
     """Plays, then prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -109,21 +130,32 @@ def main() -> None:
     parser.add_argument(
         "--knowledge", choices=("cartridge", "seen"), default="cartridge", help="what it plans ways with"
     )
+    parser.add_argument("--partners", default="0", help="numbers of the pilot's setting `partner` (default: 0)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="setting of the pilot")
     parser.add_argument("--json", type=Path, help="where to write all results")
     arguments = parser.parse_args()
     options = {"rom_path": arguments.rom, "game": arguments.game, "goal": arguments.goal}
     options["knowledge"] = arguments.knowledge
     rules = {key: json.loads(value) for key, _, value in (one.partition("=") for one in arguments.set)}
-    jobs = [(seed, arguments.steps, options, rules) for seed in seed_list(arguments.seeds)]
+    partners = seed_list(arguments.partners)
+    jobs = [
+        (seed, arguments.steps, options, {**rules, "partner": partner})
+        for partner in partners
+        for seed in seed_list(arguments.seeds)
+    ]
     results = []
     with multiprocessing.get_context("spawn").Pool(arguments.processes) as pool:
         for result in pool.imap_unordered(play, jobs):
             results.append(result)
-            print(f"seed {result['seed']}: {'won' if result['won'] else 'stopped'} at {result['steps']}", flush=True)
+            print(
+                f"partner {result['partner']} seed {result['seed']}: {'won' if result['won'] else 'stopped'} at {result['steps']}",
+                flush=True,
+            )
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
     show(results)
+    if len(partners) > 1:
+        show_partners(results)
 
 
 if __name__ == "__main__":
