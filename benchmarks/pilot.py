@@ -147,10 +147,8 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(arguments.processes) as pool:
         for result in pool.imap_unordered(play, jobs):
             results.append(result)
-            print(
-                f"partner {result['partner']} seed {result['seed']}: {'won' if result['won'] else 'stopped'} at {result['steps']}",
-                flush=True,
-            )
+            how = "won" if result["won"] else "stopped"
+            print(f"partner {result['partner']} seed {result['seed']}: {how} at {result['steps']}", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
     show(results)
