@@ -38,7 +38,10 @@ Line = tuple[bool | None, str, str]
 def doctor(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="Show instead what the pilots of this run reported when they got nowhere."),
+        typer.Option(
+            metavar="RUN",
+            help="Show instead what the pilots of a run reported when they got nowhere; `latest` for the latest run.",
+        ),
     ] = None,
     llm: Annotated[
         str | None, typer.Option(help="Only this backend, and fail if it can't be used. [default: all]")
@@ -49,22 +52,22 @@ def doctor(
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.")] = None,
     save_dir: Annotated[
-        Path | None, typer.Option(help="Folder in which RUN is looked for by its name. [default: runs]")
+        Path | None, typer.Option(help="With --run: folder of the runs. [default: runs]")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="With RUN: print the reports as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --run: print the reports as JSON.")] = False,
 ) -> None:
     """Check this installation: parts, game, folders, and which language models answer, how fast.
 
-    With RUN it shows where the pilots of that run stood when they got nowhere for long, what they tried then, and what
+    With --run it shows where the pilots of that run stood when they got nowhere for long, what they tried then, and what
     helped.
     """
     if run is not None:
         if llm is not None or llm_model is not None or set_:
-            raise ConfigurationError("a RUN is looked at without --llm, --llm-model and --set")
-        _show_reports(open_run(run, save_dir), as_json=as_json)
+            raise ConfigurationError("--run goes without --llm, --llm-model and --set")
+        _show_reports(open_run(None if run == "latest" else run, save_dir), as_json=as_json)
         return
     if as_json or save_dir is not None:
-        raise ConfigurationError("--json and --save-dir are for the reports of a RUN: pkmn doctor RUN --json")
+        raise ConfigurationError("--json and --save-dir are for the reports of a run: pkmn doctor --run latest --json")
     registry = get_registry()
     failed = False
     for well, what, found in [] if llm else _installation(registry):

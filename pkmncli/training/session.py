@@ -291,7 +291,7 @@ class TrainingSession:
                 told.add(key)
                 self._tell(
                     f"Environment {environment}'s pilot reports where it stands; read it with: "
-                    f"pkmn doctor {quoted(run.folder)}"
+                    f"pkmn doctor --run {quoted(run.folder)}"
                 )
 
         return keep

@@ -86,12 +86,12 @@ def test_reports_of_every_environment_are_kept_and_shown(pkmn: Pkmn, stalling: l
     assert (first["environment"], first["episode"], first["number"]) == (0, 0, 1)
     assert [one["remedy"] for one in first["tried"]][:2] == ["replan", "heal"]
 
-    shown = pkmn("doctor", "it")
+    shown = pkmn("doctor", "--run", "it")
     assert shown.code == 0, shown.err
     assert "Environment 1, episode 0, report 1" in shown.out
     assert "wants: milestone never" in shown.out
     assert "tried: replan (step" in shown.out
-    listed = json.loads(pkmn("doctor", "it", "--json").out)["reports"]
+    listed = json.loads(pkmn("doctor", "--run", "it", "--json").out)["reports"]
     assert [(one["environment"], one["episode"]) for one in listed] == sorted(
         (one["environment"], one["episode"]) for one in reports.values()
     )
@@ -112,12 +112,12 @@ def test_a_run_without_reports_says_so_and_one_that_is_not_there_is_an_error(
     pkmn: Pkmn, shared_run: Callable[..., Path]
 ) -> None:
     folder = shared_run("rl-only", 1)
-    result = pkmn("doctor", str(folder))
+    result = pkmn("doctor", "--run", str(folder))
     assert (result.code, result.out) == (0, f"{folder.name}: no pilot reported that it got nowhere.\n")
-    assert json.loads(pkmn("doctor", str(folder), "--json").out) == {"run": str(folder), "reports": []}
-    assert pkmn("doctor", "nowhere").code == 5
+    assert json.loads(pkmn("doctor", "--run", str(folder), "--json").out) == {"run": str(folder), "reports": []}
+    assert pkmn("doctor", "--run", "nowhere").code == 5
     assert pkmn("doctor", "--json").code == 2
-    assert pkmn("doctor", str(folder), "--llm=ollama").code == 2
+    assert pkmn("doctor", "--run", str(folder), "--llm=ollama").code == 2
 
 
 def test_a_lost_worker_loses_no_report(game: Path) -> None:
