@@ -51,15 +51,13 @@ def doctor(
         str | None, typer.Option(help="Language model to ask. [default: the backend's choice]")
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.")] = None,
-    save_dir: Annotated[
-        Path | None, typer.Option(help="With --run: folder of the runs. [default: runs]")
-    ] = None,
+    save_dir: Annotated[Path | None, typer.Option(help="With --run: folder of the runs. [default: runs]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="With --run: print the reports as JSON.")] = False,
 ) -> None:
     """Check this installation: parts, game, folders, and which language models answer, how fast.
 
-    With --run it shows where the pilots of that run stood when they got nowhere for long, what they tried then, and what
-    helped.
+    With --run it shows where the pilots of that run stood when they got nowhere for long, what they tried then, and
+    what helped.
     """
     if run is not None:
         if llm is not None or llm_model is not None or set_:
