@@ -140,8 +140,8 @@ class Pilot(Protocol):
     It may also have ``reports() -> list``: asked after every step, it returns what it has to report of the running
     episode, such as where it stands when it gets nowhere, each report plain values (JSON) with its ``number`` in the
     episode, from 1. A report that has changed is returned again. A training keeps them in the run. `pkmn doctor --run`
-    shows of each its ``words``, a list of lines; ``tried``, a list of ``{"remedy": name, "step": step}``; and ``helped``, the
-    name of what did. What ``act`` returns must not depend on whether it is asked.
+    shows of each its ``words``, a list of lines; ``tried``, a list of ``{"remedy": name, "step": step}``; ``helped``,
+    the name of what did. What ``act`` returns must not depend on whether it is asked.
     """
 
     def reset(self, seed: int) -> None:

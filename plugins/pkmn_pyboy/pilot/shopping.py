@@ -241,8 +241,8 @@ class Shopping:
             return Decision(Action.B, "leave the shop", SURE)
         press = screen.press_for(self._names.items.get(open_wishes[0][0], b""))
         if press is Action.A and pages.in_vain(memory, self._settings, f"buy/{open_wishes[0][0]}", [state.money]):
-            # The pack is full, or the like.
-            memory.shopping.remove(open_wishes[0])
+            # The pack is full, or the like. It stays on the list with nothing wanted, so that the lists are left.
+            memory.shopping[memory.shopping.index(open_wishes[0])][1] = 0
             return Decision(Action.B, "the game refuses it", SURE)
         if press is not None:
             return Decision(press, "buy", SURE)

@@ -116,7 +116,7 @@ def _goal(goal: PlannedGoal) -> dict[str, Any]:
     target: dict[str, Any] = {}
     if goal.target is not None:
         plain = {place.name: getattr(goal.target, place.name) for place in fields(goal.target)}
-        target = {name: value for name, value in plain.items() if isinstance(value, int | str | tuple)}
+        target = {name: value for name, value in plain.items() if isinstance(value, int | str | tuple) and value != ()}
     return {
         "kind": goal.kind,
         "key": goal.key,

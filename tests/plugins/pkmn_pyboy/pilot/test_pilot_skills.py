@@ -102,7 +102,7 @@ def test_heals_over_the_counter(game: Game) -> None:
 
 @pytest.mark.parametrize(
     ("offset", "value", "item", "gone"),
-    [(0x20, b"\x08", 4, lambda one: one.status == 0), (0x22, b"\0\x03", 2, lambda one: one.hp >= 20)],
+    [(0x20, b"\x08", 4, lambda one: one.status == 0), (0x22, b"\0\x03", 2, lambda one: one.hp == one.max_hp)],
     ids=["poison", "hit points"],
 )
 def test_uses_things_from_the_bag_far_from_a_healer(
