@@ -194,7 +194,10 @@ def test_experience_goes_to_who_will_be_worth_most(environment: PokemonEnvironme
 
 def test_a_trainer_near_by_is_fought_for_the_experience(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment, catch="none", shop="never", train_most_steps=100)
-    environment.state = environment.state._replace(party=Party((at_level(chooser, environment, 19),), 19, 1.0))
+    growth = chooser._planner.readiness.growth
+    one = at_level(chooser, environment, 20)
+    one = dataclasses.replace(one, experience=growth.experience(one.species, 21) - 100)
+    environment.state = environment.state._replace(party=Party((one,), 20, 1.0))
     found = chooser._costs.rivals(())
     assert found
     beaten = found[0].flag

@@ -57,8 +57,8 @@ def leave_few_hit_points(environment: PokemonEnvironment) -> bool:
 def test_goes_on_exactly_in_the_middle_of_jobs(make: MakeEnvironment) -> None:
     environment, other = (make(observation_type="state", max_steps_per_episode=4000) for _ in range(2))
     pilot = RulesPilot(environment, PilotSettings(shop="always"))
-    environment.reset(seed=1)
-    pilot.reset(1)
+    environment.reset(seed=3)
+    pilot.reset(3)
     kept: dict[str, tuple[int, bytes, str]] = {}
     decisions = []
     hurt = False
