@@ -39,8 +39,10 @@ def without_places(folder: Path) -> Path:
     for name in ("game.toml", "names.toml", "tables.toml", "world.toml", "milestones.toml", "quillwood.gbc"):
         shutil.copy(GAMES_FOLDER / "quillwood" / name, copy / name)
     file = copy / "milestones.toml"
-    told = file.read_text(encoding="utf-8")
-    file.write_text(re.sub(r"(?m)^(target|hint|needs_field_moves|catches) = .*\n", "", told), encoding="utf-8")
+    told = file.read_text(encoding="utf-8").split("[[errand]]")[0]
+    told = re.sub(r"(?m)^\[milestone\.target\]\n(?:.+\n)*", "", told)
+    told = re.sub(r"(?m)^(target|hint|needs_field_moves|catches|errands) = .*\n", "", told)
+    file.write_text(told, encoding="utf-8")
     return copy
 
 

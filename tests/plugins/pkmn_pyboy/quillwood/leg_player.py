@@ -14,6 +14,7 @@ from pkmn_pyboy.pilot.roads import abilities
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import Facing, Phase
 from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 from pkmncli.api import Action
@@ -78,7 +79,8 @@ class LegPlayer:
         self.pilot = RulesPilot(environment)
         self.pilot.reset(seed)
         self._lookout = Lookout(environment)
-        self._routes = RoutePlanner(Cartridge(environment.rom.data, environment.profile).world)
+        self._world = ChangedWorld(Cartridge(environment.rom.data, environment.profile).world)
+        self._routes = RoutePlanner(self._world)
         self._waited = 0
         self._paced = 0
 
@@ -297,6 +299,7 @@ class LegPlayer:
         place = Place(*self.environment.state.position)
         goal = Place(leg.map_id, leg.x, leg.y)
         able = abilities(self.environment)
+        self._world.follow_bytes(self.field("wEventFlags"))
         route = self._routes.route(place, goal, able) or self._routes.route(place, goal, able, through_obstacles=True)
         if route is None:
             return {}

@@ -10,7 +10,7 @@ from placed_game import PlacedGame, Saved, saved_with_lessons
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
 
-ROAD, TARN, MARROWMERE, SUMMIT, REST = (2, 4), (2, 6), (4, 1), (5, 5), (4, 2)
+ROAD, TARN, MARROWMERE, PORCH, REST = (2, 4), (2, 6), (4, 1), (5, 6), (4, 2)
 SHEAR, SWELL, SHOVE = 36, 37, 38
 BUMP, SNARL, SPLOOSH, BRACE = 1, 2, 6, 11
 RILLET, KINDLYNX, LUMEWISP, TARNOWL = 3, 2, 16, 25
@@ -168,8 +168,8 @@ def test_a_boulder_is_pushed_up_to_the_wall_and_back_in_its_place_later(play: Pl
     game.press("a")
     game.answer()  # it says that it yields, and asks nothing
     game.press("left " * 10 + "up up up . . . . .")
-    assert game.place[0] == SUMMIT[0] * 256 + SUMMIT[1]
-    game.press("down . . . . .")
+    assert game.place[0] == PORCH[0] * 256 + PORCH[1]
+    game.press("up . down . . . . .")
     assert game.place[0] == TARN[0] * 256 + TARN[1]
     assert boulder(game) == (12, 4)
     assert not strength.holds(game.emulator, -1)

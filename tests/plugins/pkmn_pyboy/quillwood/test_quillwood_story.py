@@ -60,8 +60,9 @@ def test_every_goal_is_reached_and_stands_in_memory(make: MakeEnvironment) -> No
     assert len(state.party.members) >= 2
     assert state.caught >= 2
     assert state.seen > 8
-    assert environment.state.map_id == 0x104, "in the laboratory"
-    # the parcel was handed over and the key is in its gate
+    assert environment.state.map_id == 0x101, "at home, after the credits of the league"
+    assert player.reached("league_won")
+    # the parcel was handed over, the keys are in their gates
     assert environment.emulator.read(1, environment.profile.memory["wNumKeyItems"].address, 2) == b"\x00\xff"
 
 

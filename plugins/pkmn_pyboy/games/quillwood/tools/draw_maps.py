@@ -22,7 +22,8 @@ ROWS = (
     ("windmoor_road", "tangle_wood", "marrowmere"),
     ("hollow_cave", "highcairn", "still_tarn"),
     ("home_2f", "home_1f", "lab", "rest_house", "thorn_lodge", "marrow_rest", "marrow_shop"),
-    ("tide_hall", "cairn_rest", "cairn_shop", "cairn_hall", "summit_house"),
+    ("tide_hall", "cairn_rest", "cairn_shop", "cairn_hall", "hollow_cellar"),
+    ("stone_porch", "summit_house", "proving_lobby", "oak_room", "iron_room"),
 )
 FRAMES = {"wander": "down", "boulder": "down", "right": "left"}
 
