@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import pages
@@ -78,9 +78,13 @@ class Shopping:
 
     def steps_to_balls(self, state: GameState, memory: PilotMemory) -> int | None:
         """Steps to the nearest clerk who has a ball that can be paid; None without one."""
+        return self.steps_to(self._environment.profile.item_uses.ball, state, memory)
+
+    def steps_to(self, items: Collection[int], state: GameState, memory: PilotMemory) -> int | None:
+        """Steps to the nearest clerk who has one of some items that can be paid; None without one."""
         if self._wish == "never":
             return None
-        route = self._route(self._sellers(set(self._environment.profile.item_uses.ball), state, memory), state, memory)
+        route = self._route(self._sellers(set(items), state, memory), state, memory)
         return route.cost if route is not None else None
 
     def nearest_heals(
