@@ -51,7 +51,7 @@ class PlannedGoal:
     foes: tuple[tuple[int, int], ...] = ()
     """Trainers that it is for."""
     buys: tuple[tuple[int, int], ...] = ()
-    """Of BUY: things, and how many there should be."""
+    """Of BUY: things, and how many there should be; for whom it wants to catch one of them will do."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
     case: int = -1
@@ -358,18 +358,21 @@ class GoalOrientedPlanner:
         return self.training_for(trainers) if members and trainers else None
 
     def _balls_for(self, goal: Milestone, bag: Bag) -> PlannedGoal | None:
-        """Balls and supplies for whom a goal wants to catch; None where there are some, no place, or no way to any."""
+        """Supplies, or else balls, for whom a goal wants to catch; None with some, with no place, or no way to any."""
         environment = self._environment
         assert environment is not None
         state = environment.state
         there = {member.species for member in state.party.members}
         if not there or there.issuperset(goal.catch) or state.party.count >= PARTY_PLACES:
             return None
-        missing = {item for item, _ in goal.supplies if not bag.count(item)}
-        wanted = missing | (set() if state.balls else set(environment.profile.item_uses.ball))
-        if not wanted or not self.readiness.costs.for_sale(wanted):
-            return None
-        return PlannedGoal(BUY, "", "buy balls", buys=goal.supplies)
+        supplies = tuple((item, count) for item, count in goal.supplies if not bag.count(item))
+        balls = () if state.balls else tuple((item, 1) for item in environment.profile.item_uses.ball)
+        names = environment.profile.names.items
+        for buys in (supplies, balls):
+            if buys and self.readiness.costs.for_sale([item for item, _ in buys]):
+                called = " or ".join(names.get(item, f"item {item}") for item, _ in buys)
+                return PlannedGoal(BUY, "", f"buy {called} to catch with", buys=buys)
+        return None
 
     def _flag(self, index: int) -> bool:
         """Whether a story flag is set."""

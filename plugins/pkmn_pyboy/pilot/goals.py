@@ -166,7 +166,7 @@ class GoalChooser:
         if goal.kind == planner.BUY:
             found = self._shopping.choose(state, memory, around)
             if found is None and not goal.foes:  # for whom it wants to catch, however far
-                found = self._shopping.for_balls(state, memory, around)
+                found = self._shopping.for_items([item for item, _ in goal.buys], state, memory, around)
             if found is not None:
                 return found
             # It can't be bought: the fight is tried without, or another way is found later.
