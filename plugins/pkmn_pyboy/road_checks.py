@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from pkmn_pyboy.foe_checks import NamedFoes, check_foes
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.navigation.grid import WALL, WATER
@@ -27,7 +28,6 @@ FIRST_HOUR = 10
 """Of the game's clock, which stands still: the hour that a new game begins at."""
 
 
-_STEPS = {"down": (0, 1), "up": (0, -1), "left": (-1, 0), "right": (1, 0)}
 _MOST_UNTOLD = 4
 """Events of one map that are tried in all ways."""
 
@@ -61,16 +61,6 @@ class StoryCheck:
 
     roads: tuple[Road, ...]
     problems: tuple[RoadProblem, ...]
-
-
-def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
-    """Trainers that a game's goals name and its image has not."""
-    return [
-        RoadProblem(goal.key, f"the image has no trainer {foe.number} of class {foe.trainer_class}")
-        for goal in (*profile.milestones, *profile.errands.values())
-        for foe in goal.requires.foes
-        if (foe.trainer_class, foe.number) not in cartridge.trainers
-    ]
 
 
 def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
@@ -112,9 +102,8 @@ def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
         cartridge: its image.
     """
     found = _Walk(profile, cartridge.world, Learners(profile, cartridge)).all()
-    return StoryCheck(
-        found.roads, (*found.problems, *check_foes(profile, cartridge), *check_supplies(profile, cartridge))
-    )
+    foes = [RoadProblem(key, message) for key, message in check_foes(profile, cartridge)]
+    return StoryCheck(found.roads, (*found.problems, *foes, *check_supplies(profile, cartridge)))
 
 
 @dataclass
@@ -155,7 +144,7 @@ class _Walk:
         self._fallen: set[tuple[int, int]] = set()
         self._place: Place | None = None
         self._reached: set[str] = set()
-        self._foes: set[tuple[int, int]] = set()
+        self._foes = NamedFoes(profile.names.trainer_classes)
         listed = {goal.key for goal, _ in story_with_moves(profile)}
         self._beds = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
         """Errands of no goal: whoever needs an hour goes there."""
@@ -185,7 +174,7 @@ class _Walk:
             for number, target in enumerate(variants):
                 self._reach(goal, target, found, stays=bool(goal.target.choices) and number > 0)
             found.problems += _push(goal.target, self._world, self._moves, self._fallen)
-            found.notes += self._unnamed_foes(goal, variants)
+            found.notes += self._foes.unnamed(goal, variants, self._world)
         if self._learners is not None:
             self._teach(goal, found, self._learners)
         by_item = {move.item: name for name, move in profile.field_moves.items()}
@@ -318,20 +307,6 @@ class _Walk:
             return f"nobody can stand beside person {target.person} of {name}{side}"
         return self._when(who, name)
 
-    def _unnamed_foes(self, goal: Milestone, targets: Sequence[Target]) -> list[str]:
-        """Trainers of the image who are addressed for a goal, and whom neither it nor one before it names as foes."""
-        self._foes.update((foe.trainer_class, foe.number) for foe in goal.requires.foes)
-        found = {}
-        for target in targets:
-            here = self._world.map(target.map_id)
-            for one in here.people if here is not None else ():
-                named = (one.trainer_class, one.trainer) in self._foes
-                if one.role is Role.TRAINER and one.trainer and not named and _addressed(one, target):
-                    called = self._profile.names.trainer_classes.get(one.trainer_class, f"class {one.trainer_class}")
-                    number = f"[{one.trainer_class}, {one.trainer}]"
-                    found[number] = f"{called} {number} is fought, but not among the foes"
-        return list(found.values())
-
     def _when(self, who: MapPerson, name: str) -> str:
         there_are = self._hours if not who.keeps_hours else self._hours_there_are()
         if any(who.stands_at(hour) for hour in there_are):
@@ -406,16 +381,6 @@ def _push(target: Target, world: World, moves: set[str], fallen: set[tuple[int, 
                 fallen.add((target.map_id, target.person))
             return []
     return [f"no boulder can be pushed to ({x},{y}) of {name} as the image has them"]
-
-
-def _addressed(one: MapPerson, target: Target) -> bool:
-    """Whether a target is a person, by their number or as who stands before the tile from which A is pressed."""
-    if target.push_to is not None or target.person:
-        return target.push_to is None and target.person == one.number
-    if target.x is None or target.y is None or target.facing is None:
-        return False
-    dx, dy = _STEPS[target.facing]
-    return (one.x, one.y) in ((target.x + dx, target.y + dy), (target.x, target.y))
 
 
 def _entrances(here: WorldMap, world: World) -> Iterator[int]:

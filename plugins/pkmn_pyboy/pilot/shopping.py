@@ -79,7 +79,7 @@ class Shopping:
     def for_items(
         self, items: Collection[int], state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The clerk who sells one of some items, or the way there, however far; None where there is none, or no money."""
+        """The clerk who sells one of some items, or the way there, however far; None where there is no way."""
         clerks = self._sellers(set(items), state, memory) if self._wish != "never" else {}
         if not clerks:
             return None
