@@ -91,7 +91,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.cartridge = Cartridge(self.rom.data, self.profile)
         """What the image itself says about its game."""
         self.reader = StateReader(self.profile, self.rom.data)
-        self.milestones = MilestoneTracker(self.profile.milestones)
+        self.milestones = MilestoneTracker(self.profile.milestones, self.profile.errands, self.emulator)
         self.seen = SeenTiles()
         """The tiles seen in this episode."""
         self._details_reader = DetailsReader(self.profile, self.known_names, self.rom.data)

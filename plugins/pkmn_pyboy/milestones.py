@@ -247,6 +247,11 @@ class Milestone:
     """Species one of which reaching it brings, by the player's choice where there are several."""
 
     @property
+    def room(self) -> int:
+        """Places in the party that must be free for it: those that it says, or one for whom it wants to catch."""
+        return self.requires.party_room or bool(self.catch)
+
+    @property
     def lasting(self) -> bool:
         """Whether some of its evidence stays once it is there."""
         return any(item.lasting for item in self.evidence)
@@ -273,10 +278,21 @@ class MilestoneTracker:
 
     A milestone is looked for once those that it needs are reached, because some evidence means something else
     earlier in the story. Once reached, it stays reached until the episode ends.
+
+    Args:
+        milestones: in order.
+        errands: by key; what they want of the party counts as well.
+        memory: where errands are seen to be done; otherwise the one that :meth:`begin` or :meth:`update` is told.
     """
 
-    def __init__(self, milestones: Sequence[Milestone]) -> None:
+    def __init__(
+        self,
+        milestones: Sequence[Milestone],
+        errands: Mapping[str, Milestone] | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         self.milestones = tuple(milestones)
+        self._errands = errands or {}
         place = {milestone.key: index for index, milestone in enumerate(self.milestones)}
         self._needs = [tuple(place[key] for key in milestone.needs) for milestone in self.milestones]
         self.steps = [-1] * len(self.milestones)
@@ -286,15 +302,29 @@ class MilestoneTracker:
         self.count = 0
         self._wanted: dict[int, frozenset[int]] = {}
         self._ready: list[int] = []
-        self._memory: Memory | None = None
+        self._memory = memory
         self._watch: Callable[[], bytes] | None = None
         self._unproven: tuple[bytes, int] | None = None
 
     @property
     def party_room(self) -> int:
-        """Places of the party that a milestone to come wants free: those of the first that wants any."""
-        rooms = (one.requires.party_room for one, step in zip(self.milestones, self.steps, strict=True) if step < 0)
-        return next((room for room in rooms if room), 0)
+        """Places of the party that milestones to come and their errands want free, all together."""
+        wanted: dict[str, int] = {}
+        queue = [one for one, step in zip(self.milestones, self.steps, strict=True) if step < 0]
+        seen = {one.key for one in queue}
+        for goal in queue:
+            if goal.room:
+                wanted[goal.key] = goal.room
+            for key in goal.errands:
+                errand = self._errands.get(key)
+                if errand is not None and key not in seen:
+                    seen.add(key)
+                    queue.append(errand)
+        if wanted and self._memory is not None:
+            done = [key for key in wanted if key in self._errands and self._errands[key].held(self._memory, -1)]
+            for key in done:
+                del wanted[key]
+        return sum(wanted.values())
 
     def begin(self, memory: Memory, map_id: int) -> None:
         """Starts an episode: what is already behind the player counts as reached at step 0.

@@ -13,7 +13,7 @@ from pkmn_pyboy.pilot.readiness import Readiness
 from pkmn_pyboy.pilot.roads import hour_of, usable_moves
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import FieldMove
-from pkmn_pyboy.state.game_state import PartyMember
+from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
 from pkmn_pyboy.world.records import time_of_day
 from pkmn_pyboy.world.table_records import WildTable
 from pkmncli.errors import ConfigurationError
@@ -51,7 +51,7 @@ class PlannedGoal:
     foes: tuple[tuple[int, int], ...] = ()
     """Trainers that it is for."""
     buys: tuple[tuple[int, int], ...] = ()
-    """Of BUY: things, and how many there should be."""
+    """Of BUY: things, and how many there should be; for whom it wants to catch one of them will do."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
     case: int = -1
@@ -92,9 +92,11 @@ class GoalOrientedPlanner:
         self._learners_key: object = None
         self._learners: tuple[int, ...] = ()
         self._goals: Mapping[str, Milestone] = {}
+        self._places: Mapping[str, int] = {}
         if environment is None:
             return
         profile = environment.profile
+        self._places = {milestone.key: place for place, milestone in enumerate(profile.milestones)}
         self._goals = {milestone.key: milestone for milestone in profile.milestones} | dict(profile.errands)
         self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
         targets = (goal.target for goal in self._goals.values() if goal.target is not None)
@@ -244,13 +246,16 @@ class GoalOrientedPlanner:
         """Whether an errand is done, or nobody needs it any more."""
         environment = self._environment
         assert environment is not None
-        memory, tracker, map_id = environment.emulator, environment.milestones, environment.state.map_id
+        memory, map_id = environment.emulator, environment.state.map_id
         if errand.holds(memory, map_id):
             return True
-        if not errand.over_with:
-            return False
-        reached = {one.key for one, step in zip(tracker.milestones, tracker.steps, strict=True) if step >= 0}
-        return any(key in reached or self._goals[key].holds(memory, map_id) for key in errand.over_with)
+        return any(self._is_behind(key) or self._goals[key].holds(memory, map_id) for key in errand.over_with)
+
+    def _is_behind(self, key: str) -> bool:
+        """Whether a milestone was reached in this episode."""
+        assert self._environment is not None
+        place = self._places.get(key, -1)
+        return place >= 0 and self._environment.milestones.steps[place] >= 0
 
     def _providers_of(self, name: str) -> frozenset[str]:
         """Return the keys of all goals that bring a field move or lie before one that does: they can't need it."""
@@ -283,7 +288,7 @@ class GoalOrientedPlanner:
         environment = self._environment
         assert environment is not None
         hour = hour_of(environment)
-        errands = [one for one in self._goals.values() if one.gives_hour >= 0]
+        errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_behind, one.needs))]
         if hour is None or not errands or environment.settings.knowledge == "seen":
             return None
         times = self.times_of(goal.species)
@@ -308,6 +313,9 @@ class GoalOrientedPlanner:
         environment = self._environment
         assert environment is not None
         state = environment.state
+        for key in goal.needs:
+            if not self._is_behind(key):
+                return self._goals[key]
         later: Milestone | None = None
         for key in goal.errands:
             errand = self._goals[key]
@@ -343,8 +351,28 @@ class GoalOrientedPlanner:
         if members and most < requires.min_level:
             title = f"train to level {requires.min_level}"
             return PlannedGoal(TRAIN, "", title, number=requires.min_level, member=self.readiness.strongest())
+        balls = self._balls_for(goal, bag)
+        if balls is not None:
+            return balls
         trainers = [(foe.trainer_class, foe.number) for foe in requires.foes if foe.event < 0 or self._flag(foe.event)]
         return self.training_for(trainers) if members and trainers else None
+
+    def _balls_for(self, goal: Milestone, bag: Bag) -> PlannedGoal | None:
+        """Supplies, or else balls, for whom a goal wants to catch; None with some, with no place, or no way to any."""
+        environment = self._environment
+        assert environment is not None
+        state = environment.state
+        there = {member.species for member in state.party.members}
+        if not there or there.issuperset(goal.catch) or state.party.count >= PARTY_PLACES:
+            return None
+        supplies = tuple((item, count) for item, count in goal.supplies if not bag.count(item))
+        balls = () if state.balls else tuple((item, 1) for item in environment.profile.item_uses.ball)
+        names = environment.profile.names.items
+        for buys in (supplies, balls):
+            if buys and self.readiness.costs.for_sale([item for item, _ in buys]):
+                called = " or ".join(names.get(item, f"item {item}") for item, _ in buys)
+                return PlannedGoal(BUY, "", f"buy {called} to catch with", buys=buys)
+        return None
 
     def _flag(self, index: int) -> bool:
         """Whether a story flag is set."""

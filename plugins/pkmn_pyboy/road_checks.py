@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from pkmn_pyboy.foe_checks import NamedFoes, check_foes
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.navigation.grid import WALL, WATER
@@ -51,7 +52,7 @@ class Road:
     steps: int | None
     maps: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the way or the goal takes: whom a field move is taught, events taken to be set."""
+    """What the way or the goal takes: whom a field move is taught, events taken to be set, foes it does not name."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +61,6 @@ class StoryCheck:
 
     roads: tuple[Road, ...]
     problems: tuple[RoadProblem, ...]
-
-
-def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
-    """Trainers that a game's goals name and its image has not."""
-    return [
-        RoadProblem(goal.key, f"the image has no trainer {foe.number} of class {foe.trainer_class}")
-        for goal in (*profile.milestones, *profile.errands.values())
-        for foe in goal.requires.foes
-        if (foe.trainer_class, foe.number) not in cartridge.trainers
-    ]
 
 
 def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
@@ -111,9 +102,8 @@ def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
         cartridge: its image.
     """
     found = _Walk(profile, cartridge.world, Learners(profile, cartridge)).all()
-    return StoryCheck(
-        found.roads, (*found.problems, *check_foes(profile, cartridge), *check_supplies(profile, cartridge))
-    )
+    foes = [RoadProblem(key, message) for key, message in check_foes(profile, cartridge)]
+    return StoryCheck(found.roads, (*found.problems, *foes, *check_supplies(profile, cartridge)))
 
 
 @dataclass
@@ -154,6 +144,7 @@ class _Walk:
         self._fallen: set[tuple[int, int]] = set()
         self._place: Place | None = None
         self._reached: set[str] = set()
+        self._foes = NamedFoes(profile.names.trainer_classes)
         listed = {goal.key for goal, _ in story_with_moves(profile)}
         self._beds = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
         """Errands of no goal: whoever needs an hour goes there."""
@@ -183,6 +174,7 @@ class _Walk:
             for number, target in enumerate(variants):
                 self._reach(goal, target, found, stays=bool(goal.target.choices) and number > 0)
             found.problems += _push(goal.target, self._world, self._moves, self._fallen)
+            found.notes += self._foes.unnamed(goal, variants, self._world)
         if self._learners is not None:
             self._teach(goal, found, self._learners)
         by_item = {move.item: name for name, move in profile.field_moves.items()}

@@ -36,6 +36,8 @@ def story_with_moves(profile: GameProfile) -> Iterator[tuple[Milestone, frozense
         seen.add(goal.key)
         moves = above | frozenset(goal.requires.field_moves)
         before = [*goal.requires.items, *(profile.field_moves[name].item for name in moves)]
+        for key in goal.needs:
+            yield from unfold(goals[key], frozenset())
         for key in goal.errands:
             errand = profile.errands[key]
             yield from unfold(errand, frozenset(move for move in moves if key not in bringing[move]))

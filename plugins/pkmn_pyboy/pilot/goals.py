@@ -165,6 +165,8 @@ class GoalChooser:
             return self._training.follow(goal, state, memory, around)
         if goal.kind == planner.BUY:
             found = self._shopping.choose(state, memory, around)
+            if found is None and not goal.foes:  # for whom it wants to catch, however far
+                found = self._shopping.for_items([item for item, _ in goal.buys], state, memory, around)
             if found is not None:
                 return found
             # It can't be bought: the fight is tried without, or another way is found later.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.grounds import NEVER, Ground, Grounds, species_on
@@ -167,6 +167,10 @@ class KnownCosts(Costs):
                 and (one.trainer_class, one.trainer) not in story
             )  # fmt: skip
         return self._people
+
+    def for_sale(self, items: Collection[int]) -> bool:
+        """Whether a clerk to whom there is a way has one of some items for the money that is there."""
+        return self._shopping.steps_to(items, self._environment.state, self.memory) is not None
 
     def heals(self, most: int) -> tuple[float, int, int, int] | None:
         """The shop whose things that heal do most for the money that is there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +146,11 @@ class Costs:
         del flag
         return False
 
+    def for_sale(self, items: Collection[int]) -> bool:
+        """Whether a clerk to whom there is a way has one of some items for the money that is there."""
+        del items
+        return False
+
     def heals(self, most: int) -> tuple[float, int, int, int] | None:
         """Steps to buy things that heal, item, hit points of each, and how many can be paid; None without a shop."""
         del most
@@ -281,7 +286,8 @@ class Readiness:
         rival = self._rivals(members, foes, stocks, base, least)
         if rival is not None:
             options.append(rival)
-        if self._settings.catch != "none" and len(members) < PARTY_PLACES - 1:
+        room = max(self._environment.milestones.party_room, 1)
+        if self._settings.catch != "none" and len(members) < PARTY_PLACES - room:
             least = min((plan.steps for plan in options), default=float("inf"))
             options += self._catches(members, party, foes, stocks[-1][1], base, least)
         if not options:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import pages
@@ -76,11 +76,27 @@ class Shopping:
             return None
         return self._buy_here(True, state, memory, around) or self._go(True, _ANYWHERE, state, memory, around)
 
+    def for_items(
+        self, items: Collection[int], state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        """The clerk who sells one of some items, or the way there, however far; None where there is no way."""
+        clerks = self._sellers(set(items), state, memory) if self._wish != "never" else {}
+        if not clerks:
+            return None
+        if state.map_id in clerks:
+            return self._buy_here(True, state, memory, around)
+        end = self._beside(clerks)
+        return self._objectives.follow(("shop", *sorted(clerks)), end, "", "to the shop", state, memory, around)
+
     def steps_to_balls(self, state: GameState, memory: PilotMemory) -> int | None:
         """Steps to the nearest clerk who has a ball that can be paid; None without one."""
+        return self.steps_to(self._environment.profile.item_uses.ball, state, memory)
+
+    def steps_to(self, items: Collection[int], state: GameState, memory: PilotMemory) -> int | None:
+        """Steps to the nearest clerk who has one of some items that can be paid; None without one."""
         if self._wish == "never":
             return None
-        route = self._route(self._sellers(set(self._environment.profile.item_uses.ball), state, memory), state, memory)
+        route = self._route(self._sellers(set(items), state, memory), state, memory)
         return route.cost if route is not None else None
 
     def nearest_heals(
@@ -118,13 +134,15 @@ class Shopping:
         }
 
     def _route(self, clerks: Mapping[int, MapPerson], state: GameState, memory: PilotMemory) -> Route | None:
+        return self._roads.route(self._beside(clerks), state, memory) if clerks else None
+
+    def _beside(self, clerks: Mapping[int, MapPerson]) -> goals.Goal:
+        """Where clerks, by map, are spoken to."""
         world = self._cartridge.world
-        ends = {}
-        for map_id, clerk in clerks.items():
-            there = world.map(map_id)
-            if there is not None:
-                ends[map_id] = goals.talk_ends(there, world.rules, clerk.x, clerk.y)
-        return self._roads.route(goals.Goal(ends), state, memory) if ends else None
+        found = ((world.map(map_id), clerk) for map_id, clerk in clerks.items())
+        return goals.Goal(
+            {there.map_id: goals.talk_ends(there, world.rules, clerk.x, clerk.y) for there, clerk in found if there}
+        )
 
     def _missing(self, memory: PilotMemory) -> list[tuple[int, int]]:
         """Supplies that are not in the bag yet."""
@@ -199,7 +217,7 @@ class Shopping:
             if number > 0:
                 found.append((item, bag.count(item) + number))
                 money -= number * prices[item]
-        if found:
+        if found and (not balls or bag.balls or any(item in uses.ball for item, _ in found)):
             return found
         kinds = sorted((prices[item], item) for item in prices if balls and item in uses.ball)
         owned = sum(bag.balls.values())

@@ -41,8 +41,9 @@ def planned(environment: PokemonEnvironment) -> list[tuple[str, str]]:
     return [(one.kind, one.key) for one in GoalOrientedPlanner(environment).goals()]
 
 
-def set_event(environment: PokemonEnvironment, index: int) -> None:
-    """Sets a story flag in memory."""
+def set_event(environment: PokemonEnvironment, index: int, *, value: bool = True) -> None:
+    """Sets a story flag in memory, or clears it."""
     flags = environment.profile.memory["wEventFlags"]
-    place = flags.address + (index >> 3)
-    environment.emulator.memory[flags.bank, place] |= 1 << (index & 7)
+    place, bit = flags.address + (index >> 3), 1 << (index & 7)
+    before = environment.emulator.memory[flags.bank, place]
+    environment.emulator.memory[flags.bank, place] = before | bit if value else before & ~bit

@@ -14,6 +14,7 @@ import pytest
 from planned_goals import goal, never, plan_for
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.foe_checks import check_foes
 from pkmn_pyboy.milestones import Foe, Milestone, Requirements, Target
 from pkmn_pyboy.pilot import dialogue
 from pkmn_pyboy.pilot.memory import PilotMemory
@@ -22,7 +23,7 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.profile_loader import load_profile
-from pkmn_pyboy.road_checks import check_foes, check_roads
+from pkmn_pyboy.road_checks import check_roads
 from pkmn_pyboy.story_order import story
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
@@ -176,9 +177,7 @@ def test_a_trainer_that_the_image_has_not_is_a_problem(quillwood: GameProfile) -
     fought = next(one for one in quillwood.milestones if one.requires.foes)
     requires = dataclasses.replace(fought.requires, foes=(Foe(1, 99),))
     wrong = dataclasses.replace(quillwood, milestones=(dataclasses.replace(fought, requires=requires),), errands={})
-    assert [str(one) for one in check_foes(wrong, cartridge)] == [
-        f"{fought.key}: the image has no trainer 99 of class 1"
-    ]
+    assert check_foes(wrong, cartridge) == [(fought.key, "the image has no trainer 99 of class 1")]
 
 
 def test_a_way_that_comes_to_a_map_twice_goes_on_where_its_next_leg_begins(

@@ -13,16 +13,17 @@ from pyboy_fakes import FakeMemory
 
 from pkmn_pyboy import planner as planner_module
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.milestones import LockedRooms, Requirements, Target, TargetCase
+from pkmn_pyboy.milestones import LockedRooms, MilestoneTracker, Requirements, Target, TargetCase
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
 from pkmn_pyboy.pilot.objectives import Objectives
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout
-from pkmn_pyboy.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.planner import BUY, CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.state.game_state import Facing, Phase
+from pkmn_pyboy.state.game_state import Facing, Party, Phase
+from pkmn_pyboy.story_order import story
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.route import Leg
@@ -237,6 +238,49 @@ def test_rooms_that_lock_are_entered_by_their_first_door(environment: PokemonEnv
     }
 
 
+LEAGUE = {"will_beaten": 1464, "koga_beaten": 1465, "bruno_beaten": 1466, "karen_beaten": 1467}
+LOBBY, WILL, BRUNO, ROUTE_26 = 16 << 8 | 2, 16 << 8 | 3, 16 << 8 | 5, 24 << 8 | 1
+
+
+def test_crystals_league_is_begun_again_after_a_loss(
+    environment: PokemonEnvironment, crystal: GameProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was beaten counts on until the lobby is entered, whose script clears the flags: then all four wait again."""
+    monkeypatch.setattr(planner_module, "usable_moves", lambda _: frozenset(crystal.field_moves))
+    monkeypatch.setattr(GoalOrientedPlanner, "training_for", lambda *_: None)
+    environment.profile = dataclasses.replace(
+        environment.profile,
+        milestones=crystal.milestones,
+        errands=crystal.errands,
+        locked_rooms=crystal.locked_rooms,
+        field_moves=crystal.field_moves,
+    )
+    environment.milestones = tracker = MilestoneTracker(crystal.milestones, crystal.errands, environment.emulator)
+    champion = crystal.milestone_index("champion")
+    tracker.steps = [0 if place < champion else -1 for place in range(len(tracker.steps))]
+    environment.goal = -1
+    planner = GoalOrientedPlanner(environment)
+
+    def now(map_id: int) -> tuple[str, str, int]:
+        environment.state = environment.state._replace(map_group=map_id >> 8, map_number=map_id & 255)
+        first, last = planner.goals()
+        assert last.target is not None
+        return first.key, last.key, last.target.map_id
+
+    for key in ("will_beaten", "koga_beaten"):
+        set_event(environment, LEAGUE[key])
+    assert now(BRUNO) == ("champion", "bruno_beaten", BRUNO)  # where the battle is lost
+    assert now(ROUTE_26) == ("champion", "bruno_beaten", LOBBY)  # wherever the player wakes up
+    assert now(LOBBY) == ("champion", "bruno_beaten", BRUNO)
+    for event in LEAGUE.values():
+        set_event(environment, event, value=False)
+    assert now(LOBBY) == ("champion", "will_beaten", WILL)
+    assert now(WILL) == ("champion", "will_beaten", WILL)
+    assert now(ROUTE_26) == ("champion", "will_beaten", LOBBY)
+    set_event(environment, LEAGUE["will_beaten"])
+    assert now(WILL)[1] == "koga_beaten"
+
+
 # Catching and supplies ----------------------------------------------------------------------------------------
 
 
@@ -253,6 +297,118 @@ def test_species_of_the_goals_above_are_worth_a_ball(environment: PokemonEnviron
     assert SEEN_BY_DAY in pilot.memory.catch_wish
 
 
+BALL, POTION = 1, 2
+
+
+def lake_pilot(
+    environment: PokemonEnvironment, supplies: tuple[tuple[int, int], ...] = ((BALL, 6),), **settings: object
+) -> RulesPilot:
+    """Somebody waits who can be caught once, as part of an errand."""
+    lake = goal(environment, "lake", catch=(SEEN_BY_DAY,), supplies=supplies, target=Target(TOWN, 5, 5))
+    tell(environment, goal(environment, "hideout", errands=("lake",)), lake)
+    pilot = RulesPilot(environment, PilotSettings(supply_steps=0, shop_steps=0, **settings))  # type: ignore[arg-type]
+    pilot.reset(1)
+    return pilot
+
+
+def goals_of(pilot: RulesPilot) -> list[str]:
+    pilot.act()
+    return [one.kind for one in pilot._chooser.planner.goals()]
+
+
+def test_who_can_be_caught_once_waits_until_there_are_balls(environment: PokemonEnvironment) -> None:
+    assert (environment.state.balls, environment.state.money) == (0, 3000)
+    pilot = lake_pilot(environment)
+    assert goals_of(pilot) == [MILESTONE, ERRAND, BUY]
+    reasons: list[str] = []
+    while environment.state.balls < 6 or environment.state.phase is not Phase.FREE:
+        decision = pilot.act()
+        reasons.append(decision.reason)
+        environment.advance(decision.action)
+        assert environment.steps < 700
+    assert "goal lake" not in reasons
+    assert goals_of(pilot) == [MILESTONE, ERRAND]
+    pilot.memory.drop_goal(tried=False)
+    assert pilot.act().reason == "goal lake"
+
+
+def test_any_ball_will_do_where_nobody_sells_what_is_asked_for(environment: PokemonEnvironment) -> None:
+    nowhere = next(
+        item
+        for item in environment.profile.names.items
+        if all(item not in shop for shop in environment.cartridge.shops)
+    )
+    pilot = lake_pilot(environment, ((nowhere, 1),))
+    assert goals_of(pilot) == [MILESTONE, ERRAND, BUY]
+    bought = pilot._chooser.planner.goals()[-1].buys
+    assert {item for item, _ in bought} == set(environment.profile.item_uses.ball)
+
+
+@pytest.mark.parametrize("without", ["money", "place", "shop", "need"])
+def test_who_can_be_caught_once_is_met_without_balls_where_none_can_be_had(
+    environment: PokemonEnvironment, without: str
+) -> None:
+    pilot = lake_pilot(environment, shop="never" if without == "shop" else "needed")
+    party = environment.state.party
+    if without == "money":
+        environment.state = environment.state._replace(money=30)
+    if without == "place":
+        environment.state = environment.state._replace(party=Party(party.members * 6, 5, 1.0))
+    if without == "need":
+        one = dataclasses.replace(party.members[0], species=SEEN_BY_DAY)
+        environment.state = environment.state._replace(party=Party((*party.members, one), 5, 1.0))
+    assert goals_of(pilot) == [MILESTONE, ERRAND]
+
+
+def test_a_place_is_kept_free_for_who_is_to_be_caught_and_for_errands(environment: PokemonEnvironment) -> None:
+    """The egg of a milestone and the one of an errand's errand need a place each; what is done needs none."""
+    lake = goal(environment, "lake", 240, catch=(SEEN_BY_DAY,))
+    shore = goal(environment, "shore", errands=("lake",))
+    egg = goal(environment, "egg", errands=("shore", "lake"), requires=Requirements(party_room=1))
+    tracker = MilestoneTracker((egg,), {"lake": lake, "shore": shore}, environment.emulator)
+    assert tracker.party_room == 2
+    set_event(environment, 240)
+    assert tracker.party_room == 1
+    tracker.steps[0] = 5
+    assert tracker.party_room == 0
+
+
+def test_crystal_keeps_places_for_its_egg_and_its_red_gyarados(crystal: GameProfile, memory: FakeMemory) -> None:
+    places = {one.key: place for place, one in enumerate(crystal.milestones)}
+    tracker = MilestoneTracker(crystal.milestones, crystal.errands, memory)
+    assert tracker.party_room == 2
+    tracker.steps[places["togepi_egg"]] = 1
+    assert tracker.party_room == 1
+    memory.set(wKeyItems=bytes((66, 255)) + bytes(24))
+    assert tracker.party_room == 0
+
+
+# What errands need --------------------------------------------------------------------------------------------
+
+
+def test_what_an_errand_needs_comes_first(environment: PokemonEnvironment) -> None:
+    side = dataclasses.replace(goal(environment, "side"), optional=True)
+    errand = goal(environment, "errand", needs=("side",))
+    wanted = goal(environment, "wanted", errands=("errand",))
+    environment.profile = dataclasses.replace(
+        environment.profile, milestones=(side, wanted), errands={"errand": errand}
+    )
+    environment.milestones = MilestoneTracker((side, wanted), {"errand": errand}, environment.emulator)
+    environment.goal = 1
+    assert planned(environment) == [(MILESTONE, "wanted"), (ERRAND, "errand"), (ERRAND, "side")]
+    assert [one.key for one in story(environment.profile)] == ["side", "errand", "wanted"]
+    environment.milestones.steps[0] = 3
+    assert planned(environment) == [(MILESTONE, "wanted"), (ERRAND, "errand")]
+
+
+def test_the_check_of_a_story_takes_what_an_errand_needs_before_it(environment: PokemonEnvironment) -> None:
+    later = goal(environment, "later")
+    errand = goal(environment, "errand", needs=("later",))
+    wanted = goal(environment, "wanted", errands=("errand",))
+    profile = dataclasses.replace(environment.profile, milestones=(wanted, later), errands={"errand": errand})
+    assert [one.key for one in story(profile)] == ["later", "errand", "wanted"]
+
+
 @pytest.mark.parametrize(("hour", "sent"), [(12, True), (20, False)])
 def test_who_lives_by_night_only_is_waited_for(
     environment: PokemonEnvironment, monkeypatch: pytest.MonkeyPatch, hour: int, sent: bool
@@ -266,6 +422,8 @@ def test_who_lives_by_night_only_is_waited_for(
     kinds = plan_for(environment, story, inn)
     assert kinds == [(MILESTONE, "owl"), (CATCH, f"{CATCH}/0")] + [(ERRAND, "inn")] * sent
     by_day = goal(environment, "hen", requires=Requirements(species=(SEEN_BY_DAY,)))
+    waits = dataclasses.replace(inn, needs=("owl",))
+    assert plan_for(environment, story, waits)[-1][0] == CATCH
     # The inn brings the night only: by night nobody goes there for who lives by day.
     assert plan_for(environment, by_day, inn)[-1][0] == CATCH
     assert GoalOrientedPlanner(environment).times_of((SEEN_BY_DAY,)) == {0, 1}

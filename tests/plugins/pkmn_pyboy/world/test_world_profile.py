@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pkmn_pyboy.profile_loader import load_profile
 from pkmn_pyboy.state.event_flags import TEMPORARY_FLAGS
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.script_marks import ScriptMark, compile_pattern
+from pkmn_pyboy.world.story_blocks import Block
 from pkmncli.errors import EnvironmentSetupError
 
 
@@ -98,6 +100,22 @@ def test_crystals_story_changes_the_blocks_of_its_maps(
     number: tuple[int, int], events: tuple[int, ...], blocks: dict[tuple[int, int], int], crystal: GameProfile
 ) -> None:
     assert crystal.world.changed[number[0] << 8 | number[1]].now(events) == blocks
+
+
+def test_all_blocks_of_crystals_changed_maps_are_as_the_running_program_sets_them(crystal: GameProfile) -> None:
+    """The file beside this test has all of them, so that a wrong number anywhere is seen."""
+    with Path(__file__).with_name("crystal_changed_blocks.toml").open("rb") as file:
+        expected = tomllib.load(file)
+    found = {
+        f"{map_id >> 8}.{map_id & 255}": {"none": sorted_blocks(one.always)}
+        | {str(event): sorted_blocks(blocks) for event, blocks in one.by_event.items()}
+        for map_id, one in crystal.world.changed.items()
+    }
+    assert found == {key: {name: sorted(blocks) for name, blocks in value.items()} for key, value in expected.items()}
+
+
+def sorted_blocks(blocks: tuple[Block, ...]) -> list[list[int]]:
+    return sorted([block.x, block.y, block.number] for block in blocks)
 
 
 def test_crystals_changed_maps_are_known_by_name(crystal: GameProfile) -> None:

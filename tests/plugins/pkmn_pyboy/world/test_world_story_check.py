@@ -11,7 +11,7 @@ import pytest
 from world_image import Person, TestMap, WorldImage
 
 from pkmn_pyboy.learner_checks import Learners
-from pkmn_pyboy.milestones import Evidence, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
+from pkmn_pyboy.milestones import Evidence, Foe, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.road_checks import StoryCheck, check_story, check_supplies
 from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
@@ -178,6 +178,50 @@ def test_someone_who_comes_at_night_waits_for_an_errand_that_brings_the_night(cr
     assert len(problems(check(corridor(owl), crystal, (begin, met), (later,)))) == 1
     walled = replace(slept, target=Target(HERE, 2, 1, facing="up"))
     assert len(problems(check(corridor(owl), crystal, (begin, met), (walled,)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "foes", "told"),
+    [
+        (Target(HERE, person=1), (), True),
+        (Target(HERE, 3, 0, "right"), (), True),
+        (Target(HERE, person=1), (Foe(2, 3),), False),
+        (Target(HERE, person=1), (Foe(2, 1),), True),
+        (Target(HERE, 3, 0, "left"), (), False),
+        (Target(HERE, 3, 0), (), False),
+        (Target(HERE, person=2), (), False),
+    ],
+)
+def test_a_trainer_who_is_addressed_belongs_among_the_foes(
+    crystal: GameProfile, target: Target, foes: tuple[Foe, ...], told: bool
+) -> None:
+    image = WorldImage()
+    leader = Person(4, 0, kind=2, script=LAST.to_bytes(2, "little") + bytes([2, 3]) + bytes(8))
+    image.add(TestMap(1, 1, ["........", "........"], people=[leader, Person(6, 0)]))
+    begin = goal(crystal, "begin", LATER, Target(HERE, 0, 0))
+    beaten = goal(crystal, "beaten", LAST, target, requires=Requirements(foes=foes))
+    again = goal(crystal, "again", OPENED, target)
+    rom, profile = image.build(crystal)
+    profile = replace(profile, milestones=(begin, beaten, again), errands={}, locked_rooms=())
+    found = check_story(profile, Cartridge(rom, profile))
+    remark = (f"{profile.names.trainer_classes[2]} [2, 3] is fought, but not among the foes",)
+    assert found.roads[1].notes == (remark if told else ())
+    # who was named before is beaten by now
+    assert found.roads[2].notes == (remark if told else ())
+
+
+def test_every_trainer_of_quillwoods_story_is_among_its_foes(quillwood: GameProfile) -> None:
+    assert quillwood.bundled_rom is not None
+    cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
+    notes = [note for road in check_story(quillwood, cartridge).roads for note in road.notes]
+    assert not [note for note in notes if "among the foes" in note]
+    requires = {one.key: replace(one.requires, foes=()) for one in quillwood.milestones}
+    silent = [replace(one, requires=requires[one.key]) for one in quillwood.milestones]
+    profile = replace(quillwood, milestones=tuple(silent))
+    told = [
+        road.key for road in check_story(profile, cartridge).roads if any("among the foes" in one for one in road.notes)
+    ]
+    assert {"thorn_badge", "tide_badge", "cairn_badge"} <= set(told)
 
 
 def test_rooms_that_lock_are_entered_by_their_door(crystal: GameProfile) -> None:
