@@ -76,6 +76,18 @@ class Shopping:
             return None
         return self._buy_here(True, state, memory, around) or self._go(True, _ANYWHERE, state, memory, around)
 
+    def for_plan(
+        self, things: Sequence[tuple[int, int]], state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        """The clerk who has things that a plan asks for, or the way there, however far; None where it can't be done."""
+        if self._wish == "never" or not state.party.members:
+            return None
+        supplies = dict(memory.supplies) | dict(things)
+        memory.supplies = [[item, count] for item, count in supplies.items()]
+        if not self._missing(memory):
+            return None
+        return self._buy_here(False, state, memory, around) or self._go(False, _ANYWHERE, state, memory, around)
+
     def steps_to_balls(self, state: GameState, memory: PilotMemory) -> int | None:
         """Steps to the nearest clerk who has a ball that can be paid; None without one."""
         if self._wish == "never":
