@@ -68,7 +68,8 @@ class KnownCosts(Costs):
         # an episode was loaded in between, must not matter.
         self._ways: Ways = {}
         self._ways_from: tuple[int, ...] = ()
-        self._likely_for: dict[int, list[Ground]] = {}
+        self._ways_of = self.memory
+        self._likely_for: dict[object, list[Ground]] = {}
 
     def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
         """The cheapest ground for a level; None where none brings it in time."""
@@ -210,15 +211,17 @@ class KnownCosts(Costs):
     def _likely(self, level: int) -> list[Ground]:
         """Grounds for one of a level, looked for once."""
         ways = self._known_ways()
-        if level not in self._likely_for:
-            self._likely_for[level] = self._grounds.likely(self.memory, level, self._environment.state, ways)
-        return self._likely_for[level]
+        key = (level, *sorted(self.memory.poor_grounds.items()))
+        if key not in self._likely_for:
+            self._likely_for[key] = self._grounds.likely(self.memory, level, self._environment.state, ways)
+        return self._likely_for[key]
 
     def _known_ways(self) -> Ways:
         """Ways from where the player stands, found once."""
         state = self._environment.state
         here = (state.map_id, state.x, state.y, self._environment.steps)
-        if here != self._ways_from:
+        if here != self._ways_from or self.memory is not self._ways_of:
+            self._ways_of = self.memory
             start = Place(state.map_id, state.x, state.y)
             self._ways, self._ways_from, self._likely_for = {state.map_id: Reached(0, start)}, here, {}
         return self._ways

@@ -98,10 +98,10 @@ def test_growth_foresees_evolution_and_new_moves(environment: PokemonEnvironment
 def test_a_ground_that_cannot_bring_the_level_is_refused(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     costs = chooser._costs
-    strong = at_level(chooser, environment, 50)
-    # what lives near the start brings next to nothing to one of level 50
+    strong = at_level(chooser, environment, 90)
+    # what lives near the start brings next to nothing to one of level 90
     assert costs.training(environment.state.party.members[0], 7, None) is not None
-    assert costs.training(strong, 51, None) is None
+    assert costs.training(strong, 91, None) is None
 
 
 def test_a_ground_where_every_fight_would_be_lost_is_no_ground(environment: PokemonEnvironment) -> None:
