@@ -318,8 +318,12 @@ class Grounds:
         state: GameState,
         memory: PilotMemory,
         ways: Ways,
+        near: dict[int, int],
     ) -> tuple[float, Ground, bool] | None:
-        """Steps, ground and whether the helper is needed, of the cheapest training to a level; None without any."""
+        """Steps, ground and whether the helper is needed, of the cheapest training to a level; None without any.
+
+        Ways to grounds, and steps from there to a healer (``near``, by map), are looked up and added.
+        """
         candidates = []
         for ground in grounds:
             for other in (None, helper) if helper is not None else (None,):
@@ -327,7 +331,6 @@ class Grounds:
                 if least <= self._settings.train_most_steps:
                     candidates.append((least, ground.map_id, ground, other is not None))
         best: tuple[float, Ground, bool] | None = None
-        near: dict[int, int] = {}
         for least, map_id, ground, helped in sorted(candidates, key=lambda one: one[:2]):
             if best is not None and least >= best[0]:
                 break

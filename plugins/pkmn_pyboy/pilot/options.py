@@ -69,6 +69,7 @@ class KnownCosts(Costs):
         self._ways: Ways = {}
         self._ways_from: tuple[int, ...] = ()
         self._ways_of = self.memory
+        self._near: dict[int, int] = {}
         self._likely_for: dict[object, list[Ground]] = {}
 
     def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
@@ -76,7 +77,9 @@ class KnownCosts(Costs):
         memory, state = self.memory, self._environment.state
         most = max(member.level, helper.level if helper is not None else 0)
         grounds, healers = self._likely(most), self._healing.healers(memory)
-        found = self._grounds.best(grounds, member, level, helper, healers, state, memory, self._known_ways())
+        found = self._grounds.best(
+            grounds, member, level, helper, healers, state, memory, self._known_ways(), self._near
+        )
         if found is None:
             return None
         steps, ground, helped = found
@@ -223,7 +226,8 @@ class KnownCosts(Costs):
         if here != self._ways_from or self.memory is not self._ways_of:
             self._ways_of = self.memory
             start = Place(state.map_id, state.x, state.y)
-            self._ways, self._ways_from, self._likely_for = {state.map_id: Reached(0, start)}, here, {}
+            self._ways, self._ways_from = {state.map_id: Reached(0, start)}, here
+            self._near, self._likely_for = {}, {}
         return self._ways
 
 
