@@ -82,8 +82,9 @@ class Shopping:
         """The clerk who has things that a plan asks for, or the way there, however far; None where it can't be done."""
         if self._wish == "never" or not state.party.members:
             return None
-        supplies = dict(memory.supplies) | dict(things)
-        memory.supplies = [[item, count] for item, count in supplies.items()]
+        wanted = dict(things)
+        others = [one for one in memory.supplies if one[0] not in wanted]
+        memory.supplies = [*others, *([item, count] for item, count in wanted.items())]
         if not self._missing(memory):
             return None
         return self._buy_here(False, state, memory, around) or self._go(False, _ANYWHERE, state, memory, around)
