@@ -30,6 +30,8 @@ _BADGES_EACH = 8
 _DEPTH = 24
 _TIMES = range(3)
 _MILESTONES_AHEAD = 8
+_UNASKED, _LOOK, _KEEP = range(3)
+"""Whether the party's strength is asked for, and whether the plan for it is kept."""
 _OUTSIDE = (CATCH, TRAIN, RIVAL, BUY)
 
 
@@ -89,6 +91,7 @@ class GoalOrientedPlanner:
         self._providers: dict[str, frozenset[str]] = {}
         self.put_off: frozenset[str] = frozenset()
         """Errands that come after the others of the same goal, while there are others."""
+        self._strength = _LOOK
         self._learners_key: object = None
         self._learners: tuple[int, ...] = ()
         self._goals: Mapping[str, Milestone] = {}
@@ -113,8 +116,16 @@ class GoalOrientedPlanner:
         goals = self.goals()
         return goals[-1] if goals else None
 
-    def goals(self) -> tuple[PlannedGoal, ...]:
-        """The way down the tree: the next milestone, what it needs, what that needs, to what can be done now."""
+    def goals(self, *, keep: bool = False) -> tuple[PlannedGoal, ...]:
+        """The way down the tree: the next milestone, what it needs, what that needs, to what can be done now.
+
+        Args:
+            keep: whether plans for the party's strength that are made for it are kept, by whoever follows them. Else
+                asking changes nothing.
+        """
+        return self._tree(_KEEP if keep else _LOOK)
+
+    def _tree(self, strength: int) -> tuple[PlannedGoal, ...]:
         environment = self._environment
         if environment is None:
             return ()
@@ -123,6 +134,7 @@ class GoalOrientedPlanner:
             return ()
         bag = Bag.read(environment.emulator, environment.profile.memory)
         found: list[PlannedGoal] = []
+        self._strength = strength
         self._expand(milestone, MILESTONE, bag, found)
         return tuple(found)
 
@@ -146,16 +158,24 @@ class GoalOrientedPlanner:
     def refuse_words(self) -> tuple[str, ...]:
         """Words of questions that are answered no on the way to the current goal."""
         return tuple(
-            word for goal in self.goals() if goal.key in self._goals for word in self._goals[goal.key].refuse_words
+            word
+            for goal in self._tree(_UNASKED)
+            if goal.key in self._goals
+            for word in self._goals[goal.key].refuse_words
         )
 
-    def species_to_catch(self) -> tuple[int, ...]:
-        """Return the species that a goal worked on now wants a ball for and that nobody in the party is."""
+    def species_to_catch(self, goals: Sequence[PlannedGoal] | None = None) -> tuple[int, ...]:
+        """Return the species that a goal worked on now wants a ball for and that nobody in the party is.
+
+        Args:
+            goals: the goals worked on, where they are known.
+        """
         environment = self._environment
         if environment is None:
             return ()
         there = {member.species for member in environment.state.party.members}
-        wanted = (number for goal in self.goals() if goal.key in self._goals for number in self._goals[goal.key].catch)
+        tree = self._tree(_UNASKED) if goals is None else goals
+        wanted = (number for goal in tree if goal.key in self._goals for number in self._goals[goal.key].catch)
         return tuple(dict.fromkeys(number for number in wanted if number not in there))
 
     def learners_to_come(self) -> tuple[int, ...]:
@@ -184,10 +204,14 @@ class GoalOrientedPlanner:
         able = not kept.issuperset(member.moves) and self.learns(member.species, move)
         return not member.egg and (move.move in member.moves or able)
 
-    def supplies(self) -> dict[int, int]:
-        """Return how many of which items should be carried for the goals worked on now."""
+    def supplies(self, goals: Sequence[PlannedGoal] | None = None) -> dict[int, int]:
+        """Return how many of which items should be carried for the goals worked on now.
+
+        Args:
+            goals: the same, where they are known.
+        """
         wanted: dict[int, int] = {}
-        for goal in self.goals():
+        for goal in self._tree(_UNASKED) if goals is None else goals:
             for item, count in self._goals[goal.key].supplies if goal.key in self._goals else ():
                 wanted[item] = max(wanted.get(item, 0), count)
         return wanted
@@ -291,6 +315,9 @@ class GoalOrientedPlanner:
         errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_behind, one.needs))]
         if hour is None or not errands or environment.settings.knowledge == "seen":
             return None
+        lives = self.readiness.costs.lives
+        if lives(goal.species, time_of_day(hour)):
+            return None
         times = self.times_of(goal.species)
         if not times or time_of_day(hour) in times:
             return None
@@ -299,14 +326,16 @@ class GoalOrientedPlanner:
     def times_of(self, species: Collection[int]) -> frozenset[int]:
         """Return the times of day, 0 morning, 1 day, 2 night, at which one of some species is met in the wild.
 
-        Those on the water count for who can surf. Empty where none of them lives anywhere.
+        Only where the player can go, as far as ways are known; those on the water count for who can surf. Empty where
+        none of them lives anywhere.
         """
         environment = self._environment
         if environment is None:
             return frozenset()
         swims = "surf" in usable_moves(environment)
         tables = [table for table in environment.cartridge.wild if swims or not table.water]
-        return frozenset(time for time in _TIMES for table in tables if _lives(table, time, species))
+        found = {time for time in _TIMES for table in tables if _lives(table, time, species)}
+        return frozenset(time for time in found if self.readiness.costs.lives(species, time) is not False)
 
     def _needed(self, goal: Milestone, moves: Sequence[str], bag: Bag) -> Milestone | PlannedGoal | None:
         """What is missing first: another goal that brings it, or something to do."""
@@ -355,7 +384,9 @@ class GoalOrientedPlanner:
         if balls is not None:
             return balls
         trainers = [(foe.trainer_class, foe.number) for foe in requires.foes if foe.event < 0 or self._flag(foe.event)]
-        return self.training_for(trainers) if members and trainers else None
+        if not members or not trainers or self._strength == _UNASKED:
+            return None
+        return self.training_for(trainers, keep=self._strength == _KEEP)
 
     def _balls_for(self, goal: Milestone, bag: Bag) -> PlannedGoal | None:
         """Supplies, or else balls, for whom a goal wants to catch; None with some, with no place, or no way to any."""
@@ -413,14 +444,15 @@ class GoalOrientedPlanner:
 
     # Strength -------------------------------------------------------------------------------------------------
 
-    def training_for(self, trainers: Sequence[tuple[int, int]]) -> PlannedGoal | None:
+    def training_for(self, trainers: Sequence[tuple[int, int]], *, keep: bool = False) -> PlannedGoal | None:
         """What makes the party strong enough for some trainers: TRAIN, RIVAL, CATCH, BUY or HEAL; None when it is.
 
         Args:
             trainers: class and number of each, fought one after the other.
+            keep: whether the plan for it is kept.
         """
         environment = self._environment
-        plan = self.readiness.plan_for(trainers) if environment is not None else None
+        plan = self.readiness.plan_for(trainers, keep=keep) if environment is not None else None
         if environment is None or plan is None:
             return None
         names = environment.profile.names

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FightOn = Callable[[int, str, str, str, GameState, PilotMemory, Surroundings], Goal | None]
 Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
+Earn = Callable[[GameState, PilotMemory, Surroundings], Goal | None]
 
 _PASS_STEPS = 20
 _MOST_WAYS = 12
@@ -32,6 +33,7 @@ class Hunting:
         shopping: where balls are sold.
         fight_on: fights on a ground, or goes there.
         fights: fights in the nearest grass, where nothing is known.
+        earn: fights a trainer near by for money.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Hunting:
         shopping: Shopping,
         fight_on: FightOn,
         fights: Fights,
+        earn: Earn,
     ) -> None:
         self._environment = environment
         self._settings = settings
@@ -49,6 +52,7 @@ class Hunting:
         self._shopping = shopping
         self._fight_on = fight_on
         self._fights = fights
+        self._earn = earn
 
     def hunt(
         self,
@@ -58,25 +62,40 @@ class Hunting:
         state: GameState,
         memory: PilotMemory,
         around: Surroundings,
+        where: str = "",
     ) -> Goal | None:
-        """A goal that leads to one of some species, any where there is none named; balls are bought first."""
+        """A goal that leads to one of some species, any where there is none named; balls are bought first.
+
+        Without balls or the money for them trainers near by are fought; None where there are none: nothing in the
+        grass brings balls.
+
+        Args:
+            species: who would do; empty for any.
+            key: names what is tried.
+            why: as the decision says it.
+            state: the game now.
+            memory: keeps the ground.
+            around: what can be reached here.
+            where: the ground that a plan reckons with, by its name; empty for the best one.
+        """
         memory.catch_wish = list(species) or [0]
         if not state.balls:
-            bought = self._shopping.for_balls(state, memory, around)
-            if bought is not None:
-                return bought
+            return self._shopping.for_balls(state, memory, around) or self._earn(state, memory, around)
         if self._environment.settings.knowledge == "seen" or not species:
             return self._fights(key, why, state, memory, around)
         wish = ",".join(str(one) for one in sorted(species)[:_MOST_WAYS])
-        known = self._grounds.known(memory)
-        fixed = memory.hunt.get(wish)
-        ground = next((one for one in known if one.key == fixed), None)
+        fixed = where or memory.hunt.get(wish)
+        known = (one for one in self._grounds.known(memory) if one.key == fixed)
+        ground = next((one for one in known if not species_on(one, 1).keys().isdisjoint(species)), None)
         if ground is None:
             ground = self.ground(species, state, memory)
-            memory.hunt = {wish: ground.key} if ground is not None else {}
+        memory.hunt = {wish: ground.key} if ground is not None else {}
         if ground is None:
             return None
-        return self._fight_on(ground.map_id, ground.on, key, why, state, memory, around)
+        found = self._fight_on(ground.map_id, ground.on, key, why, state, memory, around)
+        if found is None:
+            memory.hunt = {}
+        return found
 
     def ground(self, species: Collection[int], state: GameState, memory: PilotMemory) -> Ground | None:
         """Where one of some species is met in the fewest steps at the hour that it is, the way there counted."""
@@ -93,6 +112,6 @@ class Hunting:
                 continue
             looked += 1
             way = self._grounds.way(map_id, state, memory)
-            if way is not None and (best is None or steps + way < best[0]):
-                best = (steps + way, ground)
+            if way is not None and (best is None or steps + way.steps < best[0]):
+                best = (steps + way.steps, ground)
         return best[1] if best is not None else None

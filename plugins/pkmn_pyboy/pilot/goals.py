@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pkmn_pyboy import planner
 from pkmn_pyboy.navigation.people import ITEM
@@ -17,14 +17,13 @@ from pkmn_pyboy.pilot.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.options import KnownCosts
 from pkmn_pyboy.pilot.radio import RadioTuner
-from pkmn_pyboy.pilot.readiness import Plan
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.pilot.training import Training
 from pkmn_pyboy.pilot.wishes import Wishes
-from pkmn_pyboy.planner import GoalOrientedPlanner
+from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
 from pkmn_pyboy.world.cartridge import Cartridge
 
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 _CARE_BY_LOSS = 0.2
+_STRENGTH = (planner.TRAIN, planner.CATCH, planner.RIVAL, planner.BUY)
+_PLANS = 4
+"""How many plans are tried one after the other where nothing can be done for the first ones."""
 
 
 class GoalChooser:
@@ -70,11 +72,12 @@ class GoalChooser:
         self._costs = KnownCosts(environment, settings, cartridge, grounds, roads, self._healing, self._shopping)
         self._training = Training(
             environment, settings, self._objectives, roads, self._healing, self._planner, self._costs, self._job,
-            self._hunt,
+            self._hunt, self._shopping.for_plan,
         )  # fmt: skip
         self._hunting = Hunting(
-            environment, settings, grounds, self._shopping, self._training.fight_on, self._training.fights
-        )
+            environment, settings, grounds, self._shopping, self._training.fight_on, self._training.fights,
+            self._training.earn,
+        )  # fmt: skip
         self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
 
     def refuse_words(self) -> tuple[str, ...]:
@@ -100,35 +103,32 @@ class GoalChooser:
         """The goal to walk for now; nothing where there is nothing to do."""
         if memory.heal_anyway and any(key.startswith("heal/") for key in memory.tries):
             memory.heal_anyway = False
-        self._remember(memory)
+        goals = self._remember(memory)
         return (
             self._wishes.choose(state, memory, around)
             or self._healing.choose(state, memory, around, anyway=memory.heal_anyway)
             or self._pick_up(memory, around)
             or self._shopping.choose(state, memory, around)
             or self._training.after_loss(state, memory, around)
-            or self._planned(state, memory, around)
+            or self._planned(goals, state, memory, around)
             or self._explorer.choose(state, memory, around)
         )
 
-    def _remember(self, memory: PilotMemory) -> None:
-        """Lets the planner go on from what is remembered of this episode."""
+    def _remember(self, memory: PilotMemory) -> tuple[PlannedGoal, ...]:
+        """Lets the planner go on from what is remembered of this episode. Returns the goals worked on now."""
         readiness = self._planner.readiness
         readiness.costs = self._costs
         readiness.care = self._settings.care + _CARE_BY_LOSS * memory.losses
         readiness.losses = memory.losses
+        readiness.load = lambda: memory.training
         self._costs.memory = memory
-
-        def keep(plan: dict[str, Any]) -> None:
-            memory.training = plan
-
-        readiness.load, readiness.keep = (lambda: memory.training), keep
-        plan = Plan.from_json(memory.training)
-        wanted = self._planner.supplies()
-        if plan is not None and plan.kind == planner.BUY:
-            wanted |= dict(plan.buys)
+        goals = self._planner.goals(keep=True)
+        wanted = self._planner.supplies(goals)
+        if goals and goals[-1].kind == planner.BUY:
+            wanted |= dict(goals[-1].buys)
         memory.supplies = [[item, count] for item, count in wanted.items()]
-        memory.catch_wish = [*self._planner.species_to_catch(), *self._met_on_the_way()]
+        memory.catch_wish = [*self._planner.species_to_catch(goals), *self._met_on_the_way()]
+        return goals
 
     def _met_on_the_way(self) -> tuple[int, ...]:
         """Species that are worth a ball when they are met, as a field move to come needs one of them."""
@@ -155,28 +155,32 @@ class GoalChooser:
 
     # What the next milestone needs ------------------------------------------------------------------------------
 
-    def _planned(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        goal = self._planner.current()
-        if goal is None:
+    def _planned(
+        self, goals: tuple[PlannedGoal, ...], state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        for _ in range(_PLANS):
+            if not goals or goals[-1].kind not in _STRENGTH:
+                break
+            found = self._training.follow(goals[-1], state, memory, around)
+            if not goals[-1].foes and goals[-1].kind == planner.BUY and found is None:
+                # What someone should be caught with can't be had after all: it is tried without.
+                break
+            if found is not None or not goals[-1].foes or self._healing.is_weak(state):
+                return found
+            # Nothing can be done for that plan: another one is made without it.
+            self._planner.readiness.give_up(goals[-1].foes)
+            goals = self._planner.goals(keep=True)
+        if not goals:
             return None
+        goal = goals[-1]
         if goal.kind == planner.TEACH:
             return self._job(menu_tasks.TEACH, goal.number, goal.member, goal.title, state, memory)
-        if goal.kind in (planner.TRAIN, planner.CATCH, planner.RIVAL):
-            return self._training.follow(goal, state, memory, around)
-        if goal.kind == planner.BUY:
-            found = self._shopping.choose(state, memory, around)
-            if found is None and not goal.foes:  # for whom it wants to catch, however far
-                found = self._shopping.for_items([item for item, _ in goal.buys], state, memory, around)
-            if found is not None:
-                return found
-            # It can't be bought: the fight is tried without, or another way is found later.
-            memory.training = {}
         if goal.kind == planner.HEAL:
             found = self._healing.choose(state, memory, around, anyway=True)
             if found is not None:
                 return found
-        if goal.kind in (planner.HEAL, planner.BUY):
-            goal = self._planner.goals()[-2]
+        if goal.kind == planner.HEAL or goal.kind in _STRENGTH:
+            goal = goals[-2]
         first = self._training.lead_on(state, memory)
         if first is not None:
             return first
@@ -194,8 +198,9 @@ class GoalChooser:
         state: GameState,
         memory: PilotMemory,
         around: Surroundings,
+        where: str,
     ) -> Goal | None:
-        return self._hunting.hunt(species, key, why, state, memory, around)
+        return self._hunting.hunt(species, key, why, state, memory, around, where)
 
     def _job(
         self, kind: str, number: int, place: int, title: str, state: GameState, memory: PilotMemory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.goals import Goal, on_map
 from pkmn_pyboy.world.records import DAY, Place, time_of_day
-from pkmn_pyboy.world.route import Route
 from pkmn_pyboy.world.table_records import Slot
 
 if TYPE_CHECKING:
@@ -41,7 +40,9 @@ _LEAST_USED, _POINTS_USED = 0.2, 0.8
 _HEALING_STEPS = 15
 _STAGES = 4
 _TOO_STRONG_ABOVE, _MEAN_FIGHT_STEPS = 3, 25
-_MOST_SEEN, _MOST_UNSEEN = 7, 3
+_MOST_SEEN, _MOST_UNSEEN, _MOST_NEAR = 7, 3, 2
+_NEAR_SHARE = 0.2
+"""Share of what the best ground should bring that makes one near by worth a look."""
 _KEPT_YIELDS = 2048
 _MOST_ROUTES = 10
 
@@ -66,6 +67,18 @@ class Ground:
     def looking_steps(self) -> float:
         """Steps until an encounter."""
         return _LOOKING * _RATE_OF / max(self.rate, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a map is, and where one comes to it."""
+
+    steps: int
+    entry: Place
+
+
+Ways = dict[int, Reached | None]
+"""Ways to maps from one place; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +128,17 @@ class Grounds:
         self._book = TrainerBook(cartridge, tables)
         self._yields: dict[object, Yield] = {}
         self._has: dict[tuple[int, bool], bool] = {}
-        self._ways: dict[object, Route | None] = {}
-        self._healer_ways: dict[object, int] = {}
 
     # What there is --------------------------------------------------------------------------------------------
 
-    def known(self, memory: PilotMemory) -> list[Ground]:
-        """All grounds on which one can be, at the hour that it is; those that did not pay lately are left out."""
-        time, steps = self.time_of_day(), self._environment.steps
+    def known(self, memory: PilotMemory, time: int | None = None) -> list[Ground]:
+        """All grounds on which one can be, at the hour that it is; those that did not pay lately are left out.
+
+        Args:
+            memory: what did not pay.
+            time: another time of day.
+        """
+        time, steps = self.time_of_day() if time is None else time, self._environment.steps
         surf = "surf" in usable_moves(self._environment)
         found = []
         for table in self._cartridge.wild:
@@ -160,33 +176,17 @@ class Grounds:
 
     # How far it is --------------------------------------------------------------------------------------------
 
-    def way(self, map_id: int, state: GameState, memory: PilotMemory) -> int | None:
-        """Steps to a map; None without a way."""
+    def way(self, map_id: int, state: GameState, memory: PilotMemory) -> Reached | None:
+        """Steps to a map, and where it is entered; None without a way."""
         if map_id == state.map_id:
-            return 0
+            return Reached(0, Place(state.map_id, state.x, state.y))
         route = self._roads.route(on_map(map_id), state, memory)
-        if route is None:
-            return None
-        self._arrivals(map_id, route)
-        return route.cost
+        return Reached(route.cost, route.goal) if route is not None else None
 
-    def _arrivals(self, map_id: int, route: Route) -> None:
-        last = route.legs[-1]
-        x, y = last.tiles[-1]
-        self._ways.setdefault(map_id, route)
-        self._healer_ways.setdefault(("from", map_id), last.map_id << 16 | x << 8 | y)
-
-    def healer_steps(self, map_id: int, healers: Goal, state: GameState) -> int:
-        """Steps from a map, where it is entered, to the nearest healer."""
-        moves = len(usable_moves(self._environment))
-        key = (map_id, moves, len(healers.ends))
-        found = self._healer_ways.get(key)
-        if found is None:
-            packed = self._healer_ways.get(("from", map_id), state.map_id << 16 | state.x << 8 | state.y)
-            start = Place(packed >> 16, packed >> 8 & 0xFF, packed & 0xFF)
-            route = self._roads.route_from(start, healers) if healers.ends else None
-            found = self._healer_ways[key] = route.cost if route is not None else self._settings.heal_steps
-        return found
+    def healer_steps(self, start: Place, healers: Goal) -> int:
+        """Steps from a place to the nearest healer."""
+        route = self._roads.route_from(start, healers) if healers.ends else None
+        return route.cost if route is not None else self._settings.heal_steps
 
     # What it brings -------------------------------------------------------------------------------------------
 
@@ -267,8 +267,15 @@ class Grounds:
     def _rest(self, found: Yield, most: int) -> float:
         return min(max(_CARE_TO_REST * found.worst / max(most, 1), self._settings.heal_lead_below), _SAFE_LOSS)
 
-    def likely(self, memory: PilotMemory, level: int) -> list[Ground]:
-        """The few grounds that should bring most to one of a level: those seen, and some that were not."""
+    def likely(self, memory: PilotMemory, level: int, state: GameState, ways: Ways) -> list[Ground]:
+        """The few grounds that should bring most to one of a level: those seen, some that were not, and some near by.
+
+        Args:
+            memory: which maps were seen.
+            level: of who fights.
+            state: where the player is.
+            ways: ways from there that are known; those to the near ones are added.
+        """
         seen = {self._environment.state.map_id, *(int(name) for name in memory.visits)}
         found: dict[bool, list[tuple[float, str, Ground]]] = {True: [], False: []}
         for ground in self.known(memory):
@@ -281,7 +288,25 @@ class Grounds:
                 one = (gain / (ground.looking_steps + _MEAN_FIGHT_STEPS), ground.key, ground)
                 found[ground.map_id in seen].append(one)
         best = [sorted(found[known], key=lambda one: (-one[0], one[1])) for known in (True, False)]
-        return [one[2] for one in (*best[0][:_MOST_SEEN], *best[1][:_MOST_UNSEEN])]
+        first = [*best[0][:_MOST_SEEN], *best[1][:_MOST_UNSEEN]]
+        least = _NEAR_SHARE * max((one[0] for one in first), default=0.0)
+        left = [one[2] for one in (*best[0][_MOST_SEEN:], *best[1][_MOST_UNSEEN:]) if one[0] >= least]
+        return [*(one[2] for one in first), *self._nearest(left, state, memory, ways)]
+
+    def _nearest(self, grounds: Sequence[Ground], state: GameState, memory: PilotMemory, ways: Ways) -> list[Ground]:
+        """The nearest few of some grounds: what brings most may be far beyond where one goes to train."""
+        maps = dict.fromkeys(ground.map_id for ground in grounds)
+        near: list[int] = [state.map_id] if state.map_id in maps else []
+        maps.pop(state.map_id, None)
+        while maps and len(near) < _MOST_NEAR:
+            route = self._roads.route(Goal(maps), state, memory)
+            if route is None or route.cost > self._settings.train_steps:
+                break
+            there = route.goal.map_id
+            ways[there] = Reached(route.cost, route.goal)
+            near.append(there)
+            maps = {map_id: None for map_id in maps if map_id != there}
+        return [ground for ground in grounds if ground.map_id in near]
 
     def best(
         self,
@@ -292,9 +317,13 @@ class Grounds:
         healers: Goal,
         state: GameState,
         memory: PilotMemory,
-        ways: dict[int, int | None],
+        ways: Ways,
+        near: dict[int, int],
     ) -> tuple[float, Ground, bool] | None:
-        """Steps, ground and whether the helper is needed, of the cheapest training to a level; None without any."""
+        """Steps, ground and whether the helper is needed, of the cheapest training to a level; None without any.
+
+        Ways to grounds, and steps from there to a healer (``near``, by map), are looked up and added.
+        """
         candidates = []
         for ground in grounds:
             for other in (None, helper) if helper is not None else (None,):
@@ -310,10 +339,11 @@ class Grounds:
                     continue
                 ways[map_id] = self.way(map_id, state, memory)
             way = ways[map_id]
-            if way is None or way > self._settings.train_steps:
+            if way is None or way.steps > self._settings.train_steps:
                 continue
-            near = self.healer_steps(map_id, healers, state)
-            steps = 2 * way + self.steps_for(ground, member, level, helper if helped else None, near)
+            if map_id not in near:
+                near[map_id] = self.healer_steps(way.entry, healers)
+            steps = 2 * way.steps + self.steps_for(ground, member, level, helper if helped else None, near[map_id])
             if steps <= self._settings.train_most_steps and (best is None or steps < best[0]):
                 best = (steps, ground, helped)
         return best

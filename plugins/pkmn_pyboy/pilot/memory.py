@@ -95,10 +95,10 @@ class PilotMemory:
     losses: int = 0
     """Battles lost since the latest milestone: the foes are taken to be that much stronger than they look."""
     training: dict[str, Any] = field(default_factory=dict)
-    """How the party is to become strong enough for the next trainers; see
-    :class:`~pkmn_pyboy.pilot.readiness.Plan`. It stands until it is done, or did not work."""
+    """How the party is to become strong enough, by the trainers that it is for; see
+    :class:`~pkmn_pyboy.pilot.plans.Plan`. A plan stands until it is done, or did not work."""
     poor_grounds: dict[str, int] = field(default_factory=dict)
-    """Grounds that did not bring what was hoped for, with the step from which on they may be tried again."""
+    """Grounds, and shops, that did not bring what was hoped for, with the step from which on they are tried again."""
     hunt: dict[str, str] = field(default_factory=dict)
     """The ground on which some species are hunted, which stays the same until one is caught."""
     supplies: list[list[int]] = field(default_factory=list)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.grounds import NEVER, Ground, Grounds, species_on
+from pkmn_pyboy.pilot.grounds import NEVER, Ground, Grounds, Reached, Ways, species_on
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.readiness import RIVAL, Costs, Plan, Recruit, Rival, Trainers, Way
+from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, Costs, Plan, Recruit, Rival, Trainers, Way
 from pkmn_pyboy.pilot.roads import Roads, abilities
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
 from pkmn_pyboy.state.game_state import PartyMember
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.goals import Goal, talk_ends
-from pkmn_pyboy.world.records import MapPerson, Role
+from pkmn_pyboy.world.records import MapPerson, Place, Role
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -27,6 +27,8 @@ _PASS_TURNS = 1.5
 _MOST_GROUNDS, _MOST_RECRUITS = 6, 8
 _ASKING_STEPS = 40
 _MOST_RIVALS = 6
+_SHOPS = "shops"
+"""Name of all shops among what did not pay."""
 
 
 class KnownCosts(Costs):
@@ -62,20 +64,35 @@ class KnownCosts(Costs):
         self.memory = PilotMemory()
         """What the pilot remembers now."""
         self._people: tuple[tuple[int, MapPerson], ...] | None = None
-        self._ways: dict[int, int | None] = {}
+        # Found from where the player stands at this step, and forgotten at the next: what was seen since, and whether
+        # an episode was loaded in between, must not matter.
+        self._ways: Ways = {}
         self._ways_from: tuple[int, ...] = ()
+        self._ways_of = self.memory
+        self._near: dict[int, int] = {}
+        self._likely_for: dict[object, list[Ground]] = {}
 
     def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
         """The cheapest ground for a level; None where none brings it in time."""
         memory, state = self.memory, self._environment.state
         most = max(member.level, helper.level if helper is not None else 0)
-        grounds, healers = self._grounds.likely(memory, most), self._healing.healers(memory)
-        found = self._grounds.best(grounds, member, level, helper, healers, state, memory, self._known_ways())
+        grounds, healers = self._likely(most), self._healing.healers(memory)
+        found = self._grounds.best(
+            grounds, member, level, helper, healers, state, memory, self._known_ways(), self._near
+        )
         if found is None:
             return None
         steps, ground, helped = found
         rest = self._grounds.rest(ground, member, helper if helped else None)
         return Way(steps, ground.map_id, ground.on, helped, rest)
+
+    def lives(self, species: Collection[int], time: int) -> bool:
+        """Whether a ground where one of some species is met at a time of day can be gone to."""
+        found = [
+            one for one in self._grounds.known(self.memory, time) if not species_on(one, 1).keys().isdisjoint(species)
+        ]
+        state, maps = self._environment.state, dict.fromkeys(one.map_id for one in found)
+        return state.map_id in maps or (bool(maps) and self._roads.route(Goal(maps), state, self.memory) is not None)
 
     def recruits(self) -> Sequence[Recruit]:
         """Who lives on maps seen, often enough, beside those that are in the party."""
@@ -138,12 +155,16 @@ class KnownCosts(Costs):
         return found
 
     def give_up(self, plan: Plan) -> None:
-        """Leaves a plan's ground out for a while, or its trainer."""
+        """Leaves a plan's ground out for a while, or its trainer, or shops."""
+        memory, until = self.memory, self._environment.steps + self._settings.poor_ground_steps
         if plan.kind == RIVAL:
-            self.memory.tries[f"{RIVAL}/{plan.ground}/{plan.person}"] = self._settings.goal_tries
-        elif plan.ground >= 0:
-            until = self._environment.steps + self._settings.poor_ground_steps
-            self.memory.poor_grounds[f"{plan.ground}/{plan.on}"] = until
+            memory.tries[f"{RIVAL}/{plan.ground}/{plan.person}"] = self._settings.goal_tries
+        elif plan.kind == BUY:
+            memory.poor_grounds[_SHOPS] = until
+        elif plan.where:
+            memory.poor_grounds[plan.where] = until
+        if plan.kind == CATCH:
+            memory.hunt = {}
 
     def beaten(self, flag: int) -> bool:
         """Whether an event flag is set."""
@@ -174,7 +195,7 @@ class KnownCosts(Costs):
 
     def heals(self, most: int) -> tuple[float, int, int, int] | None:
         """The shop whose things that heal do most for the money that is there."""
-        if most <= 0:
+        if most <= 0 or self.memory.poor_grounds.get(_SHOPS, 0) > self._environment.steps:
             return None
         state = self._environment.state
         hp = max((member.max_hp for member in state.party.members), default=1)
@@ -191,14 +212,26 @@ class KnownCosts(Costs):
         ways = self._known_ways()
         if map_id not in ways:
             ways[map_id] = self._grounds.way(map_id, self._environment.state, self.memory)
-        return ways[map_id]
+        way = ways[map_id]
+        return way.steps if way is not None else None
 
-    def _known_ways(self) -> dict[int, int | None]:
+    def _likely(self, level: int) -> list[Ground]:
+        """Grounds for one of a level, looked for once."""
+        ways = self._known_ways()
+        key = (level, *sorted(self.memory.poor_grounds.items()))
+        if key not in self._likely_for:
+            self._likely_for[key] = self._grounds.likely(self.memory, level, self._environment.state, ways)
+        return self._likely_for[key]
+
+    def _known_ways(self) -> Ways:
         """Ways from where the player stands, found once."""
         state = self._environment.state
         here = (state.map_id, state.x, state.y, self._environment.steps)
-        if here != self._ways_from:
-            self._ways, self._ways_from = {state.map_id: 0}, here
+        if here != self._ways_from or self.memory is not self._ways_of:
+            self._ways_of = self.memory
+            start = Place(state.map_id, state.x, state.y)
+            self._ways, self._ways_from = {state.map_id: Reached(0, start)}, here
+            self._near, self._likely_for = {}, {}
         return self._ways
 
 

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot import strength
+from pkmn_pyboy.pilot import plans, strength
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.damage import MIDDLING_DVS, BattleTables, Combatant
 from pkmn_pyboy.pilot.growth import MOST_LEVEL, Growth
-from pkmn_pyboy.pilot.memory import GRASS
+from pkmn_pyboy.pilot.plans import (
+    BUY,
+    CATCH,
+    HEAL,
+    NOTHING,
+    RIVAL,
+    TRAIN,
+    Costs,
+    Foes,
+    Plan,
+    Rival,
+    Trainers,
+    Way,
+)
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
-
-TRAIN, CATCH, BUY, HEAL, RIVAL = "train", "catch", "buy", "heal", "rival"
-"""Kinds of plans."""
 
 _ENOUGH_ABOVE = 6
 """Levels above the strongest foe with which it goes there, whatever the forecast says."""
@@ -29,132 +39,10 @@ _HEAL_TURN_STEPS = 14.0
 _SURE_SCORE = 1.3
 """Of the forecast with which a trainer is fought for the experience."""
 _SAME_MAP_STEPS, _ASKING_STEPS = 15, 15
-
-Trainers = Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to do, and for which trainers. It goes through JSON and back."""
-
-    kind: str
-    foes: tuple[tuple[int, int], ...]
-    losses: int = 0
-    """Losses that it was made after: another one makes a new plan."""
-    party: int = 0
-    """Party members that it was made for."""
-    steps: float = 0.0
-    """What it should cost."""
-    until: int = 0
-    """The step after which it has not worked."""
-    dvs: tuple[int, ...] = ()
-    """Of TRAIN: who, by what they were born with, as places and species change."""
-    level: int = 0
-    ground: int = -1
-    """The map to train or to catch on, -1 for the nearest grass."""
-    on: str = GRASS
-    helped: bool = False
-    """Whether a stronger one takes over in fights that the one who is trained would lose."""
-    rest: float = 0.0
-    """Share of hit points of whoever fights below which it rests first."""
-    species: tuple[int, ...] = ()
-    """Of CATCH: who would do."""
-    buys: tuple[tuple[int, int], ...] = ()
-    """Of BUY: things, and how many there should be."""
-    person: int = 0
-    """Of RIVAL: the trainer on the ground's map who is to be beaten for the experience, by number."""
-    flag: int = -1
-    """Of RIVAL: the event flag that is set then."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain values."""
-        found = asdict(self)
-        found["foes"], found["buys"] = [list(one) for one in self.foes], [list(one) for one in self.buys]
-        return found | {"dvs": list(self.dvs), "species": list(self.species)}
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Plan | None:
-        """The plan that :meth:`to_json` gave; None for an empty one."""
-        known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
-        if "kind" not in known:
-            return None
-        for name in ("foes", "buys"):
-            known[name] = tuple((int(first), int(second)) for first, second in known.get(name, ()))
-        return cls(**known | {name: tuple(known.get(name, ())) for name in ("dvs", "species")})
-
-
-@dataclass(frozen=True, slots=True)
-class Recruit:
-    """Someone who could be caught: on which ground, and what that should cost."""
-
-    species: int
-    level: int
-    steps: float
-    ground: int
-    on: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """A trainer who was not beaten yet and stands where one can go."""
-
-    trainer_class: int
-    number: int
-    map_id: int
-    person: int
-    flag: int
-    steps: int
-    """To where they stand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """What a training costs, and where it is done."""
-
-    steps: float
-    ground: int = -1
-    on: str = GRASS
-    helped: bool = False
-    rest: float = 0.0
-
-
-class Costs:
-    """What options cost, for whoever knows no ways: the experience that is missing, nobody to catch, no shops."""
-
-    def __init__(self, growth: Growth) -> None:
-        self._growth = growth
-
-    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
-        """The cheapest training of a member to a level; None where no ground brings it."""
-        del helper
-        return Way(float(self._growth.missing(member, level)))
-
-    def recruits(self) -> Sequence[Recruit]:
-        """Who could be caught."""
-        return ()
-
-    def rivals(self, leave_out: Trainers) -> Sequence[Rival]:
-        """Trainers who could be fought for the experience, the nearest first; not those that are left out."""
-        del leave_out
-        return ()
-
-    def give_up(self, plan: Plan) -> None:
-        """Leaves out for a while what a plan was built on, as it did not work in its time."""
-
-    def beaten(self, flag: int) -> bool:
-        """Whether a trainer was beaten."""
-        del flag
-        return False
-
-    def for_sale(self, items: Collection[int]) -> bool:
-        """Whether a clerk to whom there is a way has one of some items for the money that is there."""
-        del items
-        return False
-
-    def heals(self, most: int) -> tuple[float, int, int, int] | None:
-        """Steps to buy things that heal, item, hit points of each, and how many can be paid; None without a shop."""
-        del most
-        return None
+_NOTHING_STEPS = 150
+"""Steps for which nothing is looked for again where nothing was found."""
+_MUCH_REST = 0.1
+"""Of a forecast: what a rest must be worth before a fight that is tried though it should be lost."""
 
 
 class Readiness:
@@ -178,44 +66,74 @@ class Readiness:
         self.losses = 0
         self.costs: Costs = Costs(self.growth)
         self.load: Callable[[], dict[str, Any]] = dict
-        """Gives the plan that stands, as plain values; whoever plays by it keeps it."""
-        self.keep: Callable[[dict[str, Any]], None] = lambda _: None
+        """Gives the plans that stand, by foes, as plain values to be changed; whoever plays by them keeps them."""
 
     @property
     def enough(self) -> float:
         """The score of a forecast with which it goes to fight."""
         return 1.0 + self._settings.margin
 
-    def plan_for(self, trainers: Trainers) -> Plan | None:
+    def plan_for(self, trainers: Trainers, *, keep: bool = False) -> Plan | None:
         """What to do before some trainers are fought one after the other; None when the party is ready.
 
-        A plan that was made stands until it is done, until another one is out or lost, or until its time is up.
+        A plan that was made stands until it is done, until another one is out or lost, or until its time is up. Each
+        set of trainers has its own.
+
+        Args:
+            trainers: class and number of each.
+            keep: whether the plan is kept; else nothing that is remembered changes.
         """
         foes = self.foes(trainers)
         members = [member for member in self._environment.state.party.members if not member.egg]
         if not foes or not members or self._environment.settings.knowledge == "seen":
             return None
         party = [self.growth.rested(member) for member in members]
+        as_it_is = [self._tables.member(member) for member in members]
         heals = self.heals()
         names = tuple((int(one), int(number)) for one, number in trainers)
-        standing = Plan.from_json(self.load())
-        if standing is not None and standing.foes != names:
-            standing = None
+        standing = plans.kept(self.load(), names)
         if self._is_enough(party, foes, heals):
-            if standing is not None:
-                self.keep({})
-            as_it_is = [self._tables.member(member) for member in members]
+            if keep:
+                plans.drop(self.load(), names)
             return None if self._is_enough(as_it_is, foes, heals) else Plan(HEAL, names)
-        if max(member.level for member in members) >= self._cap(foes):
-            return None
-        if standing is not None and self._stands(standing, members):
+        if standing is None or not self._stands(standing, members):
+            late = standing is not None and self._environment.steps > standing.until
+            if keep and standing is not None and late and standing.begun:
+                self.costs.give_up(standing)
+            standing = self._cheapest(members, party, foes, heals, names)
+            if keep:
+                plans.keep(self.load(), standing)
+        if standing.kind != NOTHING:
             return standing
-        if standing is not None and self._environment.steps > standing.until:
-            self.costs.give_up(standing)
-        plan = self._cheapest(members, party, foes, heals, names)
-        if plan is not None:
-            self.keep(plan.to_json())
+        # The fight is tried, but not by someone who is hurt.
+        rest = self._score(party, foes, heals) - self._score(as_it_is, foes, heals)
+        return Plan(HEAL, names) if rest > _MUCH_REST else None
+
+    def begin(self, foes: Trainers) -> Plan | None:
+        """Return the plan that is kept for some trainers, as it is followed now: from here on its time counts."""
+        plan = plans.kept(self.load(), foes)
+        if plan is not None and not plan.begun:
+            plan = replace(plan, begun=True, until=self._environment.steps + self.patience(plan.steps))
+            plans.keep(self.load(), plan)
         return plan
+
+    def give_up(self, foes: Trainers) -> None:
+        """Drop the plan for some trainers as nothing can be done for it; another one is made without it."""
+        plan = plans.kept(self.load(), foes)
+        if plan is not None:
+            self.costs.give_up(plan)
+        plans.drop(self.load(), foes)
+
+    def patience(self, steps: float) -> int:
+        """Steps that are given to what should take so many."""
+        return max(int(3 * steps), self._settings.forget_tries_steps)
+
+    def is_sure(self, rival: Rival) -> bool:
+        """Whether the party as it is after a healer beats a trainer with ease."""
+        others = self.foes(((rival.trainer_class, rival.number),))
+        members = [member for member in self._environment.state.party.members if not member.egg]
+        party = [self.growth.rested(member) for member in members]
+        return bool(others and party) and self._score(party, others, ()) >= _SURE_SCORE
 
     def place_of(self, plan: Plan) -> int:
         """Where in the party the one who is trained stands; -1 if they are not in it."""
@@ -261,8 +179,9 @@ class Readiness:
         party: Sequence[Combatant],
         foes: Sequence[Combatant],
         heals: Sequence[int],
-        names: tuple[tuple[int, int], ...],
-    ) -> Plan | None:
+        names: Foes,
+    ) -> Plan:
+        """The cheapest of what is enough, or some levels at least; NOTHING where nothing is found."""
         options: list[Plan] = []
         base = Plan(HEAL, names, self.losses, len(members))
         bought = self.costs.heals(_MOST_HEALS - len(heals)) if self._settings.shop != "never" else None
@@ -291,21 +210,33 @@ class Readiness:
             least = min((plan.steps for plan in options), default=float("inf"))
             options += self._catches(members, party, foes, stocks[-1][1], base, least)
         if not options:
-            # Nothing is enough in time: what grounds bring at all, and where they bring nothing the fight is tried.
-            place = members.index(max(members, key=self._promise))
-            for more in _LEVELS_AT_LEAST:
-                level = min(members[place].level + more, MOST_LEVEL)
-                way = self.costs.training(members[place], level, None)
-                if way is not None:
-                    options = [self._at(replace(base, kind=TRAIN, dvs=members[place].dvs, level=level), way)]
-                    break
-            else:
-                return None
+            options = self._anything(members, party, foes, stocks, base)
         best = min(options, key=lambda plan: plan.steps)
         if best.buys and best.kind != BUY:
             best = replace(best, kind=BUY)
-        patience = max(int(3 * best.steps), self._settings.forget_tries_steps)
+        patience = self.patience(best.steps) if best.kind != NOTHING else _NOTHING_STEPS
         return replace(best, until=self._environment.steps + patience)
+
+    def _anything(
+        self,
+        members: Sequence[PartyMember],
+        party: Sequence[Combatant],
+        foes: Sequence[Combatant],
+        stocks: Sequence[tuple[float, list[int], tuple[tuple[int, int], ...]]],
+        base: Plan,
+    ) -> list[Plan]:
+        """Where nothing is enough in time: what grounds bring at all, or things that heal; else the fight is tried."""
+        place = members.index(max(members, key=self._promise))
+        most = max(member.level for member in members)
+        for more in _LEVELS_AT_LEAST if most < self._cap(foes) else ():
+            level = min(members[place].level + more, MOST_LEVEL)
+            way = self.costs.training(members[place], level, None)
+            if way is not None:
+                return [self._at(replace(base, kind=TRAIN, dvs=members[place].dvs, level=level), way)]
+        cost, stock, buys = stocks[-1]
+        if buys and self._score(party, foes, stock) > self._score(party, foes, stocks[0][1]):
+            return [replace(base, kind=BUY, steps=cost, buys=buys)]
+        return [replace(base, kind=NOTHING)]
 
     def _trainings(
         self,
@@ -432,7 +363,9 @@ class Readiness:
         foes: Sequence[Combatant],
         heals: Sequence[int],
     ) -> int | None:
-        """The lowest level of one member with which the party is enough; None where none is."""
+        """The lowest level of one member with which the party is enough; None where none up to the cap is."""
+        if members[place].level >= self._cap(foes):
+            return None
 
         def enough(level: int) -> bool:
             later = [
@@ -440,7 +373,7 @@ class Readiness:
             ]
             return self._is_enough(later, foes, heals)
 
-        low, high = members[place].level, min(max(self._cap(foes), members[place].level + 1), MOST_LEVEL)
+        low, high = members[place].level, self._cap(foes)
         if not enough(high):
             return None
         while high - low > 1:
@@ -466,7 +399,10 @@ class Readiness:
         return min(max(foe.level for foe in foes) + _ENOUGH_ABOVE + _MORE_BY_LOSS * self.losses, MOST_LEVEL)
 
     def _is_enough(self, party: Sequence[Combatant], foes: Sequence[Combatant], heals: Sequence[int]) -> bool:
-        return self.forecaster.forecast(party, foes, self.care, heals).score >= self.enough
+        return self._score(party, foes, heals) >= self.enough
+
+    def _score(self, party: Sequence[Combatant], foes: Sequence[Combatant], heals: Sequence[int]) -> float:
+        return self.forecaster.forecast(party, foes, self.care, heals).score
 
     @staticmethod
     def _at(plan: Plan, way: Way) -> Plan:

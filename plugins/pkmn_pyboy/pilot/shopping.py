@@ -76,17 +76,18 @@ class Shopping:
             return None
         return self._buy_here(True, state, memory, around) or self._go(True, _ANYWHERE, state, memory, around)
 
-    def for_items(
-        self, items: Collection[int], state: GameState, memory: PilotMemory, around: Surroundings
+    def for_plan(
+        self, things: Sequence[tuple[int, int]], state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The clerk who sells one of some items, or the way there, however far; None where there is no way."""
-        clerks = self._sellers(set(items), state, memory) if self._wish != "never" else {}
-        if not clerks:
+        """The clerk who has things that a plan asks for, or the way there, however far; None where it can't be done."""
+        if self._wish == "never" or not state.party.members:
             return None
-        if state.map_id in clerks:
-            return self._buy_here(True, state, memory, around)
-        end = self._beside(clerks)
-        return self._objectives.follow(("shop", *sorted(clerks)), end, "", "to the shop", state, memory, around)
+        wanted = dict(things)
+        others = [one for one in memory.supplies if one[0] not in wanted]
+        memory.supplies = [*others, *([item, count] for item, count in wanted.items())]
+        if not self._missing(memory):
+            return None
+        return self._buy_here(False, state, memory, around) or self._go(False, _ANYWHERE, state, memory, around)
 
     def steps_to_balls(self, state: GameState, memory: PilotMemory) -> int | None:
         """Steps to the nearest clerk who has a ball that can be paid; None without one."""

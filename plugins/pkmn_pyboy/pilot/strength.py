@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pkmn_pyboy.pilot.damage import BattleTables, Combatant, guessed_stats
-from pkmn_pyboy.pilot.growth import Growth
 from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
-from pkmn_pyboy.state.game_state import Party
 from pkmn_pyboy.world.cartridge import Cartridge
 
 _DV = 8
@@ -190,16 +188,6 @@ class Forecaster:
                 return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
             beaten += foe.hp
         return Forecast(True, max(sum(max(value, 0.0) for value in hp) / total, 0.0), 1.0)
-
-
-def rested(growth: Growth, party: Party) -> list[Combatant]:
-    """The party as it is after a healer."""
-    return [growth.rested(member) for member in party.members if not member.egg]
-
-
-def as_it_is(tables: BattleTables, party: Party) -> list[Combatant]:
-    """The party as it stands now."""
-    return [tables.member(member) for member in party.members if not member.egg]
 
 
 def _needs(hp: float, most: int, theirs: float) -> bool:

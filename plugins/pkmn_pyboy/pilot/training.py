@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Target
-from pkmn_pyboy.pilot import menu_tasks
+from pkmn_pyboy.pilot import menu_tasks, plans
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import GRASS, PACE, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.options import KnownCosts
-from pkmn_pyboy.pilot.readiness import Plan, Readiness
+from pkmn_pyboy.pilot.plans import Plan
+from pkmn_pyboy.pilot.readiness import Readiness
 from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
-from pkmn_pyboy.planner import CATCH, RIVAL, TRAIN, GoalOrientedPlanner, PlannedGoal
+from pkmn_pyboy.planner import BUY, CATCH, RIVAL, TRAIN, GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import GameState
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 Job = Callable[[str, int, int, str, GameState, PilotMemory], Goal | None]
-Hunt = Callable[[Collection[int], str, str, GameState, PilotMemory, Surroundings], Goal | None]
-
+Hunt = Callable[[Collection[int], str, str, GameState, PilotMemory, Surroundings, str], Goal | None]
+Buy = Callable[[Sequence[tuple[int, int]], GameState, PilotMemory, Surroundings], Goal | None]
 
 _FIT, _MUCH_STRONGER = 0.6, 2
 """Share of the lead's hit points with which it fights a trainer, and levels that are worth putting someone first."""
 
 
+_SOME_LEVELS = 4
+_PLANS = 4
+"""How many plans are tried one after the other where nothing can be done for the first ones."""
 _WEAKER = 0.8
 """Share of the lead's level with which someone else may lead on the way."""
 
@@ -46,6 +50,7 @@ class Training:
         costs: the grounds that there are.
         job: sets a job in the menu.
         hunt: goes to catch one of some species.
+        buy: goes to buy things, however far.
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class Training:
         costs: KnownCosts,
         job: Job,
         hunt: Hunt,
+        buy: Buy,
     ) -> None:
         self._environment = environment
         self._settings = settings
@@ -69,6 +75,7 @@ class Training:
         self._costs = costs
         self._job = job
         self._hunt = hunt
+        self._buy = buy
 
     @property
     def _readiness(self) -> Readiness:
@@ -79,6 +86,8 @@ class Training:
         if self._healing.is_weak(state):
             return None
         plan = self._plan(goal, state, memory)
+        if plan is None and self._environment.settings.knowledge != "seen":
+            return None
         if plan is not None and self._needs_rest(plan, state):
             found = self._healing.choose(state, memory, around, anyway=True)
             if found is not None:
@@ -110,20 +119,30 @@ class Training:
         return place < len(members) and members[place].hp < plan.rest * members[place].max_hp
 
     def _plan(self, goal: PlannedGoal, state: GameState, memory: PilotMemory) -> Plan | None:
-        """The plan that stands; one is made for a level that is wanted for its own sake."""
-        plan = Plan.from_json(memory.training)
-        if plan is not None and plan.kind == TRAIN and plan.foes == goal.foes and plan.level == goal.number:
-            return plan if plan.until > self._environment.steps else None
-        if goal.foes or self._environment.settings.knowledge == "seen" or not state.party.members:
+        """The plan that stands; one is made for a level that is wanted for its own sake.
+
+        A ground that did not bring that level in its time is given up. None where no ground brings anything.
+        """
+        plan = plans.kept(memory.training, goal.foes)
+        members, steps = state.party.members, self._environment.steps
+        if goal.foes or self._environment.settings.knowledge == "seen" or not members:
+            return plan
+        member = members[goal.member]
+        if plan is not None and plan.kind == TRAIN and plan.number == goal.number and member.level < plan.level:
+            if plan.until >= steps:
+                return plan
+            self._costs.give_up(plan)
+        plans.drop(memory.training, ())
+        for level in (goal.number, member.level + _SOME_LEVELS, member.level + 1):
+            way = self._costs.training(member, min(level, goal.number), None)
+            if way is not None:
+                break
+        else:
             return None
-        way = self._costs.training(state.party.members[goal.member], goal.number, None)
-        if way is None:
-            return None
-        until = self._environment.steps + max(int(3 * way.steps), self._settings.forget_tries_steps)
-        dvs = state.party.members[goal.member].dvs
-        plan = Plan(TRAIN, (), steps=way.steps, until=until, dvs=dvs, level=goal.number, ground=way.ground, on=way.on,
+        plan = Plan(TRAIN, (), steps=way.steps, until=steps + self._readiness.patience(way.steps), begun=True,
+                    dvs=member.dvs, level=min(level, goal.number), number=goal.number, ground=way.ground, on=way.on,
                     rest=way.rest)  # fmt: skip
-        memory.training = plan.to_json()
+        plans.keep(memory.training, plan)
         return plan
 
     def after_loss(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
@@ -132,22 +151,33 @@ class Training:
         if lead is None or not memory.train_to or self._healing.is_weak(state):
             return None
         if memory.nemesis and self._environment.settings.knowledge != "seen":
-            goal = self._planner.training_for(((memory.nemesis[0], memory.nemesis[1]),))
-            if goal is None or goal.kind not in (TRAIN, CATCH, RIVAL):
-                memory.nemesis, memory.train_to = [], 0
-                return None
-            return self.follow(goal, state, memory, around)
+            nemesis = (memory.nemesis[0], memory.nemesis[1])
+            for _ in range(_PLANS):
+                goal = self._planner.training_for((nemesis,), keep=True)
+                if goal is None or goal.kind not in (TRAIN, CATCH, RIVAL, BUY):
+                    break
+                found = self.follow(goal, state, memory, around)
+                if found is not None:
+                    return found
+                self._readiness.give_up(goal.foes)
+            memory.nemesis, memory.train_to = [], 0
+            plans.drop(memory.training, (nemesis,))
+            return None
         if lead.level >= memory.train_to:
             memory.train_to = 0
             return None
         return self.fights("train", f"train to level {memory.train_to}", state, memory, around)
 
     def follow(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """What serves a goal of the party's strength now."""
+        """What serves a goal of the party's strength now; None where nothing can be done for it."""
+        plan = self._readiness.begin(goal.foes) if goal.foes else None
         if goal.kind == TRAIN:
             return self.train(goal, state, memory, around)
         if goal.kind == CATCH:
-            return self._hunt(goal.species, goal.key or "recruit", goal.title, state, memory, around)
+            where = plan.where if plan is not None else ""
+            return self._hunt(goal.species, goal.key or "recruit", goal.title, state, memory, around, where)
+        if goal.kind == BUY:
+            return self._buy(goal.buys, state, memory, around)
         if goal.kind == RIVAL and goal.target is not None:
             return self._fight_rival(goal, goal.target, state, memory, around)
         return None
@@ -170,8 +200,21 @@ class Training:
         found = self._objectives.goal_for(target, key, goal.title, state, memory, around)
         if found is None:
             memory.tries[key] = self._settings.goal_tries
-            memory.training = {}
+            plans.drop(memory.training, goal.foes)
         return found
+
+    def earn(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """Fights a trainer near by for the money, where one is there who is beaten with ease."""
+        if self._environment.settings.knowledge == "seen":
+            return None
+        for rival in self._costs.rivals(()):
+            if self._readiness.is_sure(rival):
+                target, member = Target(rival.map_id, person=rival.person), self._readiness.strongest()
+                goal = PlannedGoal(RIVAL, "", "fight a trainer for money", target=target, member=member)
+                found = self._fight_rival(goal, target, state, memory, around)
+                if found is not None:
+                    return found
+        return None
 
     def fight_on(
         self, ground: int, on: str, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings
@@ -187,7 +230,7 @@ class Training:
             goal = Goal(PACE, name, here, why, PLANNED, on=on) if there else None
         if goal is None:
             memory.poor_grounds[f"{ground}/{on}"] = self._environment.steps + self._settings.poor_ground_steps
-            memory.training = {}
+            plans.drop_ground(memory.training, f"{ground}/{on}")
         return goal
 
     def fights(self, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:

@@ -11,18 +11,20 @@ from planned_goals import goal, tell
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.milestones import Foe, Requirements
-from pkmn_pyboy.pilot import tactics
+from pkmn_pyboy.pilot import plans, tactics
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.goals import GoalChooser
-from pkmn_pyboy.pilot.grounds import NEVER, Ground
+from pkmn_pyboy.pilot.grounds import NEVER, Ground, Reached
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.readiness import RIVAL, TRAIN, Plan, Readiness
+from pkmn_pyboy.pilot.plans import NOTHING, RIVAL, TRAIN, Plan
+from pkmn_pyboy.pilot.readiness import Readiness
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout
 from pkmn_pyboy.pilot.tactics import RUN, SWITCH, Situation, Tactician
 from pkmn_pyboy.planner import GoalOrientedPlanner
 from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
+from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -96,10 +98,10 @@ def test_growth_foresees_evolution_and_new_moves(environment: PokemonEnvironment
 def test_a_ground_that_cannot_bring_the_level_is_refused(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     costs = chooser._costs
-    strong = at_level(chooser, environment, 50)
-    # what lives near the start brings next to nothing to one of level 50
+    strong = at_level(chooser, environment, 90)
+    # what lives near the start brings next to nothing to one of level 90
     assert costs.training(environment.state.party.members[0], 7, None) is not None
-    assert costs.training(strong, 51, None) is None
+    assert costs.training(strong, 91, None) is None
 
 
 def test_a_ground_where_every_fight_would_be_lost_is_no_ground(environment: PokemonEnvironment) -> None:
@@ -137,17 +139,19 @@ def test_one_walks_about_on_the_floor_where_that_is_the_ground(environment: Poke
 # The cheapest way -------------------------------------------------------------------------------------------
 
 
-def judged(environment: PokemonEnvironment, **settings: object) -> tuple[Readiness, list[dict[str, object]]]:
-    """Readiness that keeps its plan in a list."""
+def judged(environment: PokemonEnvironment, **settings: object) -> tuple[Readiness, dict[str, object]]:
+    """Readiness, and the plans that it keeps."""
     readiness = chooser_of(environment, **settings)._planner.readiness
-    kept: list[dict[str, object]] = [{}]
-    readiness.load, readiness.keep = (lambda: kept[-1]), kept.append
+    kept: dict[str, object] = {}
+    readiness.load = lambda: kept
     return readiness, kept
 
 
 def test_the_level_that_is_enough_is_found_at_once_and_stands(environment: PokemonEnvironment) -> None:
     readiness, kept = judged(environment, catch="none", shop="never", train_most_steps=100_000)
     plan = readiness.plan_for(CAIRN)
+    assert kept == {}
+    assert readiness.plan_for(CAIRN, keep=True) == plan
     assert plan is not None
     own = environment.state.party.members[0]
     foes = readiness.foes(CAIRN)
@@ -161,15 +165,19 @@ def test_the_level_that_is_enough_is_found_at_once_and_stands(environment: Pokem
     ]
     assert scores[0] < readiness.enough <= scores[1]
     assert readiness.plan_for(CAIRN) == plan
-    assert len(kept) == 2
-    assert Plan.from_json(json.loads(json.dumps(kept[-1]))) == plan
+    assert plans.kept(json.loads(json.dumps(kept)), CAIRN) == plan
 
 
 def test_where_no_ground_brings_a_level_the_fight_is_tried(environment: PokemonEnvironment) -> None:
     readiness, kept = judged(environment, catch="none", shop="never", train_most_steps=100)
     assert readiness.costs.training(environment.state.party.members[0], 6, None) is None
-    assert readiness.plan_for(CAIRN) is None
-    assert kept == [{}]
+    assert readiness.plan_for(CAIRN, keep=True) is None
+    # and that there is none is kept for a while
+    readiness._cheapest = lambda *_: pytest.fail("it looks again")  # type: ignore[method-assign]
+    assert readiness.plan_for(CAIRN, keep=True) is None
+    standing = plans.kept(kept, CAIRN)
+    assert standing is not None
+    assert (standing.kind, standing.until > environment.steps) == (NOTHING, True)
 
 
 def test_a_plan_that_did_not_work_in_time_gives_its_ground_up(environment: PokemonEnvironment) -> None:
@@ -177,10 +185,18 @@ def test_a_plan_that_did_not_work_in_time_gives_its_ground_up(environment: Pokem
     memory = chooser._costs.memory
     own = environment.state.party.members[0]
     old = Plan(TRAIN, CAIRN, party=1, until=-1, dvs=own.dvs, level=50, ground=TRAIL)
-    memory.training = old.to_json()
+    plans.keep(memory.training, old)
+    chooser._planner.readiness.plan_for(CAIRN, keep=True)
+    # nobody had begun with it: that is nothing against the ground
+    assert f"{TRAIL}/{GRASS}" not in memory.poor_grounds
+    plans.keep(memory.training, dataclasses.replace(old, begun=True))
     chooser._planner.readiness.plan_for(CAIRN)
+    assert memory.poor_grounds == {}
+    chooser._planner.readiness.plan_for(CAIRN, keep=True)
     assert f"{TRAIL}/{GRASS}" in memory.poor_grounds
-    assert memory.training != old.to_json()
+    new = plans.kept(memory.training, CAIRN)
+    assert new is not None
+    assert new.until > environment.steps
 
 
 def test_experience_goes_to_who_will_be_worth_most(environment: PokemonEnvironment) -> None:
@@ -318,7 +334,7 @@ def test_a_hunt_goes_where_one_lives_at_this_hour(environment: PokemonEnvironmen
         WildTable(WOOD, False, (25,) * 3, (nobody, nobody, there)),
     )
     grounds.time_of_day = lambda: time  # type: ignore[method-assign]
-    grounds.way = lambda map_id, *_: 40  # type: ignore[method-assign, assignment]
+    grounds.way = lambda map_id, *_: Reached(40, Place(map_id, 1, 1))  # type: ignore[method-assign]
     memory = PilotMemory()
     found = chooser._hunting.ground([QUILLET], environment.state, memory)
     assert isinstance(found, Ground)
