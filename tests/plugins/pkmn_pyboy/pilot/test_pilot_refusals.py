@@ -165,14 +165,9 @@ def test_a_move_that_only_missed_is_not_given_up() -> None:
     assert pages.in_vain(memory, settings, "move/1", [10, 20, 20])
 
 
-def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(make: MakeEnvironment) -> None:
+def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(environment: PokemonEnvironment) -> None:
     """A thing that heals, for whom nothing ails: the game says that it has no effect."""
-    environment = make(observation_type="state", max_steps_per_episode=4000)
     pilot = RulesPilot(environment)
-    environment.reset(seed=3)
-    pilot.reset(3)
-    while not environment.state.party.members or environment.state.phase is not Phase.FREE:
-        environment.advance(pilot.act().action)
     fill_bag(environment, 3)
     memory = pilot.memory
     environment.advance(Action.START)
@@ -207,14 +202,9 @@ def test_a_page_that_never_changes_is_left_by_anything_at_all() -> None:
     assert len(set(pressed)) > 3
 
 
-def test_a_purchase_that_the_clerk_refuses_is_given_up(make: MakeEnvironment) -> None:
+def test_a_purchase_that_the_clerk_refuses_is_given_up(environment: PokemonEnvironment) -> None:
     """As many of a thing as the bag can hold: the clerk says so, and shows the list again."""
-    environment = make(observation_type="state", max_steps_per_episode=4000)
     pilot = RulesPilot(environment)
-    environment.reset(seed=1)
-    pilot.reset(1)
-    while not environment.state.party.members or environment.state.phase is not Phase.FREE:
-        environment.advance(pilot.act().action)
     fill_bag(environment, MOST_OF_ONE)
     advice = Advice("look", skill="talk_to", arguments={"map": "Rest House", "x": 6, "y": 1})
     while "BUY" not in environment.screen_words():
