@@ -1,4 +1,4 @@
-"""Rooms that lock behind the player, and all that the story's flags change on the bundled maps, on the running image."""
+"""Rooms that lock behind the player, and all that story flags change on the bundled maps, on the running image."""
 
 from __future__ import annotations
 
