@@ -3,8 +3,8 @@
 Three kinds of gain are told apart, and what is shown a second time is none:
 
 * progress, new in the episode: experience, level, money, things, badges, species caught, milestones, story flags;
-* what lasts, new since the last progress: party and its order, hit points, move points, both sides of a battle, flags
-  and things taken together. A lever pulled on and off, or two members who take turns, comes back to what was seen;
+* what lasts, new since the last progress: a member, the party's order, a side of a battle (hit points, move points,
+  stages), all flags together. A lever pulled on and off, or two members who take turns, comes back to what was seen;
 * what shows, new since one of these: a tile of a map, words, a place of the cursor. A door walked in and out of shows
   the same tiles. Digits are no words: a clock on the screen would be new for ever.
 """
@@ -12,7 +12,7 @@ Three kinds of gain are told apart, and what is shown a second time is none:
 from __future__ import annotations
 
 import zlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.bag import Bag
@@ -83,37 +83,30 @@ class PressWatch:
         return f"step {environment.steps}: {place}, {names}, {environment.screen_words()!r}"
 
     def _gains(self) -> bool:
-        """Whether this moment shows anything new; what was new lately is so no more after something greater."""
+        """Whether this moment shows anything new; what was new lately is so once more after something greater."""
+        progress, lasting, shown = self._progress, self._lasting, self._shown
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
         things = (tuple(bag.items.items()), tuple(bag.balls.items()), bag.key_items, tuple(bag.machines.items()))
-        if self._progresses(things):
-            self._lasting.clear()
-            self._shown.clear()
-        elif self._is_new(self._what_lasts(things), self._lasting):
-            self._shown.clear()
-        else:
-            return self._is_new(self._what_shows(), self._shown)
-        self._lasting.add(self._what_lasts(things))
-        self._shown.add(self._what_shows())
-        return True
+        progresses = self._sets_a_flag() | _adds(progress, self._what_progresses(things))
+        if progresses:
+            lasting.clear()
+        changes = _adds(lasting, self._what_lasts(things))
+        if progresses or changes:
+            shown.clear()
+        return _adds(shown, [self._what_shows()])
 
-    @staticmethod
-    def _is_new(what: Hashable, seen: set[Hashable]) -> bool:
-        new = what not in seen
-        seen.add(what)
-        return new
-
-    def _progresses(self, things: Hashable) -> bool:
-        before = len(self._progress), self._was_set
-        self._progress.update(self._what_progresses(things))
+    def _sets_a_flag(self) -> bool:
+        """Whether a flag is set that was never set before in the episode."""
         field = self._environment.profile.memory.fields.get("wEventFlags")
         if field is not None:
             self._flags = self._environment.emulator.read(field.bank, field.address, field.size)
-            self._was_set |= int.from_bytes(self._flags, "little")
-        return (len(self._progress), self._was_set) != before
+        before = self._was_set
+        self._was_set |= int.from_bytes(self._flags, "little")
+        return self._was_set != before
+
+    # Each by itself, since two things that come and go are new together for much longer than one by one
 
     def _what_progresses(self, things: Hashable) -> Iterator[Hashable]:
-        """Each by itself: two things that come and go would be new together for much longer than one by one."""
         state = self._environment.state
         yield "things", things
         yield "money", state.money
@@ -121,11 +114,16 @@ class PressWatch:
         for member in state.party.members:
             yield "member", member.species, member.dvs, member.level, member.experience
 
-    def _what_lasts(self, things: Hashable) -> Hashable:
+    def _what_lasts(self, things: Hashable) -> Iterator[Hashable]:
         state = self._environment.state
-        battle = state.battle
-        sides = (battle.kind, _side(battle.own), _side(battle.opponent)) if battle is not None else None
-        return state.party.members, sides, state.money, self._flags, things
+        yield "things", things, state.money
+        yield "flags", self._flags
+        yield "order", tuple((member.species, member.dvs) for member in state.party.members)
+        for member in state.party.members:
+            yield "member", member
+        if state.battle is not None:
+            yield "own", _side(state.battle.own)
+            yield "opponent", _side(state.battle.opponent)
 
     def _what_shows(self) -> Hashable:
         state = self._environment.state
@@ -134,6 +132,13 @@ class PressWatch:
         cursor = (state.menu.windows, state.menu.rows, state.menu.cursor_row, state.menu.cursor_column)
         words = zlib.crc32(self._environment.reader.screen_tiles().translate(None, CURSORS + DIGITS))
         return state.phase, state.position, cursor, words
+
+
+def _adds(seen: set[Hashable], what: Iterable[Hashable]) -> bool:
+    """Whether any of it is new, which it is no more then."""
+    before = len(seen)
+    seen.update(what)
+    return len(seen) > before
 
 
 def _side(battler: Battler | None) -> Hashable:
