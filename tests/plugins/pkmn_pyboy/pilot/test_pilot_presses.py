@@ -26,7 +26,7 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 Place = Callable[[Saved], PokemonEnvironment]
 
 MOST_STEPS = 200
-MOST_IDLE_STEPS = 400
+MOST_IDLE_STEPS = 200
 """The same of whatever buttons: places, words and lists seen before, and nothing that lasts."""
 LONG_SEEDS, LONG_STEPS = 50, 20_000
 PARTNERS = 4

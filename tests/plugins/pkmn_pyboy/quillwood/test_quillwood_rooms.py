@@ -1,11 +1,13 @@
-"""Rooms that lock behind the player, and all that story flags change on the bundled maps, on the running image."""
+"""Rooms that lock behind the player, and all that the story's flags change on the bundled maps, on the running image."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
-from placed_game import PlacedGame, Play, Saved
+from placed_game import PlacedGame, Saved, saved_with_lessons
 
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
@@ -15,11 +17,33 @@ OAK_STAIRS, OAK_MAT, IRON_MAT = (4, 0), (4, 7), (4, 7)
 LEVEL, POINTS = 0x1F, 0x22
 BORDER = 3
 
+Play = Callable[[Saved], PlacedGame]
+
 
 @pytest.fixture(scope="module")
-def start(with_lessons: Saved) -> Saved:
+def start(quillwood: GameProfile) -> Saved:
     """A game with a rest house to wake up in."""
-    return with_lessons.with_fields(wLastSpawnMapGroup=5, wLastSpawnMapNumber=2)
+    return saved_with_lessons(quillwood).with_fields(wLastSpawnMapGroup=5, wLastSpawnMapNumber=2)
+
+
+@pytest.fixture(scope="module")
+def flags(quillwood: GameProfile) -> dict[str, int]:
+    """Numbers of the story flags by name."""
+    return tomllib.loads((quillwood.folder / "data" / "flags.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def play() -> Iterator[Play]:
+    """Goes on from a saved game."""
+    games: list[PlacedGame] = []
+
+    def go_on(saved: Saved) -> PlacedGame:
+        games.append(PlacedGame(saved))
+        return games[-1]
+
+    yield go_on
+    for game in games:
+        game.close()
 
 
 def stats(saved: Saved, level: int, points: int, strength: int) -> Saved:
