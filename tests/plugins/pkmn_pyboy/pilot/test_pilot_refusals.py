@@ -19,6 +19,7 @@ from pkmncli.api import Action, Advice
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
 SALVE, MOST_OF_ONE = 2, 99
+HOLDS_FAST = 0x80
 MOST_STEPS = 60
 """Within which a refused plan is given up and the battle's menu is back."""
 
@@ -222,3 +223,40 @@ def test_a_purchase_that_the_clerk_refuses_is_given_up(environment: PokemonEnvir
         assert environment.steps - first < MOST_STEPS
     assert 0 < tried <= 2 * pilot.settings.confirm_tries
     assert environment.state.money == money
+
+
+@pytest.mark.parametrize("turn", range(8))
+def test_a_page_without_a_cursor_is_left_and_not_opened_again(environment: PokemonEnvironment, turn: int) -> None:
+    """The player's card, opened by someone else, at whatever step of the menu: B closes it, and the menu below it."""
+    pilot = RulesPilot(environment)
+    environment.advance(Action.START)
+    while "▶CARD" not in environment.screen_words():
+        environment.advance(Action.DOWN)
+        assert environment.steps < 4000
+    environment.advance(Action.A)
+    assert environment.state.page_opens
+    pilot.memory.phase, pilot.memory.phase_steps = int(Phase.MENU), turn
+    for _ in range(pilot.settings.page_wait_steps + 4):
+        environment.advance(pilot.act().action)
+    assert environment.state.phase in (Phase.FREE, Phase.MOVING)
+
+
+def test_a_list_of_the_party_that_nobody_planned_is_left_after_a_refusal(make: MakeEnvironment) -> None:
+    """Opened by someone else while the foe holds fast: nobody can be called back."""
+    environment, pilot = in_battle(make, members=2, trainer=True)
+    status = environment.profile.memory["wEnemySubStatus1"]
+    environment.emulator.memory[status.bank, status.address + 4] |= HOLDS_FAST
+    while environment.state.menu.cursor_column != 2:
+        environment.advance(Action.RIGHT)
+    while environment.state.menu.cursor_row != 1:
+        environment.advance(Action.UP)
+    environment.advance(Action.A)
+    pilot.memory.battle_plan, pilot.memory.battle_failed = [], []
+    refused = 0
+    for _ in range(MOST_STEPS):
+        environment.advance(pilot.act().action)
+        refused += "is held" in environment.screen_words()
+        if environment.state.phase is Phase.BATTLE_MENU:
+            break
+    assert refused > 0
+    assert environment.state.phase is Phase.BATTLE_MENU
