@@ -139,7 +139,8 @@ class Fighter:
         battle = state.battle
         fallen = battle is not None and battle.own is not None and battle.own.hp == 0
         planned = plan if plan is not None and plan.kind in (ITEM, SWITCH) and not fallen else None
-        if planned is None and not fallen and memory.battle_failed and memory.page_steps // _BACK_TURN % 2 == 0:
+        refused = bool(memory.battle_failed or memory.refusals)
+        if planned is None and not fallen and refused and memory.page_steps // _BACK_TURN % 2 == 0:
             return Decision(Action.B, "leave the party", SURE)
         if planned is None:
             order = self._successors(state)

@@ -86,10 +86,13 @@ def answer(
 
 def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
     """A menu or a full-screen page: B leaves. A keyboard for names is ended by START, then A."""
-    turn = memory.phase_steps
     if is_naming(environment, state):
-        return Decision((Action.START, Action.A)[turn % 2], "end the naming", SURE)
-    action = Action.A if turn % _LEAVE_TURN == _LEAVE_TURN - 1 else Action.B
+        return Decision((Action.START, Action.A)[memory.phase_steps % 2], "end the naming", SURE)
+    # A is for a menu that B does not leave, not for the one below it, where it would open the page again.
+    menu = [int(number) for number in state.menu]
+    tries = memory.leaving[0] + 1 if memory.leaving[1:] == menu and memory.phase_steps else 0
+    memory.leaving = [tries, *menu]
+    action = Action.A if tries % _LEAVE_TURN == _LEAVE_TURN - 1 else Action.B
     return Decision(action, "leave the menu", SURE if action is Action.B else LIKELY)
 
 

@@ -136,6 +136,8 @@ class PilotMemory:
     page_mark: int = 0
     """Checksum of what menus, pages and battles can change, and the steps for which it has stayed as it is."""
     page_still: int = 0
+    leaving: list[int] = field(default_factory=list)
+    """How often it was tried to leave a menu, and the menu's numbers."""
     confirmed: dict[str, list[int]] = field(default_factory=dict)
     """What was confirmed on pages: how often, and how things stood each time, by what it was for."""
     plan_mark: list[int] = field(default_factory=list)

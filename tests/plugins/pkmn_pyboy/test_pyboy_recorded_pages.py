@@ -23,7 +23,9 @@ from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.api import Action
 
-STEP_FRAMES = 24
+STEP_FRAMES, SAMPLE_FRAMES = 24, 8
+FEWEST_WAITS = 3
+"""Steps at least that end, in the bag's recording, while a page is drawn."""
 DIRECTIONS = {Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT}
 WITHOUT_CURSOR = (144, 152, 160, 168, 1424, 1440)
 LISTS = (64, 176, 208, 224, 248, 544, 1072, 1464, 1512)
@@ -92,16 +94,24 @@ def test_waiting_for_a_page_has_an_end(crystal: GameProfile) -> None:
     assert waited == settings.page_wait_steps
 
 
-def test_whatever_moment_a_step_ends_at_the_bag_is_never_left_while_it_is_drawn(crystal: GameProfile) -> None:
+@pytest.mark.parametrize("first", range(0, STEP_FRAMES, SAMPLE_FRAMES))
+def test_whatever_moment_a_step_ends_at_the_bag_is_never_left_while_it_is_drawn(
+    crystal: GameProfile, first: int
+) -> None:
     """With each of the three moments at which steps of 24 frames can end."""
-    for first in (0, 8, 16):
-        memory, settings = PilotMemory(), PilotSettings()
-        for frame, state, _ in states(crystal, "bag"):
-            if frame % STEP_FRAMES != first:
-                continue
-            pages.note(state, memory)
-            if state.page_opens:
-                assert pages.wait(memory, settings) is not None, frame
+    memory, settings, opened, shown = PilotMemory(), PilotSettings(), 0, 0
+    for frame, state, _ in states(crystal, "bag"):
+        if frame % STEP_FRAMES != first:
+            continue
+        pages.note(state, memory)
+        if state.page_opens:
+            opened += 1
+            assert pages.wait(memory, settings) is not None, frame
+        elif state.phase is Phase.MENU and opened:
+            shown += 1
+            assert pages.wait(memory, settings) is None, frame
+    assert opened >= FEWEST_WAITS
+    assert shown > 0, "the page that was waited for opened"
 
 
 def test_the_page_between_continue_and_the_map_takes_a(crystal: GameProfile) -> None:

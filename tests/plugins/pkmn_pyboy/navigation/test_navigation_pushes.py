@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
 
 import pytest
 
@@ -15,6 +18,11 @@ from pkmn_pyboy.profile import GameProfile
 TILES = {".": 0x00, "#": 0x07, "~": 0x29, "v": 0xA3, "i": 0x23, "o": 0x60}
 DOWN, UP, LEFT, RIGHT = range(4)
 Place = tuple[int, int]
+OneMeant = tuple[Place, frozenset[Place], Place]
+"""The boulder that is meant, the others, the player."""
+NoneMeant = tuple[frozenset[Place], Place]
+"""Boulders and the player."""
+State = TypeVar("State", bound=Hashable)
 
 
 def draw(*rows: str) -> MapGrid:
@@ -154,112 +162,126 @@ def is_cleared(planner: PushPlanner, grid: MapGrid, place: int, stones: set[int]
     return planner.walk(place, stones).reaches(goal)
 
 
-def exhaustive(
-    grid: MapGrid, rules: TileRules, start: Place, boulders: frozenset[Place], meant: Place, to: Place, fixed: bool
+# Held against a search that tries everything ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A small map drawn at random, with floor, walls and holes only; ``free`` is its floor in any order."""
+
+    grid: MapGrid
+    floor: set[Place]
+    warps: set[Place]
+    free: list[Place]
+
+    def cells(self, places: Iterable[Place]) -> set[int]:
+        return {self.grid.cell(*place) for place in places}
+
+    @classmethod
+    def of(
+        cls, draws: random.Random, rules: TileRules, *, most_rows: int, weights: tuple[int, ...], least: int
+    ) -> Drawn:
+        """A map with so much floor at least; the next one that is drawn where there is less."""
+        while True:
+            width, height = draws.randint(3, 5), draws.randint(3, most_rows)
+            grid = draw(*("".join(draws.choices(".#o", weights, k=width)) for _ in range(height)))
+            tiles = [(x, y) for x in range(width) for y in range(height)]
+            floor = {tile for tile in tiles if rules.kind[grid.tiles[grid.cell(*tile)]] == LAND}
+            warps = {grid.tile_of(cell) for cell in holes(grid)}
+            free = [grid.tile_of(cell) for cell, tile in enumerate(grid.tiles) if tile == TILES["."]]
+            draws.shuffle(free)
+            if len(free) >= least:
+                return cls(grid, floor, warps, free)
+
+
+def fewest_pushes(
+    first: State, is_end: Callable[[State], bool], ways: Callable[[State], Iterable[tuple[State, bool]]]
 ) -> int | None:
-    """The fewest pushes, by trying every step in every arrangement, where there are floor, walls and holes only."""
-    floor = {
-        (x, y) for x in range(grid.width) for y in range(grid.height) if rules.kind[grid.tiles[grid.cell(x, y)]] == LAND
-    }
-    warps = {grid.tile_of(cell) for cell in holes(grid)}
-    first = (meant, boulders - {meant}, start)
+    """The fewest pushes, by trying every step in every arrangement; a way tells what comes after, and if it pushes."""
     spent, queue = {first: 0}, deque([first])
     while queue:
         state = queue.popleft()
-        stone, others, (x, y) = state
-        if stone == to:
+        if is_end(state):
             return spent[state]
-        for dx, dy in STEPS:
-            ahead, behind = (x + dx, y + dy), (x + 2 * dx, y + 2 * dy)
-            pushes = ahead == stone or ahead in others
-            if not pushes:
-                after = (stone, others, ahead)
-                if ahead not in floor or ahead in warps:
-                    continue
-            elif behind not in floor or behind == stone or behind in others:
-                continue
-            elif ahead == stone and (behind == to or behind not in warps):
-                after = (behind, others, (x, y))
-            elif ahead in others and behind not in warps and not fixed:
-                after = (stone, others - {ahead} | {behind}, (x, y))
-            else:
-                continue
+        for after, pushes in ways(state):
             cost = spent[state] + pushes
             if cost < spent.get(after, 1 << 30):
                 spent[after] = cost
                 queue.append(after) if pushes else queue.appendleft(after)
     return None
+
+
+def around(place: Place) -> Iterator[tuple[Place, Place]]:
+    """Tiles beside a place, and those behind them."""
+    for dx, dy in STEPS:
+        yield (place[0] + dx, place[1] + dy), (place[0] + 2 * dx, place[1] + 2 * dy)
+
+
+def fewest_to_place(
+    drawn: Drawn, start: Place, boulders: frozenset[Place], meant: Place, to: Place, *, fixed: bool
+) -> int | None:
+    """Pushes until one boulder is where it should be. Others stay where they are if ``fixed``."""
+    floor, warps = drawn.floor, drawn.warps
+
+    def ways(state: OneMeant) -> Iterator[tuple[OneMeant, bool]]:
+        stone, others, place = state
+        for ahead, behind in around(place):
+            if ahead != stone and ahead not in others:
+                if ahead in floor - warps:
+                    yield (stone, others, ahead), False
+            elif behind in floor - others - {stone}:
+                if ahead == stone and (behind == to or behind not in warps):
+                    yield (behind, others, place), True
+                elif ahead in others and behind not in warps and not fixed:
+                    yield (stone, others - {ahead} | {behind}, place), True
+
+    return fewest_pushes((meant, boulders - {meant}, start), lambda state: state[0] == to, ways)
+
+
+def fewest_to_reach(drawn: Drawn, start: Place, boulders: frozenset[Place], goal: Place) -> int | None:
+    """Pushes on the way to a tile. Who is in a hole walks no further."""
+    floor, warps = drawn.floor, drawn.warps
+
+    def ways(state: NoneMeant) -> Iterator[tuple[NoneMeant, bool]]:
+        stones, place = state
+        if place in warps:
+            return
+        for ahead, behind in around(place):
+            if ahead in stones and behind in floor - stones - warps:
+                yield (stones - {ahead} | {behind}, place), True
+            elif ahead not in stones and ahead in floor:
+                yield (stones, ahead), False
+
+    return fewest_pushes((boulders, start), lambda state: state[1] == goal, ways)
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_pushes_as_few_as_trying_everything_finds(seed: int, rules: TileRules) -> None:
     draws = random.Random(seed)
-    width, height = draws.randint(3, 5), draws.randint(3, 4)
-    grid = draw(*("".join(draws.choices(".#o", (8, 2, 1), k=width)) for _ in range(height)))
-    free = [grid.tile_of(cell) for cell, tile in enumerate(grid.tiles) if tile == TILES["."]]
-    draws.shuffle(free)
-    if len(free) < 5:
-        return
-    start, meant, *rest = free
+    drawn = Drawn.of(draws, rules, most_rows=4, weights=(8, 2, 1), least=5)
+    grid, cell = drawn.grid, drawn.grid.cell
+    start, meant, *rest = drawn.free
     boulders = frozenset([meant, *rest[: draws.randint(0, 2)]])
-    to = draws.choice([grid.tile_of(cell) for cell in holes(grid)] + rest[2:])
-    cell = grid.cell
+    to = draws.choice(sorted(drawn.warps) + rest[2:])
     planner = PushPlanner(Moves(grid, rules), warps=holes(grid), most_states=10**6)
-    plan = planner.plan(cell(*start), [cell(*one) for one in boulders], cell(*to), which=cell(*meant))
-    fewest = exhaustive(grid, rules, start, boulders, meant, to, fixed=True)
+    stones = drawn.cells(boulders)
+    plan = planner.plan(cell(*start), list(stones), cell(*to), which=cell(*meant))
+    fewest = fewest_to_place(drawn, start, boulders, meant, to, fixed=True)
     if fewest is None:
-        fewest = exhaustive(grid, rules, start, boulders, meant, to, fixed=False)
+        fewest = fewest_to_place(drawn, start, boulders, meant, to, fixed=False)
     assert (None if plan is None else len(plan)) == fewest
-    stones = {cell(*one) for one in boulders}
     assert plan is None or cell(*to) in pushed(planner, grid, cell(*start), stones, plan)
-
-
-def fewest_to_reach(
-    grid: MapGrid, rules: TileRules, start: Place, boulders: frozenset[Place], goal: Place
-) -> int | None:
-    """The fewest pushes on the way to a tile, by trying every step in every arrangement."""
-    floor = {
-        (x, y) for x in range(grid.width) for y in range(grid.height) if rules.kind[grid.tiles[grid.cell(x, y)]] == LAND
-    }
-    warps = {grid.tile_of(cell) for cell in holes(grid)}
-    first = (boulders, start)
-    spent, queue = {first: 0}, deque([first])
-    while queue:
-        state = queue.popleft()
-        stones, (x, y) = state
-        if (x, y) == goal:
-            return spent[state]
-        if (x, y) in warps:
-            continue
-        for dx, dy in STEPS:
-            ahead, behind = (x + dx, y + dy), (x + 2 * dx, y + 2 * dy)
-            pushes = ahead in stones
-            if pushes and behind in floor - stones - warps:
-                after = (stones - {ahead} | {behind}, (x, y))
-            elif not pushes and ahead in floor:
-                after = (stones, ahead)
-            else:
-                continue
-            cost = spent[state] + pushes
-            if cost < spent.get(after, 1 << 30):
-                spent[after] = cost
-                queue.append(after) if pushes else queue.appendleft(after)
-    return None
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_way_is_cleared_by_as_few_pushes_as_trying_everything_finds(seed: int, rules: TileRules) -> None:
     draws = random.Random(seed)
-    width, height = draws.randint(3, 5), draws.randint(3, 5)
-    grid = draw(*("".join(draws.choices(".#o", (9, 3, 1), k=width)) for _ in range(height)))
-    free = [grid.tile_of(cell) for cell, tile in enumerate(grid.tiles) if tile == TILES["."]]
-    draws.shuffle(free)
-    if len(free) < 6:
-        return
-    start, goal, *rest = free
+    drawn = Drawn.of(draws, rules, most_rows=5, weights=(9, 3, 1), least=6)
+    grid, cell = drawn.grid, drawn.grid.cell
+    start, goal, *rest = drawn.free
     boulders = frozenset(rest[: draws.randint(1, 4)])
     planner = PushPlanner(Moves(grid, rules), warps=holes(grid), most_states=10**6)
-    stones = {grid.cell(*one) for one in boulders}
-    plan = planner.clear(grid.cell(*start), stones, [grid.cell(*goal)])
-    assert (None if plan is None else len(plan)) == fewest_to_reach(grid, rules, start, boulders, goal)
-    assert plan is None or is_cleared(planner, grid, grid.cell(*start), stones, plan, grid.cell(*goal))
+    stones = drawn.cells(boulders)
+    plan = planner.clear(cell(*start), stones, [cell(*goal)])
+    assert (None if plan is None else len(plan)) == fewest_to_reach(drawn, start, boulders, goal)
+    assert plan is None or is_cleared(planner, grid, cell(*start), stones, plan, cell(*goal))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from placed_game import MEMBER_BYTES, PlacedGame, Saved, saved_with_partner
 from press_watch import PressWatch
 from pyboy_fakes import FakeMemory, random_actions
 from radio_device import RadioEnvironment, city_image
@@ -14,22 +16,39 @@ from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.mask_rules import allowed_actions
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, Facing, Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
+Place = Callable[[Saved], PokemonEnvironment]
 
 MOST_STEPS = 200
-MOST_IDLE_STEPS = 400
+MOST_IDLE_STEPS = 200
 """The same of whatever buttons: places, words and lists seen before, and nothing that lasts."""
 LONG_SEEDS, LONG_STEPS = 50, 20_000
+PARTNERS = 4
+"""Settings of the first partner: as the story has it, and each of three."""
+LAST_GOAL = "league_won"
+HOME, BELOW_THE_DOOR = (1, 1), (4, 5)
+CELLAR, LEVER = (2, 7), (9, 9)
+TRAIL, GRASS_OF_TRAIL = (2, 1), (30, 8)
+RILLET, KINDLYNX = 3, 2
+UNUSED_FLAGS = 200
+"""A byte of the story's flags that no story uses."""
+MOST_HP, FOE_HP = 0x24, 0x10
+BATTLERS = {
+    "wBattleMonHP": (0, 2), "wEnemyMon": (FOE_HP, 2), "wBattleMonPP": (0, 4), "wPartyMon1": (0, 0x24),
+}  # fmt: skip
+"""Where hit points and points of moves stand in battle: offset and bytes."""
 PAGES = BATTLE_PHASES | {Phase.MENU, Phase.CHOICE}
 
 
-def play(environment: PokemonEnvironment, pilot: RulesPilot, watch: PressWatch, steps: int, seed: int) -> None:
-    """Steps of the pilot; another episode begins where one ends."""
+def play(environment: PokemonEnvironment, pilot: RulesPilot, watch: PressWatch, steps: int, seed: int) -> int:
+    """Steps of the pilot; another episode begins where one ends. Returns how many ended with the goal."""
+    goals = 0
     for step in range(steps):
         _, terminated, truncated = environment.advance(pilot.act().action)
         watch.note(environment.pressed)
@@ -37,17 +56,19 @@ def play(environment: PokemonEnvironment, pilot: RulesPilot, watch: PressWatch, 
             environment.reset(seed=seed * LONG_STEPS + step)
             pilot.reset(seed * LONG_STEPS + step)
             watch.reset()
+            goals += terminated
+    return goals
 
 
 def check(watch: PressWatch) -> None:
     assert watch.longest <= MOST_STEPS, watch.where
-    assert watch.idlest <= MOST_IDLE_STEPS, watch.where
+    assert watch.idlest <= MOST_IDLE_STEPS, watch.idle_where
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(PARTNERS))
 def test_few_buttons_are_never_pressed_for_nothing(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
-    pilot, watch = RulesPilot(environment), PressWatch(environment)
+    pilot, watch = RulesPilot(environment, PilotSettings(partner=seed)), PressWatch(environment)
     environment.reset(seed=seed)
     pilot.reset(seed)
     play(environment, pilot, watch, 2500, seed)
@@ -57,12 +78,14 @@ def test_few_buttons_are_never_pressed_for_nothing(make: MakeEnvironment, seed: 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(LONG_SEEDS))
 def test_few_buttons_are_never_pressed_for_nothing_in_a_million_steps(make: MakeEnvironment, seed: int) -> None:
-    environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
-    pilot, watch = RulesPilot(environment), PressWatch(environment)
+    """To the very last goal, which is optional: behind the credits, and with every first partner."""
+    environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS, goal=LAST_GOAL)
+    pilot, watch = RulesPilot(environment, PilotSettings(partner=seed % PARTNERS)), PressWatch(environment)
     environment.reset(seed=seed)
     pilot.reset(seed)
-    play(environment, pilot, watch, LONG_STEPS, seed)
+    goals = play(environment, pilot, watch, LONG_STEPS, seed)
     check(watch)
+    assert goals > 0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -96,6 +119,12 @@ def test_nor_from_states_into_which_someone_else_has_played(make: MakeEnvironmen
 # Pages that never change, as the game shows them -----------------------------------------------------------------
 
 
+PAGES_RECORDED = {
+    "bag": 14, "continue_page": 1, "grass": 1, "gym": 3, "route_30_north": 3, "route_30_south": 4, "wild_battle": 3,
+}  # fmt: skip
+"""How many kinds of page with a choice of buttons each recording shows; the others show none."""
+
+
 class Still(FakeMemory):
     """A moment of a recording that no press changes."""
 
@@ -122,10 +151,11 @@ def moments(profile: GameProfile, rom: bytes, name: str) -> Iterator[tuple[int, 
             yield frame, still
 
 
-@pytest.mark.parametrize("name", RECORDINGS)
-def test_nor_on_any_recorded_page_that_no_press_changes(crystal: GameProfile, name: str) -> None:
+@pytest.mark.parametrize(("name", "kinds"), PAGES_RECORDED.items())
+def test_nor_on_any_recorded_page_that_no_press_changes(crystal: GameProfile, name: str, kinds: int) -> None:
     """Whatever the game refuses: after a while something else is tried."""
     rom, profile = city_image(crystal)
+    tried = 0
     for frame, still in moments(profile, rom, name):
         environment = RadioEnvironment(profile, still, "snorlax")  # type: ignore[arg-type]
         pilot, watch = RulesPilot(environment), PressWatch(environment)
@@ -133,14 +163,43 @@ def test_nor_on_any_recorded_page_that_no_press_changes(crystal: GameProfile, na
             environment.advance(pilot.act().action)
             watch.note(environment.pressed)
         assert watch.longest <= MOST_STEPS, (frame, watch.where)
+        tried += 1
+    assert tried == kinds
+
+
+def test_all_recordings_with_such_pages_are_tried(crystal: GameProfile) -> None:
+    rom, profile = city_image(crystal)
+    found = {name: sum(1 for _ in moments(profile, rom, name)) for name in RECORDINGS}
+    assert {name: kinds for name, kinds in found.items() if kinds} == PAGES_RECORDED
 
 
 # What the watch itself tells -------------------------------------------------------------------------------------
 
 
-def watched(make: MakeEnvironment, presses: Callable[[int], Action], steps: int = 400) -> PressWatch:
-    environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
-    environment.reset(seed=1)
+@pytest.fixture(scope="module")
+def saved(quillwood: GameProfile) -> Saved:
+    return saved_with_partner(quillwood)
+
+
+@pytest.fixture
+def placed(make: MakeEnvironment) -> Place:
+    """An environment that goes on from a saved game."""
+
+    def place(saved: Saved) -> PokemonEnvironment:
+        game = PlacedGame(saved)
+        state = game.emulator.save_state()
+        game.close()
+        environment = make(
+            observation_type="state", max_steps_per_episode=LONG_STEPS, seed_noops=(0, 0), seed_presses=0
+        )
+        environment.reset(seed=1, options={"start_state": state})
+        assert environment.state.phase is Phase.FREE
+        return environment
+
+    return place
+
+
+def watched(environment: PokemonEnvironment, presses: Callable[[int], int], steps: int) -> PressWatch:
     watch = PressWatch(environment)
     for step in range(steps):
         environment.advance(presses(step))
@@ -148,15 +207,140 @@ def watched(make: MakeEnvironment, presses: Callable[[int], Action], steps: int 
     return watch
 
 
+def to_a_battle(make: MakeEnvironment) -> tuple[PokemonEnvironment, RulesPilot]:
+    """The first battle's menu."""
+    environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
+    pilot = RulesPilot(environment)
+    environment.reset(seed=3)
+    pilot.reset(3)
+    while environment.state.phase is not Phase.BATTLE_MENU:
+        environment.advance(pilot.act().action)
+        assert environment.steps < 3000
+    return environment, pilot
+
+
+def write(environment: PokemonEnvironment, name: str, data: bytes, offset: int = 0) -> None:
+    field = environment.profile.memory[name]
+    for place, byte in enumerate(data):
+        environment.emulator.memory[field.bank, field.address + offset + place] = byte
+
+
+def read(environment: PokemonEnvironment, name: str, size: int, offset: int = 0) -> bytes:
+    field = environment.profile.memory[name]
+    return environment.emulator.read(field.bank, field.address + offset, size)
+
+
 @pytest.mark.parametrize("buttons", [(Action.LEFT, Action.RIGHT), (Action.UP, Action.A, Action.DOWN), (Action.NONE,)])
-def test_the_watch_tells_a_loop(make: MakeEnvironment, buttons: tuple[Action, ...]) -> None:
-    watch = watched(make, lambda step: buttons[step // 3 % len(buttons)])
+def test_the_watch_tells_a_loop(environment: PokemonEnvironment, buttons: tuple[Action, ...]) -> None:
+    watch = watched(environment, lambda step: buttons[step // 3 % len(buttons)], 400)
     assert watch.longest > MOST_STEPS
     assert watch.where.startswith("step ")
 
 
-def test_the_watch_tells_a_long_round_of_many_buttons(make: MakeEnvironment) -> None:
+def test_the_watch_tells_a_long_round_of_many_buttons(environment: PokemonEnvironment) -> None:
     buttons = (Action.LEFT, Action.UP, Action.RIGHT, Action.DOWN)
-    watch = watched(make, lambda step: buttons[step // 2 % 4], 600)
+    watch = watched(environment, lambda step: buttons[step // 2 % 4], 600)
     assert watch.longest < MOST_STEPS
     assert watch.idlest > MOST_IDLE_STEPS
+
+
+def test_the_watch_tells_a_door_that_is_walked_in_and_out_of(placed: Place, saved: Saved) -> None:
+    environment, maps = placed(saved.at(HOME, *BELOW_THE_DOOR, Facing.UP)), list[int]()
+
+    def in_and_out(step: int) -> Action:
+        maps.append(environment.state.map_id)
+        return Action.UP if (environment.state.map_group, environment.state.map_number) == HOME else Action.DOWN
+
+    watch = watched(environment, in_and_out, 1000)
+    assert sum(one != other for one, other in pairwise(maps)) > 50
+    assert watch.longest > MOST_STEPS
+
+
+def test_the_watch_tells_a_lever_that_is_pulled_for_ever(placed: Place, saved: Saved) -> None:
+    """Its flag too comes and goes."""
+    environment, levers = placed(saved.at(CELLAR, *LEVER, Facing.DOWN)), list[bytes]()
+
+    def pull(step: int) -> Action:
+        levers.append(read(environment, "wUndergroundSwitchPositions", 1))
+        write(environment, "wEventFlags", levers[-1], UNUSED_FLAGS)
+        return Action.A
+
+    watch = watched(environment, pull, 2000)
+    assert sum(one != other for one, other in pairwise(levers)) > 50
+    assert watch.longest > MOST_STEPS
+
+
+def test_the_watch_tells_two_members_who_take_turns(placed: Place, saved: Saved) -> None:
+    environment = placed(saved.party((RILLET, [1]), (KINDLYNX, [1])).at(HOME, *BELOW_THE_DOOR))
+
+    def turns(step: int) -> Action:
+        records = read(environment, "wPartyMon1", 2 * MEMBER_BYTES)
+        write(environment, "wPartyMon1", records[MEMBER_BYTES:] + records[:MEMBER_BYTES])
+        write(environment, "wPartySpecies", read(environment, "wPartySpecies", 2)[::-1])
+        return (Action.LEFT, Action.RIGHT)[step // 4 % 2]
+
+    watch = watched(environment, turns, 400)
+    assert len({environment.state.party.members, environment.state.party.members[::-1]}) == 2
+    assert watch.longest > MOST_STEPS
+
+
+def test_the_watch_tells_turns_of_a_battle_that_change_nothing(make: MakeEnvironment) -> None:
+    environment, _ = to_a_battle(make)
+    full = {name: read(environment, name, size, offset) for name, (offset, size) in BATTLERS.items()}
+
+    def hold(step: int) -> int:
+        for name, data in full.items():
+            write(environment, name, data, BATTLERS[name][0])
+        return int(Action.A if environment.state.phase in BATTLE_PHASES else Action.NONE)
+
+    watch = watched(environment, hold, 3000)
+    assert environment.state.battle is not None
+    assert watch.longest > MOST_STEPS
+
+
+def test_a_long_battle_is_no_loop(make: MakeEnvironment) -> None:
+    """Nobody falls, and the points of moves alone go down from turn to turn."""
+    environment, pilot = to_a_battle(make)
+
+    def hold(step: int) -> int:
+        for name, offset in (("wBattleMonHP", 0), ("wEnemyMon", FOE_HP)):
+            write(environment, name, bytes([0, 15]), offset)
+        return pilot.act().action
+
+    watch = watched(environment, hold, 600)
+    assert environment.state.battle is not None
+    assert watch.longest < 20
+
+
+def test_training_in_grass_is_no_loop(placed: Place, saved: Saved) -> None:
+    """Left and right for hundreds of steps, with battles between."""
+    environment = placed(saved.at(TRAIL, *GRASS_OF_TRAIL))
+    pilot = RulesPilot(environment)
+    experience = environment.state.party.members[0].experience
+
+    def train(step: int) -> int:
+        if environment.state.phase is not Phase.FREE:
+            return pilot.act().action
+        write(environment, "wPartyMon1", read(environment, "wPartyMon1", 2, MOST_HP), MOST_HP - 2)
+        return int((Action.LEFT, Action.RIGHT)[step // 2 % 2])
+
+    watch = watched(environment, train, 1500)
+    assert environment.state.map_id == TRAIL[0] * 256 + TRAIL[1], "nobody lost"
+    assert environment.state.party.members[0].experience > experience
+    check(watch)
+
+
+def test_a_walk_there_and_back_with_something_done_there_is_no_loop(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
+    environment.reset(seed=4)
+    pilot = RulesPilot(environment)
+    pilot.reset(4)
+    places = list[tuple[int, int, int]]()
+
+    def go(step: int) -> int:
+        places.append(environment.state.position)
+        return pilot.act().action
+
+    watch = watched(environment, go, 1200)
+    assert len(places) > 2 * len(set(places)) > 200, "it comes where it was before"
+    assert watch.longest < 30

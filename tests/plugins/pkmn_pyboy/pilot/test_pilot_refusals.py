@@ -19,6 +19,7 @@ from pkmncli.api import Action, Advice
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
 SALVE, MOST_OF_ONE = 2, 99
+HOLDS_FAST = 0x80
 MOST_STEPS = 60
 """Within which a refused plan is given up and the battle's menu is back."""
 
@@ -165,14 +166,9 @@ def test_a_move_that_only_missed_is_not_given_up() -> None:
     assert pages.in_vain(memory, settings, "move/1", [10, 20, 20])
 
 
-def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(make: MakeEnvironment) -> None:
+def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(environment: PokemonEnvironment) -> None:
     """A thing that heals, for whom nothing ails: the game says that it has no effect."""
-    environment = make(observation_type="state", max_steps_per_episode=4000)
     pilot = RulesPilot(environment)
-    environment.reset(seed=3)
-    pilot.reset(3)
-    while not environment.state.party.members or environment.state.phase is not Phase.FREE:
-        environment.advance(pilot.act().action)
     fill_bag(environment, 3)
     memory = pilot.memory
     environment.advance(Action.START)
@@ -207,14 +203,9 @@ def test_a_page_that_never_changes_is_left_by_anything_at_all() -> None:
     assert len(set(pressed)) > 3
 
 
-def test_a_purchase_that_the_clerk_refuses_is_given_up(make: MakeEnvironment) -> None:
+def test_a_purchase_that_the_clerk_refuses_is_given_up(environment: PokemonEnvironment) -> None:
     """As many of a thing as the bag can hold: the clerk says so, and shows the list again."""
-    environment = make(observation_type="state", max_steps_per_episode=4000)
     pilot = RulesPilot(environment)
-    environment.reset(seed=1)
-    pilot.reset(1)
-    while not environment.state.party.members or environment.state.phase is not Phase.FREE:
-        environment.advance(pilot.act().action)
     fill_bag(environment, MOST_OF_ONE)
     advice = Advice("look", skill="talk_to", arguments={"map": "Rest House", "x": 6, "y": 1})
     while "BUY" not in environment.screen_words():
@@ -232,3 +223,40 @@ def test_a_purchase_that_the_clerk_refuses_is_given_up(make: MakeEnvironment) ->
         assert environment.steps - first < MOST_STEPS
     assert 0 < tried <= 2 * pilot.settings.confirm_tries
     assert environment.state.money == money
+
+
+@pytest.mark.parametrize("turn", range(8))
+def test_a_page_without_a_cursor_is_left_and_not_opened_again(environment: PokemonEnvironment, turn: int) -> None:
+    """The player's card, opened by someone else, at whatever step of the menu: B closes it, and the menu below it."""
+    pilot = RulesPilot(environment)
+    environment.advance(Action.START)
+    while "▶CARD" not in environment.screen_words():
+        environment.advance(Action.DOWN)
+        assert environment.steps < 4000
+    environment.advance(Action.A)
+    assert environment.state.page_opens
+    pilot.memory.phase, pilot.memory.phase_steps = int(Phase.MENU), turn
+    for _ in range(pilot.settings.page_wait_steps + 4):
+        environment.advance(pilot.act().action)
+    assert environment.state.phase in (Phase.FREE, Phase.MOVING)
+
+
+def test_a_list_of_the_party_that_nobody_planned_is_left_after_a_refusal(make: MakeEnvironment) -> None:
+    """Opened by someone else while the foe holds fast: nobody can be called back."""
+    environment, pilot = in_battle(make, members=2, trainer=True)
+    status = environment.profile.memory["wEnemySubStatus1"]
+    environment.emulator.memory[status.bank, status.address + 4] |= HOLDS_FAST
+    while environment.state.menu.cursor_column != 2:
+        environment.advance(Action.RIGHT)
+    while environment.state.menu.cursor_row != 1:
+        environment.advance(Action.UP)
+    environment.advance(Action.A)
+    pilot.memory.battle_plan, pilot.memory.battle_failed = [], []
+    refused = 0
+    for _ in range(MOST_STEPS):
+        environment.advance(pilot.act().action)
+        refused += "is held" in environment.screen_words()
+        if environment.state.phase is Phase.BATTLE_MENU:
+            break
+    assert refused > 0
+    assert environment.state.phase is Phase.BATTLE_MENU

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from leg_player import begin, play_until
@@ -77,21 +77,29 @@ class Saved:
         both = {flag >> 3: sum(1 << (one & 7) for one in set(flags) if one >> 3 == flag >> 3) for flag in flags}
         return self.changed({at + byte: bytes([self.ram[first + at + byte] | bits]) for byte, bits in both.items()})
 
+    def with_lessons(self) -> Saved:
+        """A copy with all badges and lessons."""
+        at = self.address("wTMsHMs")
+        return self.changed({at + place: b"\1" for place in LESSONS}).with_fields(wJohtoBadges=ALL_BADGES)
+
     def address(self, name: str) -> int:
         return self.profile.memory[name].address
 
 
-def saved_with_lessons(profile: GameProfile) -> Saved:
-    """A game saved right after the choice of RILLET, with all badges and lessons, none of them taught."""
+def saved_with_partner(profile: GameProfile) -> Saved:
+    """Return a game saved right after the choice of RILLET."""
     player = begin(lambda **settings: PokemonEnvironment(EnvironmentSettings(**settings)))
     play_until(player, "starter")
     environment = player.environment
     player.tap("b . b . b . b . b . start . down down down down a . . . a . . . . a . b . .")
     ram = bytes(environment.emulator.memory[1, address] for address in CART_RAM)
-    saved = Saved(environment.rom, profile, ram)
     environment.close()
-    at = saved.address("wTMsHMs")
-    return saved.changed({at + place: b"\1" for place in LESSONS}).with_fields(wJohtoBadges=ALL_BADGES)
+    return Saved(environment.rom, profile, ram)
+
+
+def saved_with_lessons(profile: GameProfile) -> Saved:
+    """Return a game saved right after the choice of RILLET, with all badges and lessons, none of them taught."""
+    return saved_with_partner(profile).with_lessons()
 
 
 class PlacedGame:
@@ -154,3 +162,7 @@ class PlacedGame:
         self.press("start . down down down down a . . . a . . . . a . b . .")
         ram = bytes(self.emulator.memory[1, address] for address in CART_RAM)
         return Saved(self.rom, self.profile, ram)
+
+
+Play = Callable[[Saved], PlacedGame]
+"""Goes on from a saved game."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from placed_game import PlacedGame, Saved, saved_with_lessons
+from placed_game import PlacedGame, Play, Saved
 
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
@@ -21,27 +21,11 @@ TO_LEARNERS = "a . . a . . . a . . . a . . . . "
 THICKET, WATER, GRASS = 0x12, 0x29, 0x00
 BOULDER = 2  # number of the person
 
-Play = Callable[[Saved], PlacedGame]
-
 
 @pytest.fixture(scope="module")
-def start(quillwood: GameProfile) -> Saved:
+def start(with_lessons: Saved) -> Saved:
     """A game saved right after the choice of RILLET, with all badges, the lessons and no partner that knows a move."""
-    return saved_with_lessons(quillwood).with_flags(BEAT_TOBY, GOT_SHEAR)
-
-
-@pytest.fixture
-def play() -> Iterator[Play]:
-    """Goes on from a saved game."""
-    games: list[PlacedGame] = []
-
-    def go_on(saved: Saved) -> PlacedGame:
-        games.append(PlacedGame(saved))
-        return games[-1]
-
-    yield go_on
-    for game in games:
-        game.close()
+    return with_lessons.with_flags(BEAT_TOBY, GOT_SHEAR)
 
 
 def before_the_thicket(start: Saved) -> Saved:

@@ -3,13 +3,9 @@ a part of a cave that is reached from below only, and boulders that one push too
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator
-
 import pytest
-from placed_game import PlacedGame, Saved, saved_with_lessons
+from placed_game import PlacedGame, Play, Saved
 
-from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import Facing
 
 ROAD, CAVE, CELLAR, PORCH, SUMMIT = (2, 4), (2, 5), (2, 7), (5, 6), (5, 5)
@@ -22,33 +18,12 @@ WEST_DOOR, EAST_DOOR, KEY_DOOR = (6, 6), (12, 6), (14, 4)
 LEVER_A, LEVER_B = ((9, 9), Facing.DOWN), ((3, 4), Facing.UP)
 BRASS_KEY, GRATE, WAY_OUT = (16, 3), (10, 2), (8, 10)
 
-Play = Callable[[Saved], PlacedGame]
 Tile = tuple[int, int]
 
 
 @pytest.fixture(scope="module")
-def start(quillwood: GameProfile) -> Saved:
-    return saved_with_lessons(quillwood)
-
-
-@pytest.fixture(scope="module")
-def flags(quillwood: GameProfile) -> dict[str, int]:
-    """Numbers of the story flags by name."""
-    return tomllib.loads((quillwood.folder / "data" / "flags.toml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def play() -> Iterator[Play]:
-    """Goes on from a saved game."""
-    games: list[PlacedGame] = []
-
-    def go_on(saved: Saved) -> PlacedGame:
-        games.append(PlacedGame(saved))
-        return games[-1]
-
-    yield go_on
-    for game in games:
-        game.close()
+def start(with_lessons: Saved) -> Saved:
+    return with_lessons
 
 
 def person(game: PlacedGame, number: int) -> Tile:

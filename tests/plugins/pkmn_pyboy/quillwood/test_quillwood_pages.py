@@ -7,14 +7,11 @@ import tomllib
 from collections.abc import Callable, Iterator
 
 import pytest
-from leg_player import begin, play_until
-from placed_game import CART_RAM, PlacedGame, Saved
+from placed_game import CART_RAM, Play, Saved
 
 from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.rom import load_rom
-from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 
@@ -56,7 +53,6 @@ class Console:
 
 
 PowerOn = Callable[..., Console]
-Play = Callable[[Saved], PlacedGame]
 
 
 @pytest.fixture
@@ -74,29 +70,8 @@ def power_on(quillwood: GameProfile) -> Iterator[PowerOn]:
 
 
 @pytest.fixture(scope="module")
-def start(quillwood: GameProfile) -> Saved:
-    """A game saved right after the choice of a partner."""
-    player = begin(lambda **settings: PokemonEnvironment(EnvironmentSettings(**settings)))
-    play_until(player, "starter")
-    environment = player.environment
-    player.tap("b . b . b . b . b . " + TO_SAVE + "a . b . .")
-    ram = bytes(environment.emulator.memory[1, address] for address in CART_RAM)
-    environment.close()
-    return Saved(environment.rom, quillwood, ram)
-
-
-@pytest.fixture
-def play() -> Iterator[Play]:
-    """Goes on from a saved game."""
-    games: list[PlacedGame] = []
-
-    def go_on(saved: Saved) -> PlacedGame:
-        games.append(PlacedGame(saved))
-        return games[-1]
-
-    yield go_on
-    for game in games:
-        game.close()
+def start(with_partner: Saved) -> Saved:
+    return with_partner
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,10 @@ clock, credits and the page before a saved game goes on."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 
 import pytest
 from battle_bench import BattleBench, Creature, data, species
-from placed_game import CART_RAM, PlacedGame, Saved, saved_with_lessons
+from placed_game import CART_RAM, PlacedGame, Play, Saved
 
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.profile import GameProfile
@@ -30,27 +29,10 @@ LESSON_SURF = 52
 SAVED_BADGES = 0xA009 - 0xA000 + 0xD857 - 0xD47B
 """Where the badges lie in the cartridge's memory."""
 
-Play = Callable[[Saved], PlacedGame]
-
 
 @pytest.fixture(scope="module")
-def start(quillwood: GameProfile) -> Saved:
-    """A game saved right after the choice of RILLET, with all badges and lessons."""
-    return saved_with_lessons(quillwood)
-
-
-@pytest.fixture
-def play() -> Iterator[Play]:
-    """Goes on from a saved game."""
-    games: list[PlacedGame] = []
-
-    def go_on(saved: Saved) -> PlacedGame:
-        games.append(PlacedGame(saved))
-        return games[-1]
-
-    yield go_on
-    for game in games:
-        game.close()
+def start(with_lessons: Saved) -> Saved:
+    return with_lessons
 
 
 def cursor(game: PlacedGame) -> tuple[int, int] | None:
