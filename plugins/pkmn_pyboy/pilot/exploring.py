@@ -87,14 +87,15 @@ class Explorer:
             goal.kind, goal.facing, goal.key = LOOK, -1, f"look/{state.map_id}/{goal.x},{goal.y}"
         goal.confidence = EXPLORING
         cost = route.cost + self._settings.retry_cost * memory.tries.get(goal.key, 0)
-        if goal.kind == EXIT and self._looks_here(state):
+        if goal.kind == EXIT and self._looks_here(state, memory):
             cost += self._settings.map_cost
         return [(cost, goal)]
 
-    def _looks_here(self, state: GameState) -> bool:
-        """Whether what the next milestone needs is on this map."""
+    def _looks_here(self, state: GameState, memory: PilotMemory) -> bool:
+        """Whether what the next milestone needs is on this map, and may be in this part of it."""
         milestone = self._environment.milestones.current(self._environment.goal)
-        return milestone is not None and milestone.target is not None and milestone.target.map_id == state.map_id
+        target = milestone.target if milestone is not None else None
+        return target is not None and target.map_id == state.map_id and not self._objectives.is_missing(target, memory)
 
     def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
         """All exits of this map, those last that were taken most."""
@@ -109,7 +110,7 @@ class Explorer:
             cost += settings.map_cost * memory.taken.get(f"{here}/{way.key}", 0)
             if way.back or str(way.destination) in memory.visits:
                 cost += settings.map_cost
-            if self._looks_here(state):
+            if self._looks_here(state, memory):
                 cost += 2 * settings.map_cost
             why = f"explore: {self._words(way.destination)}"
             options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=way.key)))

@@ -109,6 +109,8 @@ class PilotMemory:
     """What the route is for, and how many field moves there were."""
     no_way: list[int | str] = field(default_factory=list)
     """What no way was found for, the map, and the step until which none is looked for again there."""
+    looked: dict[str, list[int]] = field(default_factory=dict)
+    """Goals that were not found on their map though it was looked at: milestones reached, and kinds of things, then."""
     avoid: list[list[int]] = field(default_factory=list)
     """Exits that were taken or tried in vain: map, column, row."""
     pushes: list[list[int]] = field(default_factory=list)

@@ -50,6 +50,7 @@ class Objectives:
         if target.map_id == state.map_id:
             goal = self._here(target, key, why, memory, around) or self._closer_look(target, why, memory, around)
             if goal is None and target.is_a_place and memory.tries.get(key, 0) < self._settings.goal_tries:
+                self._note_missing(target, memory)
                 # It may lie in another part of this map, which is entered from elsewhere.
                 goal = self.towards(target, why, state, memory, around)
         else:
@@ -72,6 +73,8 @@ class Objectives:
         missed = [*key, state.map_id]
         if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
             return None
+        if self.is_missing(target, memory):
+            return self._search_elsewhere(key, target, why, state, memory, around)
         found = self.follow(key, self._roads.of_target(target), "", why, state, memory, around)
         arrivals = memory.tries.get(f"arrive/{target.map_id}", 0)
         if found is None and target.map_id != state.map_id and arrivals < self._settings.goal_tries:
@@ -81,6 +84,38 @@ class Objectives:
             # looking in vain costs most, and each tile that is seen may be the one that opens the way
             memory.no_way = [*missed, steps + _LOOK_AGAIN_STEPS]
         return found
+
+    # A place that was not found yet ----------------------------------------------------------------------------
+
+    def is_missing(self, target: Target, memory: PilotMemory) -> bool:
+        """Whether a target's map was looked at for it in vain, where only what was seen is known.
+
+        Something new in hand, or a milestone, may have opened the way meanwhile.
+        """
+        return memory.looked.get(_name(target)) == self._standing(memory)
+
+    def _note_missing(self, target: Target, memory: PilotMemory) -> None:
+        if self._roads.seen is not None:
+            memory.looked[_name(target)] = self._standing(memory)
+
+    def _standing(self, memory: PilotMemory) -> list[int]:
+        return [self._environment.milestones.count, memory.kinds]
+
+    def _search_elsewhere(
+        self, key: Key, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        """The way to a target whose map is known in part: by its tile if that was seen, or its map's unseen tiles.
+
+        None where neither can be walked to; what is unexplored elsewhere then comes before the map's known part.
+        """
+        world = self._roads.seen
+        known = goals.of_target(world, target) if world is not None else goals.Goal({})
+        for name, ends in (("seen", known), ("verge", self._roads.verge_of(target.map_id))):
+            if ends.ends and self._roads.route(ends, state, memory) is not None:
+                found = self.follow((*key, name), ends, "", why, state, memory, around)
+                if found is not None:
+                    return found
+        return None
 
     def follow(
         self,
@@ -196,3 +231,9 @@ class Objectives:
             if best is None or cost < best[0]:
                 best = cost, Goal(LOOK, key, target.map_id, f"{why}: look for it", PLANNED, x, y)
         return best[1] if best is not None else None
+
+
+def _name(target: Target) -> str:
+    """The place that a target names."""
+    place = (target.map_id, target.x, target.y, target.facing, target.person, target.scene, target.push_to)
+    return "/".join(str(part) for part in place)

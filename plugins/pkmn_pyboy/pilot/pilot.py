@@ -122,7 +122,7 @@ class RulesPilot:
 
     def reports(self) -> list[dict[str, Any]]:
         """Where it stood when it got nowhere for long: reports that are new or changed, as plain values."""
-        return self._watchdog.take_reports(self._environment.state, self.memory)
+        return self._watchdog.take_reports(self.memory)
 
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""

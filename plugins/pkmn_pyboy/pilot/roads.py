@@ -107,6 +107,11 @@ class Roads:
                 ends[map_id] = dict.fromkeys(verge, ENTER) | ends.get(map_id, {})
         return Goal(ends, enters=True)
 
+    def verge_of(self, map_id: int) -> Goal:
+        """The tiles of a map beside some that were not seen yet."""
+        verge = self.seen.verge(map_id) if self.seen is not None else ()
+        return Goal({map_id: dict.fromkeys(verge, ENTER)} if verge else {})
+
     # The way ------------------------------------------------------------------------------------------------
 
     def next_leg(self, key: Key, goal: Goal, state: GameState, memory: PilotMemory) -> tuple[int, int, int, int] | None:

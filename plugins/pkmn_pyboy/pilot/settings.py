@@ -133,7 +133,7 @@ class PilotSettings(BaseModel):
         default=3000,
         ge=0,
         description="Steps without progress after which it reports where it stands and tries something else; 0 for "
-        "never. Progress is a milestone, a map, a level, a badge, a kind of thing in the bag or a story flag.",
+        "never. Progress is a milestone, a map, a badge, a kind of thing in the bag, a story flag, or a level while it trains.",
     )
     remedy_steps: int = Field(
         default=600,
