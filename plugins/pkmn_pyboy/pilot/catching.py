@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.grounds import Ground, Grounds, species_on
-from pkmn_pyboy.pilot.memory import Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import PACE, Goal, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
 from pkmn_pyboy.pilot.surroundings import Surroundings
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FightOn = Callable[[int, str, str, str, GameState, PilotMemory, Surroundings], Goal | None]
 Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
+OtherGrass = Callable[[Collection[int], str, GameState, PilotMemory, Surroundings], Goal | None]
 
 _PASS_STEPS = 20
 _MOST_WAYS = 12
@@ -32,6 +33,7 @@ class Hunting:
         shopping: where balls are sold.
         fight_on: fights on a ground, or goes there.
         fights: fights in the nearest grass, where nothing is known.
+        other_grass: the way to the nearest grass that is not on some maps.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Hunting:
         shopping: Shopping,
         fight_on: FightOn,
         fights: Fights,
+        other_grass: OtherGrass,
     ) -> None:
         self._environment = environment
         self._settings = settings
@@ -49,6 +52,7 @@ class Hunting:
         self._shopping = shopping
         self._fight_on = fight_on
         self._fights = fights
+        self._other_grass = other_grass
 
     def hunt(
         self,
@@ -65,8 +69,10 @@ class Hunting:
             bought = self._shopping.for_balls(state, memory, around)
             if bought is not None:
                 return bought
-        if self._environment.settings.knowledge == "seen" or not species:
+        if not species:
             return self._fights(key, why, state, memory, around)
+        if self._environment.settings.knowledge == "seen":
+            return self._hunt_unknown(key, why, state, memory, around)
         wish = ",".join(str(one) for one in sorted(species)[:_MOST_WAYS])
         known = self._grounds.known(memory)
         fixed = memory.hunt.get(wish)
@@ -77,6 +83,29 @@ class Hunting:
         if ground is None:
             return None
         return self._fight_on(ground.map_id, ground.on, key, why, state, memory, around)
+
+    def _hunt_unknown(
+        self, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        """Fights where nobody knows who lives: in one grass after another, as long as is worth it at this hour.
+
+        Before that the planner lets another time of day come, where an errand does so: see :func:`barren_times`.
+        """
+        time, most = self._grounds.time_of_day(), self._settings.hunt_tries
+        wish = ",".join(str(one) for one in sorted(memory.catch_wish)[:_MOST_WAYS])
+        if memory.hunted_for != wish:
+            memory.hunted_for, memory.hunted = wish, {}
+        here = f"{state.map_id}/{time}"
+        if memory.hunted.get(here, 0) >= most:
+            barren = {int(name.split("/")[0]) for name, tries in memory.hunted.items() if tries >= most}
+            found = self._other_grass(barren, why, state, memory, around)
+            if found is not None:
+                return found
+            memory.hunted.clear()
+        found = self._fights(key, why, state, memory, around)
+        if found is not None and found.kind == PACE:
+            memory.count(memory.hunted, here)
+        return found
 
     def ground(self, species: Collection[int], state: GameState, memory: PilotMemory) -> Ground | None:
         """Where one of some species is met in the fewest steps at the hour that it is, the way there counted."""
@@ -96,3 +125,10 @@ class Hunting:
             if way is not None and (best is None or steps + way < best[0]):
                 best = (steps + way, ground)
         return best[1] if best is not None else None
+
+
+def barren_times(memory: PilotMemory, species: Collection[int], most: int) -> frozenset[int]:
+    """Times of day at which a hunt for some species was long enough to say that they are out at another one."""
+    if memory.hunted_for != ",".join(str(one) for one in sorted(species)[:_MOST_WAYS]):
+        return frozenset()
+    return frozenset(int(name.split("/")[1]) for name, tries in memory.hunted.items() if tries >= most)

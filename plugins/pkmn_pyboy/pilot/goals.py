@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pkmn_pyboy import planner
 from pkmn_pyboy.navigation.people import ITEM
 from pkmn_pyboy.pilot import menu_tasks
-from pkmn_pyboy.pilot.catching import Hunting
+from pkmn_pyboy.pilot.catching import Hunting, barren_times
 from pkmn_pyboy.pilot.exploring import Explorer
 from pkmn_pyboy.pilot.grounds import Grounds
 from pkmn_pyboy.pilot.healing import Healing
@@ -73,8 +73,9 @@ class GoalChooser:
             self._hunt,
         )  # fmt: skip
         self._hunting = Hunting(
-            environment, settings, grounds, self._shopping, self._training.fight_on, self._training.fights
-        )
+            environment, settings, grounds, self._shopping, self._training.fight_on, self._training.fights,
+            self._training.other_grass,
+        )  # fmt: skip
         self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
 
     def refuse_words(self) -> tuple[str, ...]:
@@ -113,6 +114,7 @@ class GoalChooser:
 
     def _remember(self, memory: PilotMemory) -> None:
         """Lets the planner go on from what is remembered of this episode."""
+        self._planner.barren_times = lambda species: barren_times(memory, species, self._settings.hunt_tries)
         readiness = self._planner.readiness
         readiness.costs = self._costs
         readiness.care = self._settings.care + _CARE_BY_LOSS * memory.losses

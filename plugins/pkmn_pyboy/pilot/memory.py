@@ -101,6 +101,9 @@ class PilotMemory:
     """Grounds that did not bring what was hoped for, with the step from which on they may be tried again."""
     hunt: dict[str, str] = field(default_factory=dict)
     """The ground on which some species are hunted, which stays the same until one is caught."""
+    hunted: dict[str, int] = field(default_factory=dict)
+    """How often grass was tried for them where nobody knows who lives there, by "map/time of day"; and for whom."""
+    hunted_for: str = ""
     supplies: list[list[int]] = field(default_factory=list)
     """Things that should be in the bag before the next fights: item, and how many."""
     route: list[list[int]] = field(default_factory=list)

@@ -104,15 +104,16 @@ class Objectives:
     def _search_elsewhere(
         self, key: Key, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The way to a target whose map is known in part: by its tile if that was seen, or its map's unseen tiles.
+        """The way to a target whose map is known in part: its tile, else unseen tiles of its map, else exits near it.
 
-        None where neither can be walked to; what is unexplored elsewhere then comes before the map's known part.
+        None where none of them can be walked to: what is unexplored elsewhere then comes before the map's known part.
         """
         world = self._roads.seen
         known = goals.of_target(world, target) if world is not None else goals.Goal({})
-        for name, ends in (("seen", known), ("verge", self._roads.verge_of(target.map_id))):
+        verge, doors = self._roads.verge_of(target.map_id), self._roads.untaken_around(target.map_id)
+        for name, ends in (("seen", known), ("verge", verge), ("doors", doors)):
             if ends.ends and self._roads.route(ends, state, memory) is not None:
-                found = self.follow((*key, name), ends, "", why, state, memory, around)
+                found = self.follow((*key, name), ends, "look", why, state, memory, around)
                 if found is not None:
                     return found
         return None
