@@ -39,7 +39,8 @@ class Watchdog:
     """Watches one pilot. All that it remembers is in the pilot's memory.
 
     Progress is anything new: a milestone, a map, a badge, a kind of thing in the bag, a story flag; a level too while
-    the party is to become stronger. Steps that others press count against the pilot's own, so that it is not blamed for what a learner does.
+    the party is to become stronger. Steps that others press count against the pilot's own, so that it is not blamed for
+    what a learner does.
 
     Args:
         environment: the game. It is read, never pressed.
