@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.grounds import Ground, Grounds, species_on
-from pkmn_pyboy.pilot.memory import PACE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import GRASS, PACE, Goal, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
 from pkmn_pyboy.pilot.surroundings import Surroundings
@@ -20,6 +20,7 @@ Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
 OtherGrass = Callable[[Collection[int], str, GameState, PilotMemory, Surroundings], Goal | None]
 
 _PASS_STEPS = 20
+_MET_HERE = 1000
 _MOST_WAYS = 12
 
 
@@ -96,8 +97,8 @@ class Hunting:
         if memory.hunted_for != wish:
             memory.hunted_for, memory.hunted = wish, {}
         here = f"{state.map_id}/{time}"
-        if memory.hunted.get(here, 0) >= most:
-            barren = {int(name.split("/")[0]) for name, tries in memory.hunted.items() if tries >= most}
+        barren = {int(name.split("/")[0]) for name, tries in memory.hunted.items() if tries >= most}
+        if barren and (state.map_id in barren or around.nearest_ground(GRASS) is None):
             found = self._other_grass(barren, why, state, memory, around)
             if found is not None:
                 return found
@@ -106,6 +107,12 @@ class Hunting:
         if found is not None and found.kind == PACE:
             memory.count(memory.hunted, here)
         return found
+
+    def note_battle(self, state: GameState, memory: PilotMemory) -> None:
+        """Takes in who is met: where one who is wanted lives, the hunt goes on however long it takes."""
+        foe = state.battle.opponent if state.battle is not None else None
+        if memory.hunted and foe is not None and foe.species in memory.catch_wish:
+            memory.hunted[f"{state.map_id}/{self._grounds.time_of_day()}"] = -_MET_HERE
 
     def ground(self, species: Collection[int], state: GameState, memory: PilotMemory) -> Ground | None:
         """Where one of some species is met in the fewest steps at the hour that it is, the way there counted."""

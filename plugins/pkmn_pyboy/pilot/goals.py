@@ -97,6 +97,10 @@ class GoalChooser:
         """What to do at a clerk's counter."""
         return self._shopping
 
+    def note_battle(self, state: GameState, memory: PilotMemory) -> None:
+        """Takes in who is fought."""
+        self._hunting.note_battle(state, memory)
+
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The goal to walk for now; nothing where there is nothing to do."""
         if memory.heal_anyway and any(key.startswith("heal/") for key in memory.tries):

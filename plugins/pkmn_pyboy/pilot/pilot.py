@@ -153,6 +153,7 @@ class RulesPilot:
         pages.note(state, memory)
         if phase in BATTLE_PHASES:
             memory.interrupted = "battle"
+            self._chooser.note_battle(state, memory)
             memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
             if memory.lost:
                 memory.nemesis = self._opposing_trainer(state)
