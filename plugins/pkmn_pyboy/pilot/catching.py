@@ -97,7 +97,8 @@ class Hunting:
         if memory.hunted_for != wish:
             memory.hunted_for, memory.hunted = wish, {}
         here = f"{state.map_id}/{time}"
-        barren = {int(name.split("/")[0]) for name, tries in memory.hunted.items() if tries >= most}
+        tried = (name.split("/") for name, tries in memory.hunted.items() if tries >= most)
+        barren = {int(map_id) for map_id, at in tried if at == str(time)}
         if barren and (state.map_id in barren or around.nearest_ground(GRASS) is None):
             found = self._other_grass(barren, why, state, memory, around)
             if found is not None:
