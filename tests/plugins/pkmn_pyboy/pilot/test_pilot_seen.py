@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.catching import barren_times
+from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
@@ -127,3 +129,10 @@ def test_a_game_whose_profile_names_no_maps_in_the_image_is_seen_too(
 
 def test_with_the_cartridge_nothing_has_to_be_seen(make: MakeEnvironment) -> None:
     assert RulesPilot(make(observation_type="state")).seen is None
+
+
+def test_a_hunt_in_vain_tells_at_which_times_of_day_nobody_is_out() -> None:
+    memory = PilotMemory()
+    memory.hunted_for, memory.hunted = "25", {f"{TRAIL}/0": 8, f"{TRAIL}/1": 7, f"{TRAIL}/2": 9}
+    assert barren_times(memory, (25,), 8) == {0, 2}
+    assert barren_times(memory, (26,), 8) == frozenset()
