@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -92,6 +92,8 @@ class GoalOrientedPlanner:
         self.put_off: frozenset[str] = frozenset()
         """Errands that come after the others of the same goal, while there are others."""
         self._strength = _LOOK
+        self.barren_times: Callable[[Collection[int]], frozenset[int]] = lambda _: frozenset()
+        """Times of day at which some species were hunted in vain."""
         self._learners_key: object = None
         self._learners: tuple[int, ...] = ()
         self._goals: Mapping[str, Milestone] = {}
@@ -313,12 +315,16 @@ class GoalOrientedPlanner:
         assert environment is not None
         hour = hour_of(environment)
         errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_behind, one.needs))]
-        if hour is None or not errands or environment.settings.knowledge == "seen":
+        if hour is None or not errands:
             return None
-        lives = self.readiness.costs.lives
-        if lives(goal.species, time_of_day(hour)):
-            return None
-        times = self.times_of(goal.species)
+        if environment.settings.knowledge == "seen":
+            # Nobody says when they are out, but a long hunt in vain does.
+            barren = self.barren_times(goal.species)
+            times = frozenset(_TIMES) - barren if barren else barren
+        else:
+            if self.readiness.costs.lives(goal.species, time_of_day(hour)):
+                return None
+            times = self.times_of(goal.species)
         if not times or time_of_day(hour) in times:
             return None
         return next((one for one in errands if time_of_day(one.gives_hour) in times), None)

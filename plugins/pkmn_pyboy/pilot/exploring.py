@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pkmn_pyboy.milestones import Target
 from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
 from pkmn_pyboy.navigation.people import TRAINER
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, TALK, TILE, Goal, PilotMemory
@@ -52,6 +53,8 @@ class Explorer:
         unexplored = self._nearby(memory, around) or self._unexplored(state, memory, around)
         options = unexplored or self._exits(state, memory, around)
         below = min((option[0] for option in options), default=_ANY)
+        if unexplored and self._is_missing(memory):
+            below = 0  # a way is looked for, which nobody here can tell
         options = [*options, *self._people(below, state, memory, around), *self._signs(below, memory, around)]
         return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
 
@@ -87,14 +90,23 @@ class Explorer:
             goal.kind, goal.facing, goal.key = LOOK, -1, f"look/{state.map_id}/{goal.x},{goal.y}"
         goal.confidence = EXPLORING
         cost = route.cost + self._settings.retry_cost * memory.tries.get(goal.key, 0)
-        if goal.kind == EXIT and self._looks_here(state):
+        if goal.kind == EXIT and self._looks_here(state, memory):
             cost += self._settings.map_cost
         return [(cost, goal)]
 
-    def _looks_here(self, state: GameState) -> bool:
-        """Whether what the next milestone needs is on this map."""
+    def _looks_here(self, state: GameState, memory: PilotMemory) -> bool:
+        """Whether what the next milestone needs is on this map, and may be in this part of it."""
+        target = self._target()
+        return target is not None and target.map_id == state.map_id and not self._is_missing(memory)
+
+    def _is_missing(self, memory: PilotMemory) -> bool:
+        """Whether what the next milestone needs was looked for on its map in vain."""
+        target = self._target()
+        return target is not None and self._objectives.is_missing(target, memory)
+
+    def _target(self) -> Target | None:
         milestone = self._environment.milestones.current(self._environment.goal)
-        return milestone is not None and milestone.target is not None and milestone.target.map_id == state.map_id
+        return milestone.target if milestone is not None else None
 
     def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
         """All exits of this map, those last that were taken most."""
@@ -109,7 +121,7 @@ class Explorer:
             cost += settings.map_cost * memory.taken.get(f"{here}/{way.key}", 0)
             if way.back or str(way.destination) in memory.visits:
                 cost += settings.map_cost
-            if self._looks_here(state):
+            if self._looks_here(state, memory):
                 cost += 2 * settings.map_cost
             why = f"explore: {self._words(way.destination)}"
             options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=way.key)))

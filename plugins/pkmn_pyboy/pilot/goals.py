@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy import planner
 from pkmn_pyboy.navigation.people import ITEM
 from pkmn_pyboy.pilot import menu_tasks
-from pkmn_pyboy.pilot.catching import Hunting
+from pkmn_pyboy.pilot.catching import Hunting, barren_times
 from pkmn_pyboy.pilot.exploring import Explorer
 from pkmn_pyboy.pilot.grounds import Grounds
 from pkmn_pyboy.pilot.healing import Healing
@@ -76,7 +76,7 @@ class GoalChooser:
         )  # fmt: skip
         self._hunting = Hunting(
             environment, settings, grounds, self._shopping, self._training.fight_on, self._training.fights,
-            self._training.earn,
+            self._training.earn, self._training.other_grass,
         )  # fmt: skip
         self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
 
@@ -99,6 +99,10 @@ class GoalChooser:
         """What to do at a clerk's counter."""
         return self._shopping
 
+    def note_battle(self, state: GameState, memory: PilotMemory) -> None:
+        """Takes in who is fought."""
+        self._hunting.note_battle(state, memory)
+
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The goal to walk for now; nothing where there is nothing to do."""
         if memory.heal_anyway and any(key.startswith("heal/") for key in memory.tries):
@@ -116,6 +120,7 @@ class GoalChooser:
 
     def _remember(self, memory: PilotMemory) -> tuple[PlannedGoal, ...]:
         """Lets the planner go on from what is remembered of this episode. Returns the goals worked on now."""
+        self._planner.barren_times = lambda species: barren_times(memory, species, self._settings.hunt_tries)
         readiness = self._planner.readiness
         readiness.costs = self._costs
         readiness.care = self._settings.care + _CARE_BY_LOSS * memory.losses

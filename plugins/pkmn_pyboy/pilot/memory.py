@@ -101,6 +101,9 @@ class PilotMemory:
     """Grounds, and shops, that did not bring what was hoped for, with the step from which on they are tried again."""
     hunt: dict[str, str] = field(default_factory=dict)
     """The ground on which some species are hunted, which stays the same until one is caught."""
+    hunted: dict[str, int] = field(default_factory=dict)
+    """How often grass was tried for them where nobody knows who lives there, by "map/time of day"; and for whom."""
+    hunted_for: str = ""
     supplies: list[list[int]] = field(default_factory=list)
     """Things that should be in the bag before the next fights: item, and how many."""
     route: list[list[int]] = field(default_factory=list)
@@ -109,6 +112,8 @@ class PilotMemory:
     """What the route is for, and how many field moves there were."""
     no_way: list[int | str] = field(default_factory=list)
     """What no way was found for, the map, and the step until which none is looked for again there."""
+    looked: dict[str, list[int]] = field(default_factory=dict)
+    """Goals that were not found on their map though it was looked at: milestones reached, and kinds of things, then."""
     avoid: list[list[int]] = field(default_factory=list)
     """Exits that were taken or tried in vain: map, column, row."""
     pushes: list[list[int]] = field(default_factory=list)

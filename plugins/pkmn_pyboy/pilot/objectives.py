@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Target
+from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, PACE, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.pushing import push_goal
 from pkmn_pyboy.pilot.roads import Key, Roads
@@ -20,6 +21,8 @@ PLANNED = 0.6
 _PLANS = 4
 _LOOK_AGAIN_STEPS = 20
 _UNSET = -1
+_PART = 8
+"""Columns and rows that are in view from about the middle of them."""
 
 
 class Objectives:
@@ -48,8 +51,13 @@ class Objectives:
     ) -> Goal | None:
         """A goal on this map that serves a target; None where nothing can be done for it here, or it failed."""
         if target.map_id == state.map_id:
-            goal = self._here(target, key, why, memory, around) or self._closer_look(target, why, memory, around)
+            goal = (
+                self._here(target, key, why, memory, around)
+                or self._closer_look(target, why, memory, around)
+                or self._search_for(target, why, memory, around)
+            )
             if goal is None and target.is_a_place and memory.tries.get(key, 0) < self._settings.goal_tries:
+                self._note_missing(target, memory)
                 # It may lie in another part of this map, which is entered from elsewhere.
                 goal = self.towards(target, why, state, memory, around)
         else:
@@ -72,6 +80,11 @@ class Objectives:
         missed = [*key, state.map_id]
         if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
             return None
+        if self.is_missing(target, memory):
+            return self._search_elsewhere(key, target, why, state, memory, around)
+        near = self._door_on_the_way(target, why, state, memory, around)
+        if near is not None:
+            return near
         found = self.follow(key, self._roads.of_target(target), "", why, state, memory, around)
         arrivals = memory.tries.get(f"arrive/{target.map_id}", 0)
         if found is None and target.map_id != state.map_id and arrivals < self._settings.goal_tries:
@@ -81,6 +94,61 @@ class Objectives:
             # looking in vain costs most, and each tile that is seen may be the one that opens the way
             memory.no_way = [*missed, steps + _LOOK_AGAIN_STEPS]
         return found
+
+    # A place that was not found yet ----------------------------------------------------------------------------
+
+    def is_missing(self, target: Target, memory: PilotMemory) -> bool:
+        """Whether a target's map was looked at for it in vain, where only what was seen is known.
+
+        Something new in hand, or a milestone, may have opened the way meanwhile.
+        """
+        return memory.looked.get(_name(target)) == self._standing(memory)
+
+    def _note_missing(self, target: Target, memory: PilotMemory) -> None:
+        if self._roads.seen is not None:
+            memory.looked[_name(target)] = self._standing(memory)
+
+    def _standing(self, memory: PilotMemory) -> list[int]:
+        return [self._environment.milestones.count, memory.kinds]
+
+    def _search_elsewhere(
+        self, key: Key, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        """The way to a target whose map is known in part: its tile, else unseen tiles of its map, else exits near it.
+
+        None where none of them can be walked to: what is unexplored elsewhere then comes before the map's known part.
+        """
+        world = self._roads.seen
+        known = goals.of_target(world, target) if world is not None else goals.Goal({})
+        verge, doors = self._roads.verge_of(target.map_id), self._roads.untaken_around(target.map_id)
+        for name, ends in (("seen", known), ("verge", verge), ("doors", doors)):
+            if ends.ends and self._roads.route(ends, state, memory) is not None:
+                found = self.follow((*key, name), ends, "look", why, state, memory, around)
+                if found is not None:
+                    return found
+        return None
+
+    def _door_on_the_way(
+        self, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        """An exit not taken yet that is nearer than a map of which the target's place is not known."""
+        world = self._roads.seen
+        if world is None or not target.is_a_place or goals.of_target(world, target).ends:
+            return None
+        route = self._roads.route(target.map_id, state, memory)
+        here, grid = state.map_id, around.grid
+        best: tuple[int, Goal] | None = None
+        for way in around.exits:
+            if way.back or way.destination != UNKNOWN_MAP or memory.taken.get(f"{here}/{way.key}"):
+                continue
+            nearest = around.walk.nearest(way.ends)
+            if nearest is None or (route is not None and nearest[1] >= route.cost):
+                continue
+            x, y = grid.tile_of(nearest[0])
+            key = f"exit/{here}/{way.key}@{x},{y}"
+            if not memory.tries.get(key) and (best is None or nearest[1] < best[0]):
+                best = nearest[1], Goal(EXIT, key, here, why, PLANNED, x, y, way.ends[nearest[0]], exit=way.key)
+        return best[1] if best is not None else None
 
     def follow(
         self,
@@ -182,6 +250,27 @@ class Objectives:
                 return Goal(TALK, key, target.map_id, why, PLANNED, x, y, side, person=person.number)
         return None
 
+    def _search_for(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+        """To the nearest part of this map that was not looked at again for someone who is not where they were."""
+        if self._roads.seen is None or not target.person or any(one.number == target.person for one in around.people):
+            return None
+        grid, best = around.grid, None
+        for left in range(0, grid.width, _PART):
+            for top in range(0, grid.height, _PART):
+                key = f"part/{target.map_id}/{left},{top}"
+                if memory.tries.get(key):
+                    continue
+                right, bottom = min(left + _PART, grid.width), min(top + _PART, grid.height)
+                tiles = [(x, y) for x in range(left, right) for y in range(top, bottom) if around.walkable(x, y)]
+                reached = [one for one in tiles if around.walk.reaches(grid.cell(*one))]
+                if not reached:
+                    continue
+                x, y = min(reached, key=lambda one: abs(2 * one[0] - left - right) + abs(2 * one[1] - top - bottom))
+                nearest = around.walk.nearest((grid.cell(x, y),))
+                if nearest is not None and (best is None or nearest[1] < best[0]):
+                    best = nearest[1], Goal(TILE, key, target.map_id, f"{why}: look for them", PLANNED, x, y)
+        return best[1] if best is not None else None
+
     def _closer_look(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """To the edge of what was seen of this map, where that is the way to a target that was not seen."""
         best: tuple[int, Goal] | None = None
@@ -196,3 +285,9 @@ class Objectives:
             if best is None or cost < best[0]:
                 best = cost, Goal(LOOK, key, target.map_id, f"{why}: look for it", PLANNED, x, y)
         return best[1] if best is not None else None
+
+
+def _name(target: Target) -> str:
+    """The place that a target names."""
+    place = (target.map_id, target.x, target.y, target.facing, target.person, target.scene, target.push_to)
+    return "/".join(str(part) for part in place)

@@ -122,7 +122,7 @@ class RulesPilot:
 
     def reports(self) -> list[dict[str, Any]]:
         """Where it stood when it got nowhere for long: reports that are new or changed, as plain values."""
-        return self._watchdog.take_reports(self._environment.state, self.memory)
+        return self._watchdog.take_reports(self.memory)
 
     def save_state(self) -> dict[str, Any]:
         """What it remembers, as plain values."""
@@ -153,6 +153,7 @@ class RulesPilot:
         pages.note(state, memory)
         if phase in BATTLE_PHASES:
             memory.interrupted = "battle"
+            self._chooser.note_battle(state, memory)
             memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
             if memory.lost:
                 memory.nemesis = self._opposing_trainer(state)

@@ -107,6 +107,23 @@ class Roads:
                 ends[map_id] = dict.fromkeys(verge, ENTER) | ends.get(map_id, {})
         return Goal(ends, enters=True)
 
+    def verge_of(self, map_id: int) -> Goal:
+        """The tiles of a map beside some that were not seen yet."""
+        verge = self.seen.verge(map_id) if self.seen is not None else ()
+        return Goal({map_id: dict.fromkeys(verge, ENTER)} if verge else {})
+
+    def untaken_around(self, map_id: int) -> Goal:
+        """Exits of a map, and of those that it leads to, that were not taken yet: one may lead to its other parts."""
+        if self.seen is None:
+            return Goal({})
+        ways = self.seen.ways(map_id)
+        near = {map_id, *(way.arrival.map_id for way in ways if way.arrival is not None)}
+        ends = {
+            one: {(way.x, way.y): way.press for way in self.seen.ways(one) if not way.back and way.arrival is None}
+            for one in near
+        }
+        return Goal({one: there for one, there in ends.items() if there}, enters=True)
+
     # The way ------------------------------------------------------------------------------------------------
 
     def next_leg(self, key: Key, goal: Goal, state: GameState, memory: PilotMemory) -> tuple[int, int, int, int] | None:

@@ -129,11 +129,18 @@ class PilotSettings(BaseModel):
         default=16, ge=4, description="Steps on one tile with control after which it walks at random for a while."
     )
     wander_steps: int = Field(default=8, ge=1, le=200, description="Steps that it then walks at random.")
+    hunt_tries: int = Field(
+        default=8,
+        ge=1,
+        description="With knowledge = 'seen': fights looked for in one grass, at one time of day, before a Pokemon "
+        "that is wanted is looked for at another time or in other grass.",
+    )
     report_after_steps: int = Field(
         default=3000,
         ge=0,
         description="Steps without progress after which it reports where it stands and tries something else; 0 for "
-        "never. Progress is a milestone, a map, a level, a badge, a kind of thing in the bag or a story flag.",
+        "never. Progress is a milestone, a map, a badge, a kind of thing in the bag, a story flag, or a level while "
+        "it trains.",
     )
     remedy_steps: int = Field(
         default=600,

@@ -72,7 +72,7 @@ class Shopping:
 
     def for_balls(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """The clerk who sells balls, or the way there, however far; None where there is none, or no money."""
-        if self._wish == "never" or not state.party.members:
+        if self._settings.shop == "never" or not state.party.members:
             return None
         return self._buy_here(True, state, memory, around) or self._go(True, _ANYWHERE, state, memory, around)
 
@@ -189,11 +189,18 @@ class Shopping:
         return self._objectives.follow(key, goals.Goal(ends), "", "to the shop", state, memory, around)
 
     def _all_clerks(self) -> tuple[tuple[int, MapPerson], ...]:
-        """Who keeps a shop, by map."""
+        """Who is known to keep a shop, by map."""
         if self._clerks is None:
             found = ((map_id, self._clerk(map_id)) for map_id in self._cartridge.world.map_ids())
             self._clerks = tuple((map_id, clerk) for map_id, clerk in found if clerk is not None)
-        return self._clerks
+        return tuple(one for one in self._clerks if self._is_known(*one))
+
+    def _is_known(self, map_id: int, clerk: MapPerson) -> bool:
+        """Whether a clerk was seen, where only what was seen is known."""
+        if self._roads.seen is None:
+            return True
+        there = self._roads.seen.map(map_id)
+        return there is not None and any(one.number == clerk.number for one in there.people)
 
     def wanted(
         self, shop: int, state: GameState, *, balls: bool = True, supplies: Sequence[Sequence[int]] = ()

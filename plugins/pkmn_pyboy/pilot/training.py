@@ -18,6 +18,7 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.planner import BUY, CATCH, RIVAL, TRAIN, GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.world.goals import Goal as Ends
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
@@ -243,3 +244,14 @@ class Training:
         if route is None or route.goal.map_id == here:
             return None
         return self._objectives.towards(Target(route.goal.map_id), f"{why}: to the grass", state, memory, around)
+
+    def other_grass(
+        self, barren: Collection[int], why: str, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> Goal | None:
+        """The way to the nearest grass that is known and not on one of some maps; None where there is none."""
+        grass = self._roads.of_kind("grass", memory).ends
+        left = {map_id: ends for map_id, ends in grass.items() if map_id not in barren}
+        route = self._roads.route(Ends(left), state, memory) if left else None
+        if route is None or route.goal.map_id == state.map_id:
+            return None
+        return self._objectives.towards(Target(route.goal.map_id), f"{why}: to other grass", state, memory, around)

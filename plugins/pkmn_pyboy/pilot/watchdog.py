@@ -10,8 +10,8 @@ from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.stall_report import stall_report
-from pkmn_pyboy.planner import GoalOrientedPlanner
-from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.planner import CATCH, RIVAL, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmncli.api import Action
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 REPLAN, REORDER, HEAL = "replan", "reorder", "heal"
 """What is tried: forget the way and all that failed, put off the current errand, heal and come back."""
 
+_LEVELS = 2
+"""Place of the levels among the marks."""
 _PRESSES = 200
 _LOOK_STEPS = 16
 """Progress is looked for only so often, as reading the bag takes time."""
@@ -36,8 +38,9 @@ _LETTERS |= {Action.A: "A", Action.B: "B", Action.NONE: "."}
 class Watchdog:
     """Watches one pilot. All that it remembers is in the pilot's memory.
 
-    Progress is anything new: a milestone, a map, a level, a badge, a kind of thing in the bag, a story flag. Steps that
-    others press count against the pilot's own, so that it is not blamed for what a learner does.
+    Progress is anything new: a milestone, a map, a badge, a kind of thing in the bag, a story flag; a level too while
+    the party is to become stronger. Steps that others press count against the pilot's own, so that it is not blamed for
+    what a learner does.
 
     Args:
         environment: the game. It is read, never pressed.
@@ -67,7 +70,8 @@ class Watchdog:
         self._keep_press(memory, self._environment.pressed, own=own)
         memory.idle_steps = memory.idle_steps + 1 if own else max(memory.idle_steps - 1, 0)
         after = self._settings.report_after_steps
-        if self._environment.steps % _LOOK_STEPS == 0 or memory.idle_steps == after:
+        got_on = bool(memory.stalled) and self._environment.milestones.count > memory.marks[0]
+        if self._environment.steps % _LOOK_STEPS == 0 or memory.idle_steps == after or got_on:
             self._look_for_progress(state, memory)
         if not after or memory.idle_steps < after:
             return
@@ -77,10 +81,14 @@ class Watchdog:
         elif memory.idle_steps >= memory.remedy_due:
             self._try_next(memory)
 
-    def take_reports(self, state: GameState, memory: PilotMemory) -> list[dict[str, Any]]:
-        """Reports that are new or have changed since this was last asked."""
+    def take_reports(self, memory: PilotMemory) -> list[dict[str, Any]]:
+        """Reports that are new or have changed since this was last asked.
+
+        Asking changes nothing that decisions depend on. An episode may end with the very step that helped, after which
+        nothing is decided: then this says so in the report, as :meth:`look` would at the same step.
+        """
         if memory.stalled and self._environment.milestones.count > memory.marks[0]:
-            self._look_for_progress(state, memory)  # an episode may end with the very step that helped
+            self._say_what_helped(memory)
         told = [report for report in memory.reports if report["number"] in memory.untold]
         memory.untold = []
         return told
@@ -90,12 +98,28 @@ class Watchdog:
     def _look_for_progress(self, state: GameState, memory: PilotMemory) -> None:
         now = self._marks(state, memory)
         best = memory.marks or now
-        if memory.marks and all(one <= most for one, most in zip(now, best, strict=True)):
-            return
+        if memory.marks and now[_LEVELS] > best[_LEVELS]:
+            # in battle the planner can't be asked, as a fight that is half over makes it plan anew
+            if state.phase is not Phase.FREE:
+                now[_LEVELS] = best[_LEVELS]
+            elif not self._trains(state, memory):
+                best = [*best]
+                best[_LEVELS] = now[_LEVELS]
+        grown = not memory.marks or any(one > most for one, most in zip(now, best, strict=True))
         memory.marks = [max(pair) for pair in zip(now, best, strict=True)]
+        if not grown:
+            return
         memory.idle_steps = 0
         if memory.stalled:
             self._progressed(memory)
+
+    def _trains(self, state: GameState, memory: PilotMemory) -> bool:
+        """Whether levels are wanted now. Chance fights on a blocked way raise levels too, and are no progress."""
+        lead = state.party.lead
+        if lead is not None and lead.level <= memory.train_to:
+            return True
+        goal = self._planner.current()
+        return goal is not None and goal.kind in (TRAIN, CATCH, RIVAL)
 
     def _marks(self, state: GameState, memory: PilotMemory) -> list[int]:
         """Numbers of which one grows whenever there is progress."""
@@ -115,15 +139,20 @@ class Watchdog:
 
     def _progressed(self, memory: PilotMemory) -> None:
         """What was tried last is said to have helped, and is over."""
-        report = memory.reports[-1]
-        if report["number"] == memory.stalled:
-            tried = report["tried"]
-            helped = tried[-1]["remedy"] if tried else ""
-            memory.reports[-1] = report | {"helped": helped, "helped_at_step": self._environment.steps}
-            self._tell(memory)
+        self._say_what_helped(memory)
         memory.stalled = 0
         memory.remedy = -1
         self._stop_trying(memory)
+
+    def _say_what_helped(self, memory: PilotMemory) -> None:
+        report = memory.reports[-1]
+        if report["number"] != memory.stalled:
+            return
+        tried = report["tried"]
+        helped = {"helped": tried[-1]["remedy"] if tried else "", "helped_at_step": self._environment.steps}
+        if any(report[name] != value for name, value in helped.items()):
+            memory.reports[-1] = report | helped
+            self._tell(memory)
 
     # The report -------------------------------------------------------------------------------------------------
 

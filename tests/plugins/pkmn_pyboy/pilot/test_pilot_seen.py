@@ -8,7 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.catching import barren_times
+from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
@@ -103,6 +106,18 @@ def test_it_stands_in_the_saved_state(make: MakeEnvironment) -> None:
     assert world_of(other).map_ids()
 
 
+def test_it_plays_the_game_to_the_end_with_what_it_has_seen(make: MakeEnvironment) -> None:
+    """A part of a cave that is entered from elsewhere, a goat that leaps away, one who is out by night only."""
+    environment = make(observation_type="state", max_steps_per_episode=12000, knowledge="seen", goal="told_home")
+    pilot = RulesPilot(environment, PilotSettings(partner=2))
+    environment.reset(seed=901)
+    pilot.reset(901)
+    home = list(environment.milestone_names).index("told_home")
+    while environment.milestones.steps[home] < 0:
+        environment.advance(pilot.act().action)
+        assert environment.steps < environment.max_steps_per_episode
+
+
 def test_a_game_whose_profile_names_no_maps_in_the_image_is_seen_too(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,3 +129,10 @@ def test_a_game_whose_profile_names_no_maps_in_the_image_is_seen_too(
 
 def test_with_the_cartridge_nothing_has_to_be_seen(make: MakeEnvironment) -> None:
     assert RulesPilot(make(observation_type="state")).seen is None
+
+
+def test_a_hunt_in_vain_tells_at_which_times_of_day_nobody_is_out() -> None:
+    memory = PilotMemory()
+    memory.hunted_for, memory.hunted = "25", {f"{TRAIL}/0": 8, f"{TRAIL}/1": 7, f"{TRAIL}/2": 9}
+    assert barren_times(memory, (25,), 8) == {0, 2}
+    assert barren_times(memory, (26,), 8) == frozenset()

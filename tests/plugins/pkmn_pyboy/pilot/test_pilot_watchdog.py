@@ -41,6 +41,17 @@ hint = "By the stairs."
 evidence_all = [{{ kind = "map", group = 1, number = 2 }}]
 target = {{ map = [1, 3], x = 7, y = 0 }}
 """
+BLOCKED = f"""
+[[milestone]]
+order = 8
+key = "end"
+name = "Never"
+hint = "Never."
+evidence_all = {NEVER}
+needs = ["first_battle_won"]
+target = {{ map = [2, 1], x = 29, y = 6 }}
+"""
+"""What leads nowhere, on a tile of grass."""
 SETTINGS = PilotSettings(report_after_steps=120, remedy_steps=40, goal_tries=50, forget_tries_steps=30)
 
 
@@ -170,3 +181,65 @@ def test_no_report_holds_text_of_the_game(make: MakeEnvironment, quillwood: Game
     assert "".join(chr(byte - 0x80 + ord("A")) for byte in nickname) not in told
     assert len(lines) > 10
     assert [line for line in lines if len(line) > 8 and line in told] == []
+
+
+def test_levels_that_come_by_chance_are_no_progress_towards_a_blocked_goal(
+    make: MakeEnvironment, quillwood: GameProfile, rom_path: Path, tmp_path: Path
+) -> None:
+    folder = folder_of(quillwood, tmp_path)
+    story = (quillwood.folder / "milestones.toml").read_text(encoding="utf-8")
+    begun = story[: story.index("[[milestone]]\norder = 8\n")]
+    (folder / "milestones.toml").write_text(begun + BLOCKED, encoding="utf-8")
+    settings = PilotSettings(report_after_steps=500)
+    environment = make(observation_type="state", game_folder=folder, rom_path=rom_path, max_steps_per_episode=5000)
+    pilot = RulesPilot(environment, settings)
+    environment.reset(seed=1)
+    pilot.reset(1)
+    won, level, told = list(environment.milestone_names).index("first_battle_won"), 0, []
+    while environment.milestones.steps[won] < 0:
+        environment.advance(pilot.act().action)
+    levels, without = [], 0
+    for _ in range(1500):
+        environment.advance(pilot.act().action)
+        told += pilot.reports()
+        without += 1
+        if environment.state.party.level_sum > level:
+            level = environment.state.party.level_sum
+            levels.append(without)
+            without = 0
+    assert max(levels) < settings.report_after_steps
+    assert len(levels) > 3
+    assert told
+    assert told[0]["place"]["map"] == [2, 1]
+    assert told[0]["goals"][-1]["key"] == "end"
+
+
+def test_it_plays_the_same_whether_it_is_asked_for_reports_or_not(make: MakeEnvironment) -> None:
+    def presses(*, asked: bool) -> list[int]:
+        environment = make(observation_type="state", max_steps_per_episode=5000)
+        pilot = RulesPilot(environment, SETTINGS.model_copy(update={"report_after_steps": 12, "remedy_steps": 4}))
+        environment.reset(seed=1)
+        pilot.reset(1)
+        pressed, told = [], 0
+        for _ in range(900):
+            pressed.append(pilot.act().action)
+            environment.advance(pressed[-1])
+            told += len(pilot.reports()) if asked else 0
+        assert told or not asked
+        return pressed
+
+    assert presses(asked=True) == presses(asked=False)
+
+
+def test_a_report_says_what_helped_where_the_episode_ends_with_it(make: MakeEnvironment) -> None:
+    environment = make(observation_type="state", max_steps_per_episode=5000, goal="first_battle_won")
+    pilot = RulesPilot(environment, SETTINGS.model_copy(update={"report_after_steps": 12, "remedy_steps": 4}))
+    environment.reset(seed=1)
+    pilot.reset(1)
+    told, ended = [], False
+    while not ended:
+        ended = any(environment.advance(pilot.act().action)[1:])
+        told += pilot.reports()
+    assert told[-1]["helped"]
+    assert told[-1]["helped_at_step"] == environment.steps
+    assert pilot.reports() == []
