@@ -102,6 +102,7 @@ def _build(
             _fail(path, f"{where}.evidence_all.{number}", str(error))
     target = build_target(path, where, entry, memory, radio)
     _check_names(path, where, entry, names, field_moves)
+    _check_flags_of_foes(path, where, entry, memory)
     requires = Requirements(
         tuple(entry.needs_items),
         tuple(entry.needs_badges),
@@ -159,6 +160,17 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     for move in entry.needs_field_moves:
         if move not in field_moves:
             _fail(path, f"{where}.needs_field_moves", f"{entry.key}: game.toml has no field_moves.{move}")
+
+
+def _check_flags_of_foes(path: Path, where: str, entry: GoalFile, memory: MemoryMap) -> None:
+    """Refuse a story flag that memory does not have: it is read in the middle of a training."""
+    flags = memory.fields.get("wEventFlags")
+    most = flags.size * 8 - 1 if flags is not None else -1
+    for number, foe in enumerate(entry.foes):
+        event = foe[2] if len(foe) == 3 else None
+        if event is not None and not 0 <= event <= most:
+            there = f"flags go from 0 to {most}" if flags is not None else "memory.toml has no wEventFlags"
+            _fail(path, f"{where}.foes.{number}", f"{entry.key}: there is no event {event}; {there}")
 
 
 def _check_errands(

@@ -104,6 +104,12 @@ def test_keys_that_mean_nothing_together_are_refused(
         (f"{MILESTONE}{ERRAND}gives_hour = 24\n", "errand.0.gives_hour"),
         (f"{MILESTONE}{ERRAND}gives_hour = 20\n", "errand.0.gives_hour: b: it needs a target to go to"),
         (f"{MILESTONE}catch = [250]\n", "milestone.0.catch: a: there is no species 250"),
+        (
+            f"{MILESTONE}foes = [[1, 1], [1, 1, 99999]]\n",
+            "milestone.0.foes.1: a: there is no event 99999; flags go from 0",
+        ),
+        (f"{MILESTONE}foes = [[1, 1, 2048]]\n", "milestone.0.foes.0: a: there is no event 2048"),
+        (f"{MILESTONE}foes = [[1, 1, -7]]\n", "milestone.0.foes.0: a: there is no event -7"),
         (f"{MILESTONE}supplies = [[250, 1]]\n", "milestone.0.supplies: a: there is no item 250"),
         (f"{MILESTONE}supplies = [[1, 0]]\n", "milestone.0.supplies"),
         (f"{MILESTONE}[[locked_rooms]]\nenter = [9, 9]\nrooms = [[1, 3]]\n", "locked_rooms.0.enter: there is no map"),
