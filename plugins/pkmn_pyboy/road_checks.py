@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from pkmn_pyboy.image_checks import RoadProblem, check_image
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.navigation.grid import WALL, WATER
@@ -32,17 +33,6 @@ _MOST_UNTOLD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class RoadProblem:
-    """A milestone or errand that can't be walked to or done, or whose target is not there."""
-
-    key: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.message}"
-
-
-@dataclass(frozen=True, slots=True)
 class Road:
     """The way to a goal from the one before it; ``steps`` is None where there is none, or it has no place."""
 
@@ -60,29 +50,6 @@ class StoryCheck:
 
     roads: tuple[Road, ...]
     problems: tuple[RoadProblem, ...]
-
-
-def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
-    """Trainers that a game's goals name and its image has not."""
-    return [
-        RoadProblem(goal.key, f"the image has no trainer {foe.number} of class {foe.trainer_class}")
-        for goal in (*profile.milestones, *profile.errands.values())
-        for foe in goal.requires.foes
-        if (foe.trainer_class, foe.number) not in cartridge.trainers
-    ]
-
-
-def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
-    """Items that are to be carried for a game's goals and that no shop of its image sells."""
-    if not cartridge.shops:
-        return []
-    sold = {item for shop in cartridge.shops for item in shop}
-    return [
-        RoadProblem(goal.key, f"no shop of the image sells {profile.names.items.get(item, f'item {item}')}")
-        for goal in (*profile.milestones, *profile.errands.values())
-        for item, _ in goal.supplies
-        if item not in sold
-    ]
 
 
 def check_roads(profile: GameProfile, world: CartridgeWorld) -> list[RoadProblem]:
@@ -111,9 +78,7 @@ def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
         cartridge: its image.
     """
     found = _Walk(profile, cartridge.world, Learners(profile, cartridge)).all()
-    return StoryCheck(
-        found.roads, (*found.problems, *check_foes(profile, cartridge), *check_supplies(profile, cartridge))
-    )
+    return StoryCheck(found.roads, (*found.problems, *check_image(profile, cartridge)))
 
 
 @dataclass
