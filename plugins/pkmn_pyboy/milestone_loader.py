@@ -74,10 +74,10 @@ def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[
         enter, *rooms = (group * 256 + number for group, number in (entry.enter, *entry.rooms))
         for name, map_id in (("enter", enter), *(("rooms", room) for room in rooms)):
             if names.maps and map_id not in names.maps:
-                _fail(path, f"{where}.{name}", f"there is no map {map_id}")
+                _fail(path, f"{where}.{name}", f"there is no map {_words(map_id)}")
         for room in rooms:
             if room == enter or room in taken:
-                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {room}')} is there twice")
+                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {_words(room)}')} is there twice")
             taken.add(room)
         found.append(LockedRooms(enter, frozenset(rooms)))
     return tuple(found)
@@ -138,7 +138,8 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     def known(key: str, kind: str, table: Mapping[int, str], numbers: Iterable[int]) -> None:
         for number in numbers:
             if table and number not in table:
-                _fail(path, f"{where}.{key}", f"{entry.key}: there is no {kind} {number}")
+                called = _words(number) if table is names.maps else number
+                _fail(path, f"{where}.{key}", f"{entry.key}: there is no {kind} {called}")
 
     def map_ids(evidence: list[EvidenceFile]) -> list[int]:
         return [
@@ -205,6 +206,11 @@ def _check_errands(
 
     for key in by_key:
         visit(key, ())
+
+
+def _words(map_id: int) -> str:
+    """Return a map's numbers as they are written everywhere: group and number."""
+    return f"{map_id >> 8}.{map_id & 0xFF}"
 
 
 def _fail(path: Path, key: str, message: str) -> NoReturn:

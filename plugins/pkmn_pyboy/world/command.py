@@ -107,7 +107,9 @@ def world(
     elif place is not None:
         map_id, tile = find_place(cartridge.world, place)
         if tile is not None:
-            raise ConfigurationError(f"{place!r} names a tile: give the way's other end with --to, or leave it out")
+            raise ConfigurationError(
+                f"{place!r} names a tile: name the way's other end after it, or leave out the tile"
+            )
         here = changed.map(map_id)
         if here is None:
             raise EnvironmentSetupError(f"{image.path}: the map {place!r} can't be read from this image")

@@ -111,7 +111,7 @@ def test_the_nearest_of_a_kind_and_the_maps_of_a_way(capsys: Capture) -> None:
         (["zzzzqq"], 2, "see: pkmn world"),
         (["fern trail:99,0", "alderbrook"], 2, "there is no 99,0"),
         (["fern trail:0,0", "alderbrook"], 2, "is a wall"),
-        (["fern trail:5,0"], 2, "give the way's other end with --to"),
+        (["fern trail:5,0"], 2, "name the way's other end after it"),
         (["fern", "alderbrook", "--with", "karate"], 2, "no field move"),
         (["fern", "alderbrook", "--badges", "gold"], 2, "no badge is called 'gold'"),
         (["fern", "--picture", "map.txt"], 2, "ends in .png"),
