@@ -13,6 +13,9 @@ from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmn_pyboy.target_loader import build_target
 from pkmncli.errors import EnvironmentSetupError
 
+_BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
+"""Of badges 0 to 7, and 8 to 15."""
+
 
 def build_milestones(
     path: Path,
@@ -30,6 +33,8 @@ def build_milestones(
     milestones: list[Milestone] = []
     seen: set[str] = set()
     last_required: tuple[str, ...] = ()
+    if not file.milestone and (file.errand or file.locked_rooms):
+        _fail(path, "milestone", "there is none, so nobody would heed the errands and rooms")
     errand_keys = {errand.key for errand in file.errand}
     for index, entry in enumerate(file.milestone):
         where = f"milestone.{index}"
@@ -57,7 +62,7 @@ def build_milestones(
                 _fail(path, f"{where}.needs", f"{key} is no milestone")
         needs = tuple(errand.needs or ())
         errands[errand.key] = _build(path, where, errand, needs, True, memory, names, field_moves, radio)
-    _check_errands(path, milestones, errands, field_moves)
+    _check_errands(path, milestones, errands, field_moves, memory)
     return tuple(milestones), errands
 
 
@@ -69,6 +74,8 @@ def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[
     """
     found: list[LockedRooms] = []
     taken: set[int] = set()
+    first = file.milestone[0].evidence_all if file.milestone else []
+    begins = {item.group << 8 | item.number for item in first if item.group is not None and item.number is not None}
     for index, entry in enumerate(file.locked_rooms):
         where = f"locked_rooms.{index}"
         enter, *rooms = (group * 256 + number for group, number in (entry.enter, *entry.rooms))
@@ -78,6 +85,8 @@ def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[
         for room in rooms:
             if room == enter or room in taken:
                 _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {_words(room)}')} is there twice")
+            if room in begins:
+                _fail(path, f"{where}.rooms", f"the game begins in {names.maps.get(room, f'map {_words(room)}')}")
             taken.add(room)
         found.append(LockedRooms(enter, frozenset(rooms)))
     return tuple(found)
@@ -156,7 +165,11 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     known("needs_species", "species", names.species, entry.needs_species)
     known("catch", "species", names.species, entry.catch)
     known("gives_species", "species", names.species, entry.gives_species)
-    known("supplies", "item", names.items, [item for item, _ in entry.supplies])
+    supplies = [item for item, _ in entry.supplies]
+    known("supplies", "item", names.items, supplies)
+    twice = next((item for item in supplies if supplies.count(item) > 1), None)
+    if twice is not None:
+        _fail(path, f"{where}.supplies", f"{entry.key}: item {twice} is there twice")
     known("foes", "trainer class", names.trainer_classes, [foe[0] for foe in entry.foes])
     for move in entry.needs_field_moves:
         if move not in field_moves:
@@ -175,7 +188,11 @@ def _check_flags_of_foes(path: Path, where: str, entry: GoalFile, memory: Memory
 
 
 def _check_errands(
-    path: Path, milestones: list[Milestone], errands: Mapping[str, Milestone], field_moves: Mapping[str, FieldMove]
+    path: Path,
+    milestones: list[Milestone],
+    errands: Mapping[str, Milestone],
+    field_moves: Mapping[str, FieldMove],
+    memory: MemoryMap,
 ) -> None:
     """Errands exist, and no goal needs itself: not by what it needs, nor by who gives what it needs."""
     by_key = {milestone.key: milestone for milestone in milestones} | dict(errands)
@@ -192,6 +209,14 @@ def _check_errands(
                 _fail(path, f"{goal.key}.over_with", what)
     done: set[str] = set()
 
+    def giver_of(goal: Milestone, badge: int) -> str:
+        place = memory.fields.get(_BADGE_FIELDS[badge // 8])
+        wanted = ("bit", place.address, 1 << badge % 8) if place is not None else ()
+        for other in by_key.values():
+            if any((item.kind, item.address, item.mask) == wanted for item in other.evidence):
+                return other.key
+        _fail(path, f"{goal.key}.needs_badges", f"no goal gives badge {badge}")
+
     def visit(key: str, above: tuple[str, ...]) -> None:
         if key in above:
             _fail(path, key, f"it needs itself: {' -> '.join((*above[above.index(key) :], key))}")
@@ -200,7 +225,8 @@ def _check_errands(
         goal = by_key[key]
         items = [*goal.requires.items, *(field_moves[move].item for move in goal.requires.field_moves)]
         given = [source for item in items for source in sources.get(item, ())[:1]]
-        for other in (*goal.needs, *goal.errands, *given):
+        earned = [giver for badge in goal.requires.badges if (giver := giver_of(goal, badge)) != key]
+        for other in (*goal.needs, *goal.errands, *given, *earned):
             visit(other, (*above, key))
         done.add(key)
 
