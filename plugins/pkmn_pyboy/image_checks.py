@@ -11,7 +11,7 @@ from pkmn_pyboy.world.cartridge import Cartridge
 
 @dataclass(frozen=True, slots=True)
 class RoadProblem:
-    """A milestone or errand that can't be walked to or done, or a key of the profile that the image does not bear out."""
+    """A goal that can't be walked to or done, or a key of the profile that the image does not bear out."""
 
     key: str
     message: str
