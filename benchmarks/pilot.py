@@ -63,13 +63,30 @@ def play(job: tuple[int, int, dict[str, Any], dict[str, Any]]) -> dict[str, Any]
     return result
 
 
-def seed_list(text: str) -> list[int]:
-    """ "3", "0-9" or "1,4,7" as numbers."""
-    seeds: list[int] = []
+def numbers(text: str) -> list[int]:
+    """Return "3", "0-9" or "1,4,7" as numbers, each once.
+
+    Raises:
+        argparse.ArgumentTypeError: it is something else, or holds no number.
+    """
+    found: list[int] = []
     for part in text.split(","):
-        low, _, high = part.partition("-")
-        seeds.extend(range(int(low), int(high or low) + 1))
-    return seeds
+        low, dash, high = part.strip().partition("-")
+        ends = (low, high if dash else low)
+        if not all(end.isascii() and end.isdigit() for end in ends) or int(ends[0]) > int(ends[1]):
+            raise argparse.ArgumentTypeError(f"{text!r}: {part!r} is no number or range; such as 3, 0-9 or 1,4,7")
+        found.extend(range(int(ends[0]), int(ends[1]) + 1))
+    return list(dict.fromkeys(found))
+
+
+def most_partners(rom: Path | None, game: str | None) -> int:
+    """Return how many partners a game has to choose among."""
+    from pkmn_pyboy.selection import select_game  # noqa: PLC0415
+    from pkmn_pyboy.settings import EnvironmentSettings  # noqa: PLC0415
+
+    profile, _ = select_game(EnvironmentSettings(rom_path=rom, game=game))
+    goals = (*profile.milestones, *profile.errands.values())
+    return max((len(goal.target.choices) for goal in goals if goal.target is not None), default=0)
 
 
 def badges_of(keys: list[str]) -> list[str]:
@@ -120,8 +137,10 @@ def show_partners(results: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Plays, then prints the table."""
+    from pkmncli.errors import PkmnError  # noqa: PLC0415
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", default="0-9", help="such as 0-9 or 3,5,7")
+    parser.add_argument("--seeds", type=numbers, default="0-9", help="such as 0-9 or 3,5,7")
     parser.add_argument("--steps", type=int, default=9000, help="most steps of an episode (default: 9000)")
     parser.add_argument("--processes", type=int, default=2, help="episodes played side by side (default: 2)")
     parser.add_argument("--rom", type=Path, help="cartridge image; without one the bundled game")
@@ -130,18 +149,25 @@ def main() -> None:
     parser.add_argument(
         "--knowledge", choices=("cartridge", "seen"), default="cartridge", help="what it plans ways with"
     )
-    parser.add_argument("--partners", default="0", help="numbers of the pilot's setting `partner` (default: 0)")
+    parser.add_argument(
+        "--partners", type=numbers, default="0", help="numbers of the pilot's setting `partner` (default: 0)"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="setting of the pilot")
     parser.add_argument("--json", type=Path, help="where to write all results")
     arguments = parser.parse_args()
     options = {"rom_path": arguments.rom, "game": arguments.game, "goal": arguments.goal}
     options["knowledge"] = arguments.knowledge
     rules = {key: json.loads(value) for key, _, value in (one.partition("=") for one in arguments.set)}
-    partners = seed_list(arguments.partners)
+    try:
+        partners, most = arguments.partners, most_partners(arguments.rom, arguments.game)
+    except PkmnError as error:
+        parser.error(str(error))
+    if max(partners) > most:
+        parser.error(f"argument --partners: there is no partner {max(partners)}; there are {most} to choose among")
     jobs = [
         (seed, arguments.steps, options, {**rules, "partner": partner})
         for partner in partners
-        for seed in seed_list(arguments.seeds)
+        for seed in arguments.seeds
     ]
     results = []
     with multiprocessing.get_context("spawn").Pool(arguments.processes) as pool:

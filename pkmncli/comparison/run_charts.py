@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,6 +30,8 @@ _MILESTONE_INCHES = 0.26
 _LABEL_INCHES = 0.2
 _MAP_INCHES = 2.2
 _MAP_COLUMNS = 4
+_LABEL_COLUMNS, _TITLE_COLUMNS, _MAP_TITLE_COLUMNS = 110, 90, 32
+"""Characters that fit beside each other over a figure: of a legend, of a title, of a map's title in its place."""
 
 
 _JOURNEY_INCHES = 0.2
@@ -88,7 +91,7 @@ def _drawn(plotted: Plotted, draw: Callable[[Plotted], Any], dark: bool) -> byte
 def _curves(plotted: Plotted) -> Any:
     columns = min(2, len(plotted.metrics))
     rows = -(-len(plotted.metrics) // columns)
-    figure = new_figure(_WIDTH_INCHES, _CURVE_INCHES * rows + _LABEL_INCHES * len(plotted.groups))
+    figure = new_figure(_WIDTH_INCHES, _CURVE_INCHES * rows + _LABEL_INCHES * _label_lines(plotted))
     for place, metric in enumerate(plotted.metrics, start=1):
         axes: Axes = figure.add_subplot(rows, columns, place)
         for number, group in enumerate(plotted.groups):
@@ -105,7 +108,12 @@ def _curves(plotted: Plotted) -> Any:
 
 
 def _splits(plotted: Plotted) -> Any:
-    figure = new_figure(_WIDTH_INCHES, 1.2 + _MILESTONE_INCHES * len(plotted.milestones) * max(len(plotted.groups), 1))
+    figure = new_figure(
+        _WIDTH_INCHES,
+        1.2
+        + _MILESTONE_INCHES * len(plotted.milestones) * max(len(plotted.groups), 1)
+        + _LABEL_INCHES * (_label_lines(plotted) - len(plotted.groups)),
+    )
     axes: Axes = figure.add_subplot()
     height = 0.8 / len(plotted.groups)
     for number, group in enumerate(plotted.groups):
@@ -135,7 +143,7 @@ def _journeys(plotted: Plotted) -> Any:
 
     names = plotted.journey_milestones
     place = {name: number for number, name in enumerate(names)}
-    labels = 0.0 if len(plotted.groups) < 2 else _LABEL_INCHES * len(plotted.groups)
+    labels = 0.0 if len(plotted.groups) < 2 else _LABEL_INCHES * _label_lines(plotted)
     figure = new_figure(_WIDTH_INCHES, 1.3 + _JOURNEY_INCHES * len(names) + labels)
     first: Axes | None = None
     scales: list[tuple[str, Callable[[Reached], float | None]]] = [("step of the episode", lambda one: one.step)]
@@ -176,12 +184,18 @@ def _in_a_unit_that_fits(
     return f"{title}, {unit}", scaled
 
 
+def _label_lines(plotted: Plotted) -> int:
+    """Return the lines that the groups' labels take."""
+    return sum(len(textwrap.wrap(group.label, _LABEL_COLUMNS)) or 1 for group in plotted.groups)
+
+
 def _legend(figure: Any, plotted: Plotted) -> None:
     """Labels may be long, so they stand above all panels."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
     if len(plotted.groups) > 1:
-        handles = [Line2D([], [], color=colour(n), label=group.label) for n, group in enumerate(plotted.groups)]
+        labels = [textwrap.fill(group.label, _LABEL_COLUMNS) for group in plotted.groups]
+        handles = [Line2D([], [], color=colour(number), label=label) for number, label in enumerate(labels)]
         figure.legend(handles=handles, loc="outside upper left", frameon=False)
 
 
@@ -202,14 +216,13 @@ def _maps(plotted: Plotted, group: PlottedGroup) -> Any:
             visits[y, x] = count
         axes: Axes = figure.add_subplot(rows, columns, place)
         image = axes.imshow(visits, norm=LogNorm(1, max(most, 2)), cmap="viridis", interpolation="nearest")
-        axes.set_title(
-            f"{plotted.map_names.get(map_id, f'map {map_id >> 8}.{map_id & 255}')}\n{len(tiles):,} tiles", fontsize=8
-        )
+        name = plotted.map_names.get(map_id, f"map {map_id >> 8}.{map_id & 255}")
+        axes.set_title(f"{textwrap.fill(name, _MAP_TITLE_COLUMNS)}\n{len(tiles):,} tiles", fontsize=8)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(4, integer=True))
         axes.tick_params(labelsize=6)
         every.append(axes)
     if len(plotted.groups) > 1:
-        figure.suptitle(group.label)
+        figure.suptitle(textwrap.fill(group.label, _TITLE_COLUMNS))
     figure.colorbar(image, ax=every, label="steps", shrink=0.8)
     return figure

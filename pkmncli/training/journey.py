@@ -144,9 +144,12 @@ def in_words(journey: Journey, *, short: bool = False) -> str:
         parts.append(reached)
     parts += [f"{name} {value:,g}" for name, value in journey.progress.items()]
     parts.append(f"step {journey.steps:,}")
-    parts.append(f"{play_time(journey.frames)} played")
+    parts.append(f"{play_time(journey.frames, seconds=True)} played")
+    if journey.environment:
+        parts.append(f"in environment {journey.environment}")  # what else is told of a game is of the first one, 0
     since = journey.steps_since_progress
     if since:
         per_step = journey.frames / max(journey.steps, 1)
-        parts.append(f"nothing new for {since:,} steps ({play_time(round(since * per_step), seconds=True)})")
+        steps = f"{since:,} step{'s' if since > 1 else ''}"
+        parts.append(f"nothing new for {steps} ({play_time(round(since * per_step), seconds=True)})")
     return ", ".join(parts)

@@ -67,7 +67,7 @@ class TargetFile(PlaceFile):
     in memory, ``choices`` with the pilot's setting ``partner``.
     """
 
-    map: tuple[int, int]
+    map: MapPair
     scene: int | None = Field(default=None, ge=0, le=255)
     push_to: tuple[Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, le=255)]] | None = None
     station: StationFile | None = None

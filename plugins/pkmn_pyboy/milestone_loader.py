@@ -13,6 +13,9 @@ from pkmn_pyboy.state.memory_map import MemoryMap
 from pkmn_pyboy.target_loader import build_target
 from pkmncli.errors import EnvironmentSetupError
 
+_BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
+"""Of badges 0 to 7, and 8 to 15."""
+
 
 def build_milestones(
     path: Path,
@@ -30,6 +33,8 @@ def build_milestones(
     milestones: list[Milestone] = []
     seen: set[str] = set()
     last_required: tuple[str, ...] = ()
+    if not file.milestone and (file.errand or file.locked_rooms):
+        _fail(path, "milestone", "there is none, so nobody would heed the errands and rooms")
     errand_keys = {errand.key for errand in file.errand}
     for index, entry in enumerate(file.milestone):
         where = f"milestone.{index}"
@@ -57,7 +62,7 @@ def build_milestones(
                 _fail(path, f"{where}.needs", f"{key} is no milestone")
         needs = tuple(errand.needs or ())
         errands[errand.key] = _build(path, where, errand, needs, True, memory, names, field_moves, radio)
-    _check_errands(path, milestones, errands, field_moves)
+    _check_errands(path, milestones, errands, field_moves, memory)
     return tuple(milestones), errands
 
 
@@ -69,15 +74,19 @@ def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[
     """
     found: list[LockedRooms] = []
     taken: set[int] = set()
+    first = file.milestone[0].evidence_all if file.milestone else []
+    begins = {item.group << 8 | item.number for item in first if item.group is not None and item.number is not None}
     for index, entry in enumerate(file.locked_rooms):
         where = f"locked_rooms.{index}"
         enter, *rooms = (group * 256 + number for group, number in (entry.enter, *entry.rooms))
         for name, map_id in (("enter", enter), *(("rooms", room) for room in rooms)):
             if names.maps and map_id not in names.maps:
-                _fail(path, f"{where}.{name}", f"there is no map {map_id}")
+                _fail(path, f"{where}.{name}", f"there is no map {_words(map_id)}")
         for room in rooms:
             if room == enter or room in taken:
-                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {room}')} is there twice")
+                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {_words(room)}')} is there twice")
+            if room in begins:
+                _fail(path, f"{where}.rooms", f"the game begins in {names.maps.get(room, f'map {_words(room)}')}")
             taken.add(room)
         found.append(LockedRooms(enter, frozenset(rooms)))
     return tuple(found)
@@ -102,6 +111,7 @@ def _build(
             _fail(path, f"{where}.evidence_all.{number}", str(error))
     target = build_target(path, where, entry, memory, radio)
     _check_names(path, where, entry, names, field_moves)
+    _check_flags_of_foes(path, where, entry, memory)
     requires = Requirements(
         tuple(entry.needs_items),
         tuple(entry.needs_badges),
@@ -137,7 +147,8 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     def known(key: str, kind: str, table: Mapping[int, str], numbers: Iterable[int]) -> None:
         for number in numbers:
             if table and number not in table:
-                _fail(path, f"{where}.{key}", f"{entry.key}: there is no {kind} {number}")
+                called = _words(number) if table is names.maps else number
+                _fail(path, f"{where}.{key}", f"{entry.key}: there is no {kind} {called}")
 
     def map_ids(evidence: list[EvidenceFile]) -> list[int]:
         return [
@@ -154,15 +165,34 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     known("needs_species", "species", names.species, entry.needs_species)
     known("catch", "species", names.species, entry.catch)
     known("gives_species", "species", names.species, entry.gives_species)
-    known("supplies", "item", names.items, [item for item, _ in entry.supplies])
+    supplies = [item for item, _ in entry.supplies]
+    known("supplies", "item", names.items, supplies)
+    twice = next((item for item in supplies if supplies.count(item) > 1), None)
+    if twice is not None:
+        _fail(path, f"{where}.supplies", f"{entry.key}: item {twice} is there twice")
     known("foes", "trainer class", names.trainer_classes, [foe[0] for foe in entry.foes])
     for move in entry.needs_field_moves:
         if move not in field_moves:
             _fail(path, f"{where}.needs_field_moves", f"{entry.key}: game.toml has no field_moves.{move}")
 
 
+def _check_flags_of_foes(path: Path, where: str, entry: GoalFile, memory: MemoryMap) -> None:
+    """Refuse a story flag that memory does not have: it is read in the middle of a training."""
+    flags = memory.fields.get("wEventFlags")
+    most = flags.size * 8 - 1 if flags is not None else -1
+    for number, foe in enumerate(entry.foes):
+        event = foe[2] if len(foe) == 3 else None
+        if event is not None and not 0 <= event <= most:
+            there = f"flags go from 0 to {most}" if flags is not None else "memory.toml has no wEventFlags"
+            _fail(path, f"{where}.foes.{number}", f"{entry.key}: there is no event {event}; {there}")
+
+
 def _check_errands(
-    path: Path, milestones: list[Milestone], errands: Mapping[str, Milestone], field_moves: Mapping[str, FieldMove]
+    path: Path,
+    milestones: list[Milestone],
+    errands: Mapping[str, Milestone],
+    field_moves: Mapping[str, FieldMove],
+    memory: MemoryMap,
 ) -> None:
     """Errands exist, and no goal needs itself: not by what it needs, nor by who gives what it needs."""
     by_key = {milestone.key: milestone for milestone in milestones} | dict(errands)
@@ -179,6 +209,14 @@ def _check_errands(
                 _fail(path, f"{goal.key}.over_with", what)
     done: set[str] = set()
 
+    def giver_of(goal: Milestone, badge: int) -> str:
+        place = memory.fields.get(_BADGE_FIELDS[badge // 8])
+        wanted = ("bit", place.address, 1 << badge % 8) if place is not None else ()
+        for other in by_key.values():
+            if any((item.kind, item.address, item.mask) == wanted for item in other.evidence):
+                return other.key
+        _fail(path, f"{goal.key}.needs_badges", f"no goal gives badge {badge}")
+
     def visit(key: str, above: tuple[str, ...]) -> None:
         if key in above:
             _fail(path, key, f"it needs itself: {' -> '.join((*above[above.index(key) :], key))}")
@@ -187,12 +225,18 @@ def _check_errands(
         goal = by_key[key]
         items = [*goal.requires.items, *(field_moves[move].item for move in goal.requires.field_moves)]
         given = [source for item in items for source in sources.get(item, ())[:1]]
-        for other in (*goal.needs, *goal.errands, *given):
+        earned = [giver for badge in goal.requires.badges if (giver := giver_of(goal, badge)) != key]
+        for other in (*goal.needs, *goal.errands, *given, *earned):
             visit(other, (*above, key))
         done.add(key)
 
     for key in by_key:
         visit(key, ())
+
+
+def _words(map_id: int) -> str:
+    """Return a map's numbers as they are written everywhere: group and number."""
+    return f"{map_id >> 8}.{map_id & 0xFF}"
 
 
 def _fail(path: Path, key: str, message: str) -> NoReturn:

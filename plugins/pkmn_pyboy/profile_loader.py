@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -105,7 +106,7 @@ def load_profile(folder: Path) -> GameProfile:
         errands=errands,
         locked_rooms=build_locked_rooms(milestones_path, goals, names),
         field_moves=field_moves,
-        world=_world_rules([(path, _parse(path, WorldFile)) for path in chain("world.toml")], memory),
+        world=_world_rules(folder, [(path, _parse(path, WorldFile)) for path in chain("world.toml")], memory, names),
         radio=radio,
         continuing=_continuing(folder / "game.toml", game.continuing, memory),
     )
@@ -264,7 +265,7 @@ def _radio(path: Path, games: list[GameFile], memory: MemoryMap) -> Radio | None
     return Radio(entry.entry, card, knob, entry.step, entry.most, music)
 
 
-def _world_rules(files: list[tuple[Path, WorldFile]], memory: MemoryMap) -> WorldRules:
+def _world_rules(folder: Path, files: list[tuple[Path, WorldFile]], memory: MemoryMap, names: Names) -> WorldRules:
     if not files:
         return WorldRules()
     path, file = files[0]
@@ -274,31 +275,45 @@ def _world_rules(files: list[tuple[Path, WorldFile]], memory: MemoryMap) -> Worl
         dict.fromkeys(file.people.rock, "rock"),
         tuple(ScriptMark(mark.role, compile_pattern(mark.begins), mark.kind) for mark in file.script),
         file.signs.hidden_item,
-        _story_blocks(path, file, memory),
+        _story_blocks(path, file, memory, names.maps if path.parent == folder else {}),
     )
 
 
-def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap) -> dict[int, StoryBlocks]:
+def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap, maps: Mapping[int, str]) -> dict[int, StoryBlocks]:
+    """Return the blocks that change by map id. ``maps`` are those that there are, empty where that is not known."""
     flags = memory.fields.get("wEventFlags")
     most = flags.size * 8 - 1 if flags is not None else -1
     found: dict[int, StoryBlocks] = {}
 
-    def blocks(entries: list[BlockFile]) -> tuple[Block, ...]:
+    def blocks(where: str, entries: list[BlockFile]) -> tuple[Block, ...]:
+        tiles = [(entry.x, entry.y) for entry in entries]
+        for x, y in tiles:
+            if tiles.count((x, y)) > 1:
+                _fail(path, where, f"the block at ({x},{y}) is there twice")
         return tuple(Block(entry.x, entry.y, entry.block) for entry in entries)
 
     for number, entry in enumerate(file.changed):
         where, map_id = f"changed.{number}", entry.map[0] << 8 | entry.map[1]
         if map_id in found:
             _fail(path, where, f"map {entry.map[0]}.{entry.map[1]} is there twice")
+        if maps and map_id not in maps:
+            _fail(path, f"{where}.map", f"there is no map {entry.map[0]}.{entry.map[1]}")
+        if not entry.with_ and not entry.always:
+            _fail(path, where, "it changes nothing; it takes always, or with")
         events = [one.event for one in entry.with_]
         for event in events:
             if event > most:
                 _fail(path, f"{where}.with", f"event {event} is beyond the last one, {most}")
             if events.count(event) > 1:
                 _fail(path, f"{where}.with", f"event {event} is there twice")
-        found[map_id] = StoryBlocks(
-            map_id, blocks(entry.always), {one.event: blocks(one.blocks) for one in entry.with_}
-        )
+        always = blocks(f"{where}.always", entry.always)
+        by_event = {
+            one.event: blocks(f"{where}.with.{place}.blocks", one.blocks) for place, one in enumerate(entry.with_)
+        }
+        for place, (event, there) in enumerate(by_event.items()):
+            if set(there) == set(always):
+                _fail(path, f"{where}.with.{place}", f"event {event} changes nothing")
+        found[map_id] = StoryBlocks(map_id, always, by_event)
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from pkmn_pyboy.foe_checks import NamedFoes, check_foes
+from pkmn_pyboy.image_checks import RoadProblem, check_blocks, check_supplies
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.navigation.grid import WALL, WATER
@@ -33,17 +34,6 @@ _MOST_UNTOLD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class RoadProblem:
-    """A milestone or errand that can't be walked to or done, or whose target is not there."""
-
-    key: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.message}"
-
-
-@dataclass(frozen=True, slots=True)
 class Road:
     """The way to a goal from the one before it; ``steps`` is None where there is none, or it has no place."""
 
@@ -61,19 +51,6 @@ class StoryCheck:
 
     roads: tuple[Road, ...]
     problems: tuple[RoadProblem, ...]
-
-
-def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
-    """Items that are to be carried for a game's goals and that no shop of its image sells."""
-    if not cartridge.shops:
-        return []
-    sold = {item for shop in cartridge.shops for item in shop}
-    return [
-        RoadProblem(goal.key, f"no shop of the image sells {profile.names.items.get(item, f'item {item}')}")
-        for goal in (*profile.milestones, *profile.errands.values())
-        for item, _ in goal.supplies
-        if item not in sold
-    ]
 
 
 def check_roads(profile: GameProfile, world: CartridgeWorld) -> list[RoadProblem]:
@@ -103,7 +80,8 @@ def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
     """
     found = _Walk(profile, cartridge.world, Learners(profile, cartridge)).all()
     foes = [RoadProblem(key, message) for key, message in check_foes(profile, cartridge)]
-    return StoryCheck(found.roads, (*found.problems, *foes, *check_supplies(profile, cartridge)))
+    image = (*check_supplies(profile, cartridge), *check_blocks(profile, cartridge))
+    return StoryCheck(found.roads, (*found.problems, *foes, *image))
 
 
 @dataclass

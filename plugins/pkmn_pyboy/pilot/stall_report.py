@@ -1,4 +1,7 @@
-"""Where a pilot stands that gets nowhere, in numbers: no picture, and no text of the game."""
+"""Where a pilot stands that gets nowhere, in numbers and names of the profile.
+
+There is no picture in it, no text of the image or the screen, and nothing that a player typed.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,7 @@ def stall_report(
 
 
 def _words(report: Mapping[str, Any]) -> list[str]:
-    """The gist of a report, a line each. Pokemon and things are told by their numbers."""
+    """The gist of a report, a line each. The party is told by numbers; reasons have the profile's names."""
     place, plan = report["place"], report["plan"]
     wanted = " > ".join(f"{goal['kind']} {goal['key']}" for goal in report["goals"]) or "nothing"
     goal, pushes = report["goal"], len(plan["pushes"])

@@ -105,6 +105,14 @@ class CartridgeWorld:
         """Columns and rows of a map, without reading its tiles."""
         return self._size_of(map_id)
 
+    def block_count(self, map_id: int) -> int:
+        """Return how many blocks the tileset of a map has at most; 0 where the image has no such map."""
+        header = self._header(map_id)
+        if header is None:
+            return 0
+        tilesets = {found.tileset for one in self._ids if (found := self._header(one)) is not None}
+        return self._layouts.block_count(header.tileset, tilesets)
+
     def _read(self, map_id: int) -> WorldMap | None:
         header = self._header(map_id)
         if header is None:

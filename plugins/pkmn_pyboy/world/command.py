@@ -25,7 +25,7 @@ from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.pages import list_page, map_page, story_page, way_page
 from pkmn_pyboy.world.picture import along, check_picture_name, one_map, save_picture
 from pkmn_pyboy.world.place_names import find_place
-from pkmncli.errors import ConfigurationError, EnvironmentSetupError
+from pkmncli.errors import EXIT_EMULATOR, ConfigurationError, EnvironmentSetupError
 
 _NONE = "none"
 
@@ -72,6 +72,11 @@ def world(
 
     Nothing is written, but for --picture. A map's name may be shortened; a tile is added as in "Fern Trail:5,0".
     """
+    if check:
+        _refuse_beside_check(
+            {"MAP": place, "TO": to, "--with": with_, "--badges": badges, "--events": events, "--picture": picture},
+            maps,
+        )
     if picture is not None:
         check_picture_name(picture)
         if place is None:
@@ -84,7 +89,8 @@ def world(
         raise EnvironmentSetupError(f"{image.path}: no map of {profile.title} can be read from this image")
     console = Console(highlight=False, soft_wrap=True)
     if check:
-        _show_roads(profile, cartridge, as_json=as_json, width=console.width)
+        if not _show_roads(profile, cartridge, as_json=as_json, width=console.width):
+            raise typer.Exit(EXIT_EMULATOR)
         return
     changed, flags = ChangedWorld(cartridge.world), _events(profile, events)
     changed.follow(flags or ())
@@ -101,7 +107,9 @@ def world(
     elif place is not None:
         map_id, tile = find_place(cartridge.world, place)
         if tile is not None:
-            raise ConfigurationError(f"{place!r} names a tile: give the way's other end with --to, or leave it out")
+            raise ConfigurationError(
+                f"{place!r} names a tile: name the way's other end after it, or leave out the tile"
+            )
         here = changed.map(map_id)
         if here is None:
             raise EnvironmentSetupError(f"{image.path}: the map {place!r} can't be read from this image")
@@ -117,15 +125,22 @@ def world(
         console.print(line, markup=False)
 
 
-def _show_roads(profile: GameProfile, cartridge: Cartridge, *, as_json: bool, width: int) -> None:
-    """The way to each milestone and errand, or what is wrong with it."""
+def _refuse_beside_check(given: dict[str, Any], maps: bool) -> None:
+    """Refuse what --check would not heed: it follows the whole story, with what the player has at each goal."""
+    named = [name for name, value in given.items() if value is not None] + (["--maps"] if maps else [])
+    if named:
+        raise ConfigurationError(f"--check follows the whole story by itself: leave out {', '.join(named)}")
+
+
+def _show_roads(profile: GameProfile, cartridge: Cartridge, *, as_json: bool, width: int) -> bool:
+    """Tell the way to each milestone and errand, or what is wrong with it. Returns whether nothing is wrong."""
     found = check_story(profile, cartridge)
     result, lines = story_page(cartridge.world, profile.title, found, width)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
-        return
-    for line in lines:
-        typer.echo(line)
+    else:
+        typer.echo("\n".join(lines))
+    return not found.problems
 
 
 def _drawn(path: Path, world: World, regions: Any, title: str, result: dict[str, Any]) -> list[str]:
@@ -179,7 +194,10 @@ def _events(profile: GameProfile, words: str | None) -> frozenset[int] | None:
     most = place.size * 8 if place is not None else 0
     by_name = {name.lower(): number for number, name in profile.names.event_flags.items()}
     found = set()
-    for word in (part.strip().lower() for part in words.split(",") if part.strip()):
+    parts = [part.strip().lower() for part in words.split(",") if part.strip()]
+    if _NONE in parts and len(parts) > 1:
+        raise ConfigurationError(f"--events {words!r}: it is either {_NONE} or flags")
+    for word in parts:
         if word == _NONE:
             continue
         number = int(word) if word.isdigit() else by_name.get(word, most)

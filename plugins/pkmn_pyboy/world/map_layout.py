@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pkmn_pyboy.navigation.grid import MapGrid
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.world.image import Image, OutOfImage
+from pkmn_pyboy.world.image import BANK_BYTES, Image, OutOfImage
 from pkmn_pyboy.world.records import Connection
 
 _HEADER_BYTES, _CONNECTION_BYTES, _TILESET_BYTES = 9, 12, 15
@@ -19,6 +19,9 @@ _MOST_MAPS = 127
 _MOST_GROUPS = 64
 _ATTRIBUTES_BYTES = 12
 _TILESET_COLLISION = 6
+_BLOCK_BYTES = (0, 16, 4)
+"""Of each block in the parts of a tileset: graphics, which are of tiles, then which tiles it has, then collision."""
+_BLOCK_NUMBERS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,36 @@ class MapLayouts:
                 cell = grid.cell(x, y + half)
                 tiles[cell : cell + 2] = corners[2 * half : 2 * half + 2]
         return replace(grid, tiles=bytes(tiles))
+
+    def block_count(self, tileset: int, tilesets: Iterable[int]) -> int:
+        """Return how many blocks a tileset has at most: none says so, but its data end where others begin.
+
+        Args:
+            tileset: its number.
+            tilesets: numbers of all that maps use.
+        """
+        starts = [start for one in tilesets for start, _ in self._parts(one)]
+        most = _BLOCK_NUMBERS
+        for start, size in self._parts(tileset):
+            room = self._image.room(start)
+            if size:
+                most = min([most, room // size, *((other - start) // size for other in starts if other > start)])
+        return most
+
+    def _parts(self, tileset: int) -> list[tuple[int, int]]:
+        """Where graphics, tiles and collision of a tileset begin, and how many bytes a block takes there."""
+        image, table = self._image, self._image.table("Tilesets")
+        found: list[tuple[int, int]] = []
+        if table is None:
+            return found
+        for number, size in enumerate(_BLOCK_BYTES):
+            entry = table.offset + tileset * _TILESET_BYTES + 3 * number
+            try:
+                if image.word(entry + 1) >= BANK_BYTES:
+                    found.append((image.pointer(entry + 1, image.byte(entry)), size))
+            except OutOfImage:
+                continue
+        return found
 
     def _neighbour(self, connection: Connection, places: dict[int, int]) -> Header | None:
         place = places.get(connection.target_map)

@@ -172,12 +172,14 @@ def story_page(world: World, title: str, found: StoryCheck, width: int) -> Page:
         way = f"{len(maps)} map{'s' if len(maps) > 1 else ''}, to {world.name(road.maps[-1])}" if maps else ""
         words = "; ".join([*wrong, *([way] if way else []), *road.notes])
         rows.append(["!" if wrong else "", road.key, f"{road.steps:,}" if road.steps is not None else "", words])
+    keys = {road.key for road in found.roads}
+    rows += [["!", one.key, "", one.message] for one in found.problems if one.key not in keys]
     problems = [{"key": one.key, "problem": one.message} for one in found.problems]
     if width < NARROW:
         lines = [line for row in rows for line in _wrapped(" ".join(cell for cell in row if cell), width, "", "  ")]
     else:
         lines = _table(["", "goal", "steps", "way"], rows, indent="")
-    walkable = len(roads) - len({one.key for one in found.problems})
+    walkable = len(roads) - len(keys & {one.key for one in found.problems})
     lines += ["", f"{walkable} of {len(roads)} milestones and errands of {title} can be walked to."]
     return {"goals": len(roads), "problems": problems, "roads": roads}, lines
 

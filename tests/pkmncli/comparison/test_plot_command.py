@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pkmncli.comparison import run_charts
+from pkmncli.comparison.charts import chart_style
 from pkmncli.comparison.compared_runs import find_runs
-from pkmncli.comparison.run_plots import read_plotted
+from pkmncli.comparison.run_plots import Plotted, PlottedGroup, read_plotted
 from pkmncli.plugins import get_registry
 from pkmncli.training.assembly import open_store
 
@@ -155,3 +157,33 @@ def test_a_run_without_anything_is_told(pkmn: Pkmn, runs: list[Path]) -> None:
     (runs[0] / "summary.json").unlink()
     result = pkmn("plot", "a")
     assert result.code == 5 and "nothing to draw yet" in result.err
+
+
+def test_long_labels_stay_within_the_picture() -> None:
+    label = ", ".join(f"rules.a_setting_of_the_pilot_{number}=WONDERFULLY-{number}" for number in range(9))
+    tiles = {257: {(x, y): 1 + x for x in range(4) for y in range(4)}}
+    groups = tuple(
+        PlottedGroup(
+            label + end,
+            (end,),
+            {"episode/reward": [(np.array([0, 100]), np.array([0.0, 1.0]))]},
+            {"badge": [30]},
+            tiles,
+        )
+        for end in ("a", "b")
+    )
+    plotted = Plotted(
+        groups, ("episode/reward",), ("badge",), {257: "the longest name that a map has ever had in a game"}
+    )
+    with chart_style():
+        figures = [run_charts._curves(plotted), run_charts._splits(plotted), run_charts._maps(plotted, groups[0])]
+        for figure in figures:
+            figure.canvas.draw()
+            texts = [text for legend in figure.legends for text in legend.get_texts()]
+            texts += [axes.title for axes in figure.axes] + ([figure._suptitle] if figure._suptitle else [])
+            assert any(label[-9:] in text.get_text() for text in texts)
+            for text in texts:
+                place = text.get_window_extent()
+                assert place.x0 >= 0, text
+                assert place.x1 <= figure.bbox.x1, text
+            assert min(axes.get_window_extent().height for axes in figure.axes) > figure.dpi / 2, "room is left to draw"

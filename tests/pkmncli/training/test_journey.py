@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def test_an_episode_that_runs_is_told_in_the_lines_and_in_the_summary(
 
     lines = [line.strip() for line in result.out.splitlines()]
     told = [line for line in lines if line.startswith("journey: ")]
-    assert any(re.search(r"latest starter \(.+\), badges 0, level \d+, step \d+, 0:00 played", line) for line in told)
+    assert any(
+        re.search(r"latest starter \(.+\), badges 0, level \d+, step \d+, 0:00:\d\d played", line) for line in told
+    )
     assert any("0 episodes" in line for line in lines)
     assert any(line.startswith(f"Got furthest: {len(names)} of {journey.total} milestones") for line in lines)
     assert any(re.match(r"starter +at step \d+ of the running episode, 0:00:\d\d played", line) for line in lines)
@@ -80,13 +83,15 @@ def test_play_time_is_that_of_the_console() -> None:
 
 def test_a_journey_in_words_says_only_what_is_known() -> None:
     nothing = Journey(0, 0, 12, 288, (), 0)
-    assert in_words(nothing) == "step 12, 0:00 played"
+    assert in_words(nothing) == "step 12, 0:00:05 played"
     reached = (Reached("start", 0, 0, 0.0, 1), Reached("badge", 40, 960, 1.0, 40))
     some = Journey(0, 0, 100, 2400, reached, 8, {"badges": 1}, 60, latest_title="Win a badge")
     assert in_words(some) == (
-        "2 of 8 milestones, latest badge (Win a badge), badges 1, step 100, 0:00 played, "
+        "2 of 8 milestones, latest badge (Win a badge), badges 1, step 100, 0:00:40 played, "
         "nothing new for 60 steps (0:00:24)"
     )
+    assert "nothing new for 1 step (" in in_words(replace(some, steps_since_progress=1))
+    assert "played, in environment 2, nothing" in in_words(replace(some, environment=2)), "the console shows 0"
     assert "(Win" not in in_words(some, short=True)
     assert Journey.from_dict(some.as_dict()) == some
 

@@ -12,6 +12,7 @@ from pkmn_pyboy.profile_loader import load_profile
 from pkmncli.errors import EnvironmentSetupError
 
 EVIDENCE = 'evidence_all = [{ kind = "event", index = 8 }]'
+HERE = 'evidence_all = [{ kind = "map", group = 1, number = 3 }]'
 MILESTONE = f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\n'
 ERRAND = f'[[errand]]\nkey = "b"\nname = "B"\n{EVIDENCE}\n'
 BY = "by = { address = 0xD964 }"
@@ -104,9 +105,32 @@ def test_keys_that_mean_nothing_together_are_refused(
         (f"{MILESTONE}{ERRAND}gives_hour = 24\n", "errand.0.gives_hour"),
         (f"{MILESTONE}{ERRAND}gives_hour = 20\n", "errand.0.gives_hour: b: it needs a target to go to"),
         (f"{MILESTONE}catch = [250]\n", "milestone.0.catch: a: there is no species 250"),
+        (
+            f"{MILESTONE}foes = [[1, 1], [1, 1, 99999]]\n",
+            "milestone.0.foes.1: a: there is no event 99999; flags go from 0",
+        ),
+        (f"{MILESTONE}target = {{ map = [99, 256] }}\n", "milestone.0.target.map.1"),
+        (f"{MILESTONE}foes = [[1, 1, 2048]]\n", "milestone.0.foes.0: a: there is no event 2048"),
+        (f"{MILESTONE}foes = [[1, 1, -7]]\n", "milestone.0.foes.0: a: there is no event -7"),
         (f"{MILESTONE}supplies = [[250, 1]]\n", "milestone.0.supplies: a: there is no item 250"),
+        (f"{MILESTONE}supplies = [[1, 2], [3, 1], [1, 5]]\n", "milestone.0.supplies: a: item 1 is there twice"),
+        (f"{MILESTONE}needs_badges = [15]\n", "a.needs_badges: no goal gives badge 15"),
+        (
+            f"{MILESTONE}needs_badges = [2]\n[[milestone]]\nkey = 'z'\nname = 'Z'\n"
+            "evidence_all = [{ kind = 'bit', field = 'wJohtoBadges', bit = 2 }]\n",
+            "a: it needs itself: a -> z -> a",
+        ),
+        (ERRAND, "milestone: there is none"),
+        ("[[locked_rooms]]\nenter = [1, 2]\nrooms = [[1, 3]]\n", "milestone: there is none"),
+        (
+            f"{MILESTONE.replace(EVIDENCE, HERE)}[[locked_rooms]]\nenter = [1, 2]\nrooms = [[1, 3]]\n",
+            "locked_rooms.0.rooms: the game begins in",
+        ),
         (f"{MILESTONE}supplies = [[1, 0]]\n", "milestone.0.supplies"),
-        (f"{MILESTONE}[[locked_rooms]]\nenter = [9, 9]\nrooms = [[1, 3]]\n", "locked_rooms.0.enter: there is no map"),
+        (
+            f"{MILESTONE}[[locked_rooms]]\nenter = [9, 9]\nrooms = [[1, 3]]\n",
+            "locked_rooms.0.enter: there is no map 9.9",
+        ),
         (f"{MILESTONE}[[locked_rooms]]\nenter = [1, 2]\nrooms = [[9, 9]]\n", "locked_rooms.0.rooms: there is no map"),
         (f"{MILESTONE}[[locked_rooms]]\nenter = [1, 2]\nrooms = []\n", "locked_rooms.0.rooms"),
         (f"{MILESTONE}[[locked_rooms]]\nenter = [1, 3]\nrooms = [[1, 3]]\n", "is there twice"),

@@ -102,7 +102,7 @@ EVIDENCE = 'evidence_all = [{ kind = "event", index = 8 }]'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\n{TARGET}\n', "there is no map 2313"),
+        (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\n{TARGET}\n', "there is no map 9.9"),
         (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nneeds_items = [250]\n', "there is no item 250"),
         (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nfoes = [[99, 1]]\n', "there is no trainer class 99"),
         (f'[[milestone]]\nkey = "a"\nname = "A"\n{EVIDENCE}\nneeds_field_moves = ["flash"]\n', "no field_moves.flash"),

@@ -111,11 +111,16 @@ def test_the_nearest_of_a_kind_and_the_maps_of_a_way(capsys: Capture) -> None:
         (["zzzzqq"], 2, "see: pkmn world"),
         (["fern trail:99,0", "alderbrook"], 2, "there is no 99,0"),
         (["fern trail:0,0", "alderbrook"], 2, "is a wall"),
-        (["fern trail:5,0"], 2, "give the way's other end with --to"),
+        (["fern trail:5,0"], 2, "name the way's other end after it"),
         (["fern", "alderbrook", "--with", "karate"], 2, "no field move"),
         (["fern", "alderbrook", "--badges", "gold"], 2, "no badge is called 'gold'"),
         (["fern", "--picture", "map.txt"], 2, "ends in .png"),
         (["--picture", "map.png"], 2, "name a map"),
+        (["--check", "Home 2F"], 2, "leave out MAP"),
+        (["--check", "fern", "alderbrook", "--maps"], 2, "leave out MAP, TO, --maps"),
+        (["--check", "--events", "3", "--with", "cut", "--badges", "1"], 2, "leave out --with, --badges, --events"),
+        (["--check", "--picture", "map.png"], 2, "leave out --picture"),
+        (["fern", "--events", "none,738"], 2, "either none or flags"),
         (["fern", "--rom", "none.gbc"], 3, "none.gbc"),
         (["fern", "--game", "crystal"], 3, "your own cartridge image"),
     ],
@@ -221,3 +226,18 @@ def test_the_check_tells_the_way_to_each_goal(capsys: Capture) -> None:
     assert "glade_reached" in page
     assert "to Quill Glade" in page
     assert f"{found['goals']} of {found['goals']} milestones and errands of Quillwood can be walked to." in page
+
+
+def test_a_story_with_something_wrong_ends_with_the_code_of_a_profile(
+    capsys: Capture, tmp_path: Path, quillwood: GameProfile
+) -> None:
+    mine = profile_with_stairs(tmp_path, quillwood)
+    world = mine / "world.toml"
+    world.write_text(world.read_text(encoding="utf-8").replace("block = 3 }", "block = 255 }"), encoding="utf-8")
+    assert cli.run(["world", "--check", "--game", str(mine)]) == 3
+    page = capsys.readouterr().out
+    assert "block 255 at (0,0): the tileset of Fern Trail has" in page
+    assert cli.run(["world", "--check", "--json", "--game", str(mine)]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert f"{found['goals']} of {found['goals']} milestones" in page, "the block is no goal"
+    assert [one["key"] for one in found["problems"]] == ["changed 2.1"]

@@ -62,7 +62,25 @@ def test_a_profile_has_its_own_rules_or_those_that_it_builds_on(tmp_path: Path, 
         ('[people]\nfacing = { 3 = "inwards" }\n', "people.facing.3"),
         ("[[changed]]\nmap = [1, 1]\nalways = [{ x = 3, y = 0, block = 1 }]\n", "changed.0.always.0.x"),
         ("[[changed]]\nmap = [1, 1]\nwith = [{ event = 2048, blocks = [] }]\n", "event 2048 is beyond the last one"),
-        ("[[changed]]\nmap = [1, 1]\n[[changed]]\nmap = [1, 1]\n", "changed.1: map 1.1 is there twice"),
+        (
+            "[[changed]]\nmap = [1, 1]\nalways = [{ x = 0, y = 0, block = 1 }]\n[[changed]]\nmap = [1, 1]\n",
+            "changed.1: map 1.1 is there twice",
+        ),
+        ("[[changed]]\nmap = [1, 1]\n", "changed.0: it changes nothing"),
+        ("[[changed]]\nmap = [99, 9]\nalways = [{ x = 0, y = 0, block = 1 }]\n", "changed.0.map: there is no map 99.9"),
+        (
+            "[[changed]]\nmap = [1, 1]\nwith = [{ event = 9, blocks = [] }]\n",
+            "changed.0.with.0: event 9 changes nothing",
+        ),
+        (
+            "[[changed]]\nmap = [1, 1]\nalways = [{ x = 0, y = 0, block = 1 }, { x = 0, y = 0, block = 2 }]\n",
+            "changed.0.always: the block at (0,0) is there twice",
+        ),
+        (
+            "[[changed]]\nmap = [1, 1]\n"
+            "with = [{ event = 9, blocks = [{ x = 2, y = 0, block = 1 }, { x = 2, y = 0, block = 1 }] }]\n",
+            "changed.0.with.0.blocks: the block at (2,0) is there twice",
+        ),
         (
             "[[changed]]\nmap = [1, 1]\nwith = [{ event = 9, blocks = [] }, { event = 9, blocks = [] }]\n",
             "event 9 is there twice",

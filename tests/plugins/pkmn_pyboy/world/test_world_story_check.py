@@ -10,10 +10,11 @@ from typing import Any, cast
 import pytest
 from world_image import Person, TestMap, WorldImage
 
+from pkmn_pyboy.image_checks import check_blocks, check_supplies
 from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Evidence, Foe, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.road_checks import StoryCheck, check_story, check_supplies
+from pkmn_pyboy.road_checks import StoryCheck, check_story
 from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
@@ -34,6 +35,7 @@ def check(
     image: WorldImage, crystal: GameProfile, goals: Sequence[Milestone], errands: Sequence[Milestone] = (), **more: Any
 ) -> StoryCheck:
     rom, profile = image.build(crystal)
+    more = {"world": replace(crystal.world, changed={}), **more}
     profile = replace(
         profile, milestones=tuple(goals), errands={one.key: one for one in errands}, locked_rooms=(), **more
     )
@@ -370,4 +372,28 @@ def test_supplies_that_no_shop_sells_are_told(quillwood: GameProfile) -> None:
     profile = replace(quillwood, milestones=(replace(first, supplies=((sold, 2), (never, 1))), *others))
     assert [str(one) for one in check_supplies(profile, cartridge)] == [
         f"{first.key}: no shop of the image sells {quillwood.names.items[never]}"
+    ]
+
+
+def test_blocks_that_change_are_on_their_map_and_in_its_tileset(crystal: GameProfile, quillwood: GameProfile) -> None:
+    image = WorldImage()
+    image.add(TestMap(1, 1, ["......", "......"]))
+    blocks = StoryBlocks(HERE, (Block(2, 0, 0),), {OPENED: (Block(6, 0, 0), Block(0, 2, 0))})
+    elsewhere = StoryBlocks(TOWER, (), {OPENED: (Block(0, 0, 0),)})
+    world = {"world": replace(crystal.world, changed={HERE: blocks, TOWER: elsewhere})}
+    begin = goal(crystal, "begin", LATER, Target(HERE, 0, 0))
+    assert problems(check(image, crystal, [begin], **world)) == [
+        "changed 1.1: block 0 at (0,2) is not on Map 1.1, which has 6 x 2 tiles",
+        "changed 1.1: block 0 at (6,0) is not on Map 1.1, which has 6 x 2 tiles",
+        "changed 1.3: the image has no such map",
+    ]
+    assert quillwood.bundled_rom is not None
+    rom = quillwood.bundled_rom.read_bytes()
+    assert check_blocks(quillwood, Cartridge(rom, quillwood)) == []
+    cave = 0x205
+    wrong = {cave: StoryBlocks(cave, (), {OPENED: (Block(0, 0, 16), Block(2, 0, 17), Block(4, 0, 255))})}
+    profile = replace(quillwood, world=replace(quillwood.world, changed=wrong))
+    assert [str(one) for one in check_blocks(profile, Cartridge(rom, profile))] == [
+        "changed 2.5: block 17 at (2,0): the tileset of Hollow Cave has 17 blocks at most",
+        "changed 2.5: block 255 at (4,0): the tileset of Hollow Cave has 17 blocks at most",
     ]
