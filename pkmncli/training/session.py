@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import shlex
@@ -31,6 +30,7 @@ from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
+from pkmncli.training.given_starts import check_kept_starts, keep_given_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
@@ -118,6 +118,7 @@ class TrainingSession:
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
         with InterruptFlag(STOPPING) as interrupted, run.locked(), log_to(run, self._settings.train.log_level):
+            check_kept_starts(self._settings, run)
             remove_leftovers(run)
             if at != LATEST:
                 set_aside_after(run, run.checkpoints.resolve(at).name)
@@ -151,7 +152,7 @@ class TrainingSession:
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
         with write_errors_explained(run.folder):
-            write_atomic(run.config_file, settings.to_toml())
+            write_atomic(run.config_file, settings.to_toml(run.folder))
             run.write_command(self._arguments)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
@@ -318,14 +319,7 @@ def _settled(settings: ResolvedSettings, run: Run) -> ResolvedSettings:
     run's name.
     """
     train = settings.train
-    changes: dict[str, Any] = {}
-    for name, path, suffix in (("init_state", train.init_state, "state"), ("cartridge", train.cartridge, "sav")):
-        if path is not None:
-            content = path.read_bytes()
-            copy = run.starts_folder / f"{hashlib.blake2b(content, digest_size=8).hexdigest()}.{suffix}"
-            copy.parent.mkdir(exist_ok=True)
-            write_atomic(copy, content)
-            changes[name] = copy
+    changes: dict[str, Any] = dict(keep_given_starts(settings, run))
     if train.decision_db_path is not None:
         changes["decision_db_path"] = train.decision_db_path / run.name
     origin = "in the run, instead of what was given"
