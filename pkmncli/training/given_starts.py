@@ -30,19 +30,24 @@ def check_kept_starts(settings: ResolvedSettings, run: Run) -> None:
     """Makes sure that a run still has what its episodes begin in.
 
     Raises:
-        RunError: its copy is missing or can't be read.
+        RunError: its copy is missing, can't be read, or is another than the one whose hash it is called by.
     """
     for name, path in _given(settings):
         if path.parent != run.starts_folder:
             continue
         try:
-            path.read_bytes()
+            content = path.read_bytes()
         except FileNotFoundError:
             raise RunError(
                 f"the run's copy of its {name}, {path}, is missing: put it back, or start a new run"
             ) from None
         except OSError as error:
             raise RunError(f"the run's copy of its {name}, {path}, can't be read: {error.strerror}") from None
+        if _digest(content) != path.stem:
+            raise RunError(
+                f"the run's copy of its {name}, {path}, is not what the run was begun with: "
+                "put that back, or start a new run"
+            )
 
 
 def _given(settings: ResolvedSettings) -> Iterator[tuple[str, Path]]:

@@ -129,3 +129,13 @@ def test_a_copy_that_is_missing_is_told(pkmn: Pkmn, file: Path, tmp_path: Path) 
         result = pkmn(*command)
         assert result.code == 5, (command, result.err)
         assert f"the run's copy of its cartridge, {copy}, is missing" in result.err
+
+
+def test_another_save_in_the_place_of_the_runs_copy_is_refused(pkmn: Pkmn, file: Path, tmp_path: Path) -> None:
+    assert pkmn("train", *SHORT, "--steps=50", "--run-name=it", f"--cartridge={file}").code == 0
+    copy = next((tmp_path / "runs" / "it" / "starts").iterdir())
+    copy.write_bytes(copy.read_bytes() + bytes(16))  # as good a save, with an emulator's clock
+    for command in GOING_ON:
+        result = pkmn(*command)
+        assert result.code == 5, (command, result.err)
+        assert f"{copy}, is not what the run was begun with" in result.err
