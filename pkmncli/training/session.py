@@ -16,7 +16,8 @@ from pkmncli.atomic_files import write_atomic, write_errors_explained, write_jso
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import redact, say
+from pkmncli.diagnostics import one_line, redact, say
+from pkmncli.errors import RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
@@ -282,11 +283,22 @@ class TrainingSession:
         self._progress.message(redact(text))
 
     def _reporter(self, run: Run) -> Callable[[int, int, Mapping[str, Any]], None]:
-        """Keeps what pilots report in the run, and says so once for each report."""
-        writer, told = ReportWriter(run.reports_folder), set[tuple[int, int, int]]()
+        """Keeps what pilots report in the run, and says so once for each report.
+
+        Where they can't be written, that is said once, and the training goes on.
+        """
+        writer, told, failed = ReportWriter(run.reports_folder), set[tuple[int, int, int]](), False
 
         def keep(environment: int, episode: int, report: Mapping[str, Any]) -> None:
-            writer.write(environment, episode, report)
+            nonlocal failed
+            try:
+                writer.write(environment, episode, report)
+            except (OSError, RunError) as error:
+                logger.warning("a report was not kept: %s", one_line(error))
+                if not failed:
+                    failed = True
+                    self._tell(f"What pilots report can't be kept, and the training goes on without: {error}")
+                return
             key = (environment, episode, int(report.get("number", 0)))
             if key not in told:
                 told.add(key)

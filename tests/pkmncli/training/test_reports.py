@@ -18,6 +18,7 @@ from pkmncli.api import PILOT_ACTS
 from pkmncli.config import resolve_settings
 from pkmncli.errors import RunError
 from pkmncli.plugins import get_registry
+from pkmncli.runs import Run
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportWriter, read_reports
 from pkmncli.training.seeds import Purpose
@@ -106,6 +107,15 @@ def test_a_training_that_goes_on_reports_what_an_unbroken_one_does(
     whole, broken = (reports_of(tmp_path / "runs" / name) for name in ("whole", "broken"))
     assert len(whole) > 1
     assert broken == whole
+
+
+def test_reports_that_cannot_be_written_end_no_training(pkmn: Pkmn, stalling: list[str], tmp_path: Path) -> None:
+    assert pkmn("train", *stalling, "--steps=20", "--run-name=it").code == 0
+    (tmp_path / "runs" / "it" / "reports").touch()
+    result = pkmn("train", "--resume", "it", "--steps=320")
+    assert result.code == 0, result.err
+    assert result.out.count("What pilots report can't be kept") == 1
+    assert Run(tmp_path / "runs" / "it").read_summary()["total_steps"] == 320
 
 
 def test_a_run_without_reports_says_so_and_one_that_is_not_there_is_an_error(
