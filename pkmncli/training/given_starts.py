@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pkmncli.atomic_files import write_atomic
 from pkmncli.config import ResolvedSettings
-from pkmncli.errors import RunError
+from pkmncli.errors import EnvironmentSetupError, RunError
 from pkmncli.runs import Run
 
 _SUFFIXES = {"init_state": "state", "cartridge": "sav"}
 
 
-def keep_given_starts(settings: ResolvedSettings, run: Run) -> dict[str, Path]:
+def read_given_starts(settings: ResolvedSettings) -> dict[str, bytes]:
+    """What was given, by its setting: read before there is a run, which could not go on without.
+
+    Raises:
+        EnvironmentSetupError: a file can't be read.
+    """
+    contents = {}
+    for name, path in _given(settings):
+        try:
+            contents[name] = path.read_bytes()
+        except OSError as error:
+            raise EnvironmentSetupError(f"{name}: {path} can't be read: {error.strerror}; check the path") from None
+    return contents
+
+
+def keep_given_starts(contents: Mapping[str, bytes], run: Run) -> dict[str, Path]:
     """Copies what was given into the run, under its hash. Returns the copies by their setting."""
     copies = {}
-    for name, path in _given(settings):
-        content = path.read_bytes()
+    for name, content in contents.items():
         copy = run.starts_folder / f"{_digest(content)}.{_SUFFIXES[name]}"
         copy.parent.mkdir(exist_ok=True)
         write_atomic(copy, content)

@@ -31,7 +31,7 @@ from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
-from pkmncli.training.given_starts import check_kept_starts, keep_given_starts
+from pkmncli.training.given_starts import check_kept_starts, keep_given_starts, read_given_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
@@ -102,11 +102,12 @@ class TrainingSession:
             learner = self._learner(pool, options)
             pool.reset()  # a start state that does not fit is told before there is a run
             desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
+            given = read_given_starts(self._settings)
             run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 write_json(run.folder / "names.json", names)
-                self._settings = _settled(self._settings, run)
+                self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 return self._train(run, pool, learner, options, None, desk, interrupted)
 
@@ -324,14 +325,14 @@ def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
     return settings.train.decision_db_path or run.folder
 
 
-def _settled(settings: ResolvedSettings, run: Run) -> ResolvedSettings:
+def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
     """The settings as the run keeps them, so that it can go on whatever becomes of the files that began it.
 
     A start state or battery save is copied into the run under its hash; decisions kept elsewhere get a folder of the
     run's name.
     """
     train = settings.train
-    changes: dict[str, Any] = dict(keep_given_starts(settings, run))
+    changes: dict[str, Any] = dict(keep_given_starts(given, run))
     if train.decision_db_path is not None:
         changes["decision_db_path"] = train.decision_db_path / run.name
     origin = "in the run, instead of what was given"

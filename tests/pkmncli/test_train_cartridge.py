@@ -13,6 +13,7 @@ from saved_games import save_by_the_menu
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
+from pkmncli.training.workers import WorkerPool
 
 Pkmn = Callable[..., Any]
 SHORT = ("--no-rl", "--max-steps-per-episode=30", "--save-interval=40")
@@ -139,3 +140,20 @@ def test_another_save_in_the_place_of_the_runs_copy_is_refused(pkmn: Pkmn, file:
         result = pkmn(*command)
         assert result.code == 5, (command, result.err)
         assert f"{copy}, is not what the run was begun with" in result.err
+
+
+def test_a_save_that_vanishes_while_the_training_begins_leaves_no_run(
+    pkmn: Pkmn, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reset = WorkerPool.reset
+
+    def reset_and_lose(self: WorkerPool) -> Any:
+        found = reset(self)
+        file.unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(WorkerPool, "reset", reset_and_lose)
+    result = pkmn("train", *SHORT, "--steps=50", "--run-name=it", f"--cartridge={file}")
+    assert result.code == 3, result.err
+    assert f"cartridge: {file} can't be read" in result.err
+    assert not (tmp_path / "runs" / "it").exists()
