@@ -44,11 +44,11 @@ def read_battery_save(path: Path, rom: RomImage) -> BatterySave:
     path = path.expanduser()
     header = rom.header
     check_battery(path, rom)
-    if path.is_dir():
-        raise EnvironmentSetupError(f"--cartridge: {path} is a folder: name the .sav file in it")
-    if path.exists() and not path.is_file():
-        raise EnvironmentSetupError(f"--cartridge: {path} is no regular file: name a battery save")
     try:
+        if path.is_dir():
+            raise EnvironmentSetupError(f"--cartridge: {path} is a folder: name the .sav file in it")
+        if path.exists() and not path.is_file():
+            raise EnvironmentSetupError(f"--cartridge: {path} is no regular file: name a battery save")
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except OSError as error:

@@ -59,9 +59,10 @@ def check_folder(path: Path, option: str) -> Path:
         ConfigurationError: the folder does not exist, or nothing can be written there.
     """
     path = path.expanduser()
-    if not path.parent.is_dir():
-        raise ConfigurationError(f"{option}: there is no folder {path.parent}; make it, or name another")
     try:
+        if not path.parent.is_dir():
+            raise ConfigurationError(f"{option}: there is no folder {path.parent}; make it, or name another")
+        path.exists()  # a name that is too long can't be looked for either
         with tempfile.TemporaryFile(dir=path.parent):
             return path
     except OSError as error:
