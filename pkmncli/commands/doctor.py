@@ -99,7 +99,12 @@ def _in_words(report: dict[str, Any]) -> str:
         f"  helped: {report.get('helped') or 'nothing so far'}",
         f"  all of it: {report['file']}",
     ]
-    return redact("\n".join(lines)) + "\n"
+    return redact("\n".join(_printable(line) for line in lines)) + "\n"
+
+
+def _printable(line: str) -> str:
+    """A line without characters that a terminal takes for commands: the file may be somebody else's."""
+    return "".join(character for character in line if character.isprintable())
 
 
 def _print(well: bool | None, what: str, found: str) -> None:

@@ -60,18 +60,51 @@ def read_reports(folder: Path) -> list[dict[str, Any]]:
     """The reports in a folder, by environment, episode and number; empty without any.
 
     Raises:
-        RunError: one of them is damaged.
+        RunError: one of them is damaged, or can't be read.
     """
     found = []
-    for path in folder.glob("*.json"):
+    for path in _files(folder):
         name = _NAME.fullmatch(path.name)
-        if name is None:
-            continue
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            raise RunError(f"{path} is damaged") from None
-        if not isinstance(content, dict):
-            raise RunError(f"{path} is damaged")
-        found.append(([int(part) for part in name.groups()], {"file": str(path), **content}))
+        if name is not None:
+            found.append(([int(part) for part in name.groups()], {**_read(path), "file": str(path)}))
     return [content for _, content in sorted(found, key=lambda one: one[0])]
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RunError(f"{folder} can't be read: {error.strerror}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunError(f"{path} can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise RunError(f"{path} is damaged") from None
+    if not _is_report(content):
+        raise RunError(f"{path} is damaged")
+    return dict(content)
+
+
+def _is_report(content: Any) -> bool:
+    """Whether it has what every report has, as far as it is shown."""
+    if not isinstance(content, dict):
+        return False
+    numbers = (content.get("environment"), content.get("episode"), content.get("number", 0))
+    words, tried, helped = content.get("words", []), content.get("tried", []), content.get("helped")
+    return (
+        all(isinstance(number, int) for number in numbers)
+        and isinstance(words, list)
+        and all(isinstance(line, str) for line in words)
+        and isinstance(tried, list)
+        and all(
+            isinstance(one, dict) and isinstance(one.get("remedy"), str) and isinstance(one.get("step"), int)
+            for one in tried
+        )
+        and (helped is None or isinstance(helped, str))
+    )

@@ -18,7 +18,7 @@ from pkmncli.api import PILOT_ACTS
 from pkmncli.config import resolve_settings
 from pkmncli.errors import RunError
 from pkmncli.plugins import get_registry
-from pkmncli.runs import Run
+from pkmncli.runs import Run, create_run
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportWriter, read_reports
 from pkmncli.training.seeds import Purpose
@@ -167,7 +167,56 @@ def test_no_more_reports_are_written_than_a_run_may_hold(tmp_path: Path) -> None
     assert reports[3]["helped"] == "heal"
 
 
-def test_a_damaged_report_is_named(tmp_path: Path) -> None:
-    (tmp_path / "environment-0-episode-0-1.json").write_text("{", encoding="utf-8")
+OF_AN_EPISODE = '"environment": 0, "episode": 0'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"environment": 0}',
+        '{"environment": "0", "episode": 0}',
+        f'{{{OF_AN_EPISODE}, "tried": [{{}}]}}',
+        f'{{{OF_AN_EPISODE}, "tried": [{{"remedy": "heal", "step": "7"}}]}}',
+        f'{{{OF_AN_EPISODE}, "tried": 7}}',
+        f'{{{OF_AN_EPISODE}, "words": 7}}',
+        f'{{{OF_AN_EPISODE}, "words": [7]}}',
+        f'{{{OF_AN_EPISODE}, "helped": 7}}',
+        f'{{{OF_AN_EPISODE}, "number": "x"}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_damaged_report_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "environment-0-episode-0-1.json").write_text(content, encoding="utf-8")
     with pytest.raises(RunError, match=r"environment-0-episode-0-1\.json is damaged"):
         read_reports(tmp_path)
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "reports"
+    (folder / "environment-0-episode-0-1.json").mkdir(parents=True)
+    with pytest.raises(RunError, match=r"environment-0-episode-0-1\.json can't be read"):
+        read_reports(folder)
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match="file can't be read: Not a directory"):
+        read_reports(tmp_path / "file")
+
+    def refuse(_path: object = None) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("scandir", "listdir"):
+        monkeypatch.setattr(os, name, refuse)
+    with pytest.raises(RunError, match="reports can't be read: Permission denied"):
+        read_reports(folder)
+
+
+def test_a_report_gives_the_terminal_no_commands(pkmn: Pkmn, tmp_path: Path) -> None:
+    folder = create_run(tmp_path / "runs", "quillwood", "dqn", "it").folder / "reports"
+    told = {"number": 1, "words": ["wants: \x1b]0;title\x07 north\r\n\u202e"], "helped": "he\x1b[2Jal"}
+    ReportWriter(folder).write(0, 0, told)
+    shown = pkmn("doctor", "--run", "it")
+    assert shown.code == 0, shown.err
+    assert "  wants: ]0;title north\n" in shown.out
+    assert all(character.isprintable() or character == "\n" for character in shown.out)
