@@ -16,8 +16,7 @@ from pkmncli.atomic_files import write_atomic, write_errors_explained, write_jso
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import one_line, redact, say
-from pkmncli.errors import RunError
+from pkmncli.diagnostics import redact, say
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
@@ -36,7 +35,7 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
 from pkmncli.training.progression import Progression
-from pkmncli.training.reports import ReportWriter
+from pkmncli.training.reports import ReportKeeper
 from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -162,7 +161,8 @@ class TrainingSession:
         strategy, curriculum = build_strategy(settings, self._registry), build_curriculum(settings)
         progression = Progression(strategy, curriculum, play=measurement.play, tell=self._tell)
         spectators = Spectators(run.folder, pool)
-        pool.on_report = self._reporter(run)
+        how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
+        pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -282,33 +282,6 @@ class TrainingSession:
     def _tell(self, text: str) -> None:
         logger.info("%s", redact(text))
         self._progress.message(redact(text))
-
-    def _reporter(self, run: Run) -> Callable[[int, int, Mapping[str, Any]], None]:
-        """Keeps what pilots report in the run, and says so once for each report.
-
-        Where they can't be written, that is said once, and the training goes on.
-        """
-        writer, told, failed = ReportWriter(run.reports_folder), set[tuple[int, int, int]](), False
-
-        def keep(environment: int, episode: int, report: Mapping[str, Any]) -> None:
-            nonlocal failed
-            try:
-                writer.write(environment, episode, report)
-            except (OSError, RunError) as error:
-                logger.warning("a report was not kept: %s", one_line(error))
-                if not failed:
-                    failed = True
-                    self._tell(f"What pilots report can't be kept, and the training goes on without: {error}")
-                return
-            key = (environment, episode, int(report.get("number", 0)))
-            if key not in told:
-                told.add(key)
-                self._tell(
-                    f"Environment {environment}'s pilot reports where it stands; read it with: "
-                    f"pkmn doctor --run {quoted(run.folder)}"
-                )
-
-        return keep
 
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ from pkmncli.errors import RunError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, create_run
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportWriter, read_reports
+from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportKeeper, ReportWriter, read_reports
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 
@@ -165,6 +166,45 @@ def test_no_more_reports_are_written_than_a_run_may_hold(tmp_path: Path) -> None
     reports = read_reports(tmp_path / "reports")
     assert [report["episode"] for report in reports] == list(range(MOST_REPORTS))
     assert reports[3]["helped"] == "heal"
+
+
+def test_reports_are_told_once_then_seldom_and_where_no_more_are_kept(tmp_path: Path) -> None:
+    told: list[str] = []
+    keeper = ReportKeeper(tmp_path / "reports", told.append, "pkmn doctor --run it")
+    for episode in range(MOST_REPORTS + 66):
+        keeper.keep(0, episode, {"number": 1})
+        keeper.keep(0, episode, {"number": 1, "helped": "heal"})  # a later state of it
+    assert [line.split(";")[0] for line in told] == [
+        "Environment 0's pilot reports where it stands",
+        "Pilots have made 50 reports",
+        "Pilots have made 100 reports",
+        "Pilots have made 150 reports",
+        "Pilots have made 200 reports",
+        "Pilots report more, and no more than 200 of a run are kept.",
+    ]
+    told.clear()  # a training that goes on
+    keeper = ReportKeeper(tmp_path / "reports", told.append, "pkmn doctor --run it")
+    for episode in range(MOST_REPORTS - 1, MOST_REPORTS + 66):
+        keeper.keep(0, episode, {"number": 1})
+    assert told == ["Pilots report more, and no more than 200 of a run are kept."]
+
+
+def test_the_latest_reports_are_shown_with_their_count(pkmn: Pkmn, tmp_path: Path) -> None:
+    writer = ReportWriter(create_run(tmp_path / "runs", "quillwood", "dqn", "it").folder / "reports")
+    for episode in range(20):
+        writer.write(episode % 2, episode, {"number": 1})
+    shown = pkmn("doctor", "--run", "it").out
+    assert shown.startswith("it: 20 reports of pilots that got nowhere, and these are the latest 10 (--limit 0")
+    assert "No more than" not in shown
+    episodes = [int(number) for number in re.findall(r"episode (\d+), report", shown)]
+    assert sorted(episodes) == list(range(10, 20))
+    assert len(re.findall(r"episode \d+, report", pkmn("doctor", "--run", "it", "--limit=0").out)) == 20
+    assert len(json.loads(pkmn("doctor", "--run", "it", "--json").out)["reports"]) == 20
+    assert len(json.loads(pkmn("doctor", "--run", "it", "--json", "--limit=3").out)["reports"]) == 3
+    assert pkmn("doctor", "--limit=3").code == 2
+    for episode in range(20, MOST_REPORTS):
+        writer.write(0, episode, {"number": 1})
+    assert f"No more than {MOST_REPORTS} of a run are kept" in pkmn("doctor", "--run", "it").out
 
 
 OF_AN_EPISODE = '"environment": 0, "episode": 0'
