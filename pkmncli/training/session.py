@@ -209,7 +209,11 @@ class TrainingSession:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
                 raise
-            say(f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}")
+            say(
+                f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
+                if run.checkpoints.names()
+                else f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
+            )
             raise KeyboardInterrupt from error
         finally:
             store.close()
