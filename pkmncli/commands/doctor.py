@@ -22,13 +22,14 @@ from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir, open_run
 from pkmncli.training.advice_parts import build_backend
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.reports import read_reports
+from pkmncli.training.reports import MOST_REPORTS, read_reports
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 from pkmncli.version import __version__
 
 _PARTS = ("pyboy", "gymnasium", "torch", "duckdb")
 _GAME_STEPS = 200
+_SHOWN_REPORTS = 10
 _QUESTION = "Answer with the one word yes."
 
 Line = tuple[bool | None, str, str]
@@ -52,6 +53,10 @@ def doctor(
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.")] = None,
     save_dir: Annotated[Path | None, typer.Option(help="With --run: folder of the runs. [default: runs]")] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=0, help="With --run: show so many reports, the latest; 0 for all. [default: 10; all as JSON]"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="With --run: print the reports as JSON.")] = False,
 ) -> None:
     """Check this installation: parts, game, folders, and which language models answer, how fast.
@@ -62,10 +67,12 @@ def doctor(
     if run is not None:
         if llm is not None or llm_model is not None or set_:
             raise ConfigurationError("--run goes without --llm, --llm-model and --set")
-        _show_reports(open_run(None if run == "latest" else run, save_dir), as_json=as_json)
+        _show_reports(open_run(None if run == "latest" else run, save_dir), limit, as_json=as_json)
         return
-    if as_json or save_dir is not None:
-        raise ConfigurationError("--json and --save-dir are for the reports of a run: pkmn doctor --run latest --json")
+    if as_json or save_dir is not None or limit is not None:
+        raise ConfigurationError(
+            "--json, --limit and --save-dir are for the reports of a run: pkmn doctor --run latest --json"
+        )
     registry = get_registry()
     failed = False
     for well, what, found in [] if llm else _installation(registry):
@@ -79,15 +86,29 @@ def doctor(
         raise typer.Exit(EXIT_LLM)
 
 
-def _show_reports(run: Run, *, as_json: bool) -> None:
+def _show_reports(run: Run, limit: int | None, *, as_json: bool) -> None:
     reports = read_reports(run.reports_folder)
     if as_json:
-        typer.echo(json.dumps({"run": str(run.folder), "reports": reports}, indent=2))
+        typer.echo(json.dumps({"run": str(run.folder), "reports": _latest(reports, limit or 0)}, indent=2))
         return
     if not reports:
         typer.echo(f"{run.name}: no pilot reported that it got nowhere.")
-    for report in reports:
-        typer.echo(_in_words(report))
+        return
+    shown = _latest(reports, _SHOWN_REPORTS if limit is None else limit)
+    which = "" if len(shown) == len(reports) else f", and these are the latest {len(shown)} (--limit 0 shows all)"
+    typer.echo(f"{run.name}: {len(reports)} report{'s' if len(reports) > 1 else ''} of pilots that got nowhere{which}.")
+    if len(reports) >= MOST_REPORTS:
+        typer.echo(f"No more than {MOST_REPORTS} of a run are kept, so later ones may be missing.")
+    for report in shown:
+        typer.echo(f"\n{_in_words(report)}")
+
+
+def _latest(reports: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """The reports of the latest episodes, in their order; all of them for a limit of 0."""
+    if not limit:
+        return reports
+    latest = sorted(reports, key=lambda one: (one["episode"], one.get("number", 0), one["environment"]))[-limit:]
+    return [report for report in reports if any(report is one for one in latest)]
 
 
 def _in_words(report: dict[str, Any]) -> str:
@@ -99,7 +120,12 @@ def _in_words(report: dict[str, Any]) -> str:
         f"  helped: {report.get('helped') or 'nothing so far'}",
         f"  all of it: {report['file']}",
     ]
-    return redact("\n".join(lines)) + "\n"
+    return redact("\n".join(_printable(line) for line in lines))
+
+
+def _printable(line: str) -> str:
+    """A line without characters that a terminal takes for commands: the file may be somebody else's."""
+    return "".join(character for character in line if character.isprintable())
 
 
 def _print(well: bool | None, what: str, found: str) -> None:

@@ -29,6 +29,7 @@ from pkmncli.training.evaluation import (
     keep_evaluation,
     report,
 )
+from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
@@ -125,6 +126,7 @@ def _play(
     *,
     show: bool,
 ) -> tuple[list[EvaluatedEpisode], list[str], int]:
+    check_kept_starts(settings, run)
     spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=envs, seed=seed)
     progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
     with InterruptFlag() as interrupted, WorkerPool(spec) as pool, progress:

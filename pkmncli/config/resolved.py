@@ -17,7 +17,7 @@ from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.config.description import named_parts
 from pkmncli.config.model_choice import backend_serving
 from pkmncli.config.presets import chosen_preset
-from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text
+from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text, with_own_starts
 from pkmncli.config.sources import (
     CORE,
     DEFAULT,
@@ -106,9 +106,16 @@ class ResolvedSettings:
         models = {CORE: self.train, **self._core_sections, **dict(sorted(self._plugins.items()))}
         return {section: _settable(model) for section, model in models.items()}
 
-    def to_toml(self) -> str:
-        """The text of ``config.toml``: every value in use, with a comment that says where it came from."""
-        return toml_text(self.values(), self._origin)
+    def to_toml(self, folder: Path | None = None) -> str:
+        """The text of ``config.toml``: every value in use, with a comment that says where it came from.
+
+        Args:
+            folder: the run's; what lies in its ``starts/`` is named from there.
+        """
+        values = self.values()
+        if folder is not None:
+            values[CORE] = with_own_starts(values[CORE], folder)
+        return toml_text(values, self._origin)
 
     def changed(
         self,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,11 @@ from pkmncli.config.sources import CORE, Given
 from pkmncli.errors import RunError
 
 CONFIG_FILE = "config.toml"
+STARTS_FOLDER = "starts"
+OWN_STARTS = ("init_state", "cartridge")
+"""Settings of the core whose file a run keeps a copy of, called by its hash: they go with the folder."""
+
+_COPY = re.compile(r"[0-9a-f]{16}\.(state|sav)")
 
 
 def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, str], str]) -> str:
@@ -64,6 +71,25 @@ def read_run_file(folder: Path) -> list[Given]:
             given += [_given(name, key, item.value.item(key)) for key in item]
         else:
             given.append(_given(CORE, name, item))
+    return [_in_run(one, folder) for one in given]
+
+
+def with_own_starts(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Values of the core with the run's copies as a run file names them, from its folder: so that it can be moved."""
+    found = dict(values)
+    for key in OWN_STARTS:
+        path = values.get(key)
+        if isinstance(path, Path) and path.parent == folder / STARTS_FOLDER:
+            found[key] = f"{STARTS_FOLDER}/{path.name}"
+    return found
+
+
+def _in_run(given: Given, folder: Path) -> Given:
+    """A value with the path of a copy of the run's own, wherever the run was when it was written."""
+    if given.section == CORE and given.key in OWN_STARTS and isinstance(given.value, str):
+        path = Path(given.value)
+        if path.parent.name == STARTS_FOLDER and _COPY.fullmatch(path.name):
+            return replace(given, value=str(folder / STARTS_FOLDER / path.name))
     return given
 
 

@@ -22,6 +22,7 @@ from pkmncli.training.assembly import environment_spec, open_store
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.episode_starts import state_file
 from pkmncli.training.evaluation import EVALUATIONS
+from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.session import tables_folder
 from pkmncli.video import TerminalScreen, open_video
 
@@ -72,7 +73,11 @@ def open_episode(
 
 
 def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) -> Environment:
-    """An environment with pictures for people. Raises EmulatorError where the run was of another image or game."""
+    """An environment with pictures for people. Raises EmulatorError where the run was of another image or game.
+
+    A run that lacks what its episodes begin in raises RunError.
+    """
+    check_kept_starts(settings, run)
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
         with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself has to tell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import shlex
@@ -31,11 +30,12 @@ from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
+from pkmncli.training.given_starts import check_kept_starts, keep_given_starts, read_given_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
 from pkmncli.training.progression import Progression
-from pkmncli.training.reports import ReportWriter
+from pkmncli.training.reports import ReportKeeper
 from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -101,11 +101,12 @@ class TrainingSession:
             learner = self._learner(pool, options)
             pool.reset()  # a start state that does not fit is told before there is a run
             desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
+            given = read_given_starts(self._settings)
             run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 write_json(run.folder / "names.json", names)
-                self._settings = _settled(self._settings, run)
+                self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 return self._train(run, pool, learner, options, None, desk, interrupted)
 
@@ -118,6 +119,7 @@ class TrainingSession:
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
         with InterruptFlag(STOPPING) as interrupted, run.locked(), log_to(run, self._settings.train.log_level):
+            check_kept_starts(self._settings, run)
             remove_leftovers(run)
             if at != LATEST:
                 set_aside_after(run, run.checkpoints.resolve(at).name)
@@ -151,7 +153,7 @@ class TrainingSession:
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
         with write_errors_explained(run.folder):
-            write_atomic(run.config_file, settings.to_toml())
+            write_atomic(run.config_file, settings.to_toml(run.folder))
             run.write_command(self._arguments)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
@@ -159,7 +161,8 @@ class TrainingSession:
         strategy, curriculum = build_strategy(settings, self._registry), build_curriculum(settings)
         progression = Progression(strategy, curriculum, play=measurement.play, tell=self._tell)
         spectators = Spectators(run.folder, pool)
-        pool.on_report = self._reporter(run)
+        how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
+        pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
         trainer = Trainer(
             pool,
@@ -206,7 +209,11 @@ class TrainingSession:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
                 raise
-            say(f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}")
+            say(
+                f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
+                if run.checkpoints.names()
+                else f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
+            )
             raise KeyboardInterrupt from error
         finally:
             store.close()
@@ -280,22 +287,6 @@ class TrainingSession:
         logger.info("%s", redact(text))
         self._progress.message(redact(text))
 
-    def _reporter(self, run: Run) -> Callable[[int, int, Mapping[str, Any]], None]:
-        """Keeps what pilots report in the run, and says so once for each report."""
-        writer, told = ReportWriter(run.reports_folder), set[tuple[int, int, int]]()
-
-        def keep(environment: int, episode: int, report: Mapping[str, Any]) -> None:
-            writer.write(environment, episode, report)
-            key = (environment, episode, int(report.get("number", 0)))
-            if key not in told:
-                told.add(key)
-                self._tell(
-                    f"Environment {environment}'s pilot reports where it stands; read it with: "
-                    f"pkmn doctor --run {quoted(run.folder)}"
-                )
-
-        return keep
-
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)
         self._progress.message(f"{loss}; its episode is played again in a new one (details in log.txt)")
@@ -311,21 +302,14 @@ def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
     return settings.train.decision_db_path or run.folder
 
 
-def _settled(settings: ResolvedSettings, run: Run) -> ResolvedSettings:
+def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
     """The settings as the run keeps them, so that it can go on whatever becomes of the files that began it.
 
     A start state or battery save is copied into the run under its hash; decisions kept elsewhere get a folder of the
     run's name.
     """
     train = settings.train
-    changes: dict[str, Any] = {}
-    for name, path, suffix in (("init_state", train.init_state, "state"), ("cartridge", train.cartridge, "sav")):
-        if path is not None:
-            content = path.read_bytes()
-            copy = run.starts_folder / f"{hashlib.blake2b(content, digest_size=8).hexdigest()}.{suffix}"
-            copy.parent.mkdir(exist_ok=True)
-            write_atomic(copy, content)
-            changes[name] = copy
+    changes: dict[str, Any] = dict(keep_given_starts(given, run))
     if train.decision_db_path is not None:
         changes["decision_db_path"] = train.decision_db_path / run.name
     origin = "in the run, instead of what was given"

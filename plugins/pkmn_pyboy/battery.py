@@ -1,4 +1,4 @@
-"""A cartridge's battery save as a file: read and checked before a game is begun in it, and never written."""
+"""A cartridge's battery save as a file: read and checked before a game is begun in it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ class BatterySave:
     path: Path
     ram: bytes = field(repr=False)
     digest: str
+    clock: bytes = field(default=b"", repr=False)
+    """An emulator's clock, which stands after the RAM."""
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing was ever kept in it."""
+        return len(set(self.ram)) == 1 and self.ram[0] in (0x00, 0xFF)
 
 
 def read_battery_save(path: Path, rom: RomImage) -> BatterySave:
@@ -36,16 +43,12 @@ def read_battery_save(path: Path, rom: RomImage) -> BatterySave:
     """
     path = path.expanduser()
     header = rom.header
-    if not header.has_battery:
-        raise EnvironmentSetupError(
-            f"{header.title or rom.path} keeps nothing in its cartridge, so no battery save can be of it: "
-            f"leave out --cartridge {path}"
-        )
-    if path.is_dir():
-        raise EnvironmentSetupError(f"--cartridge: {path} is a folder: name the .sav file in it")
-    if path.exists() and not path.is_file():
-        raise EnvironmentSetupError(f"--cartridge: {path} is no regular file: name a battery save")
+    check_battery(path, rom)
     try:
+        if path.is_dir():
+            raise EnvironmentSetupError(f"--cartridge: {path} is a folder: name the .sav file in it")
+        if path.exists() and not path.is_file():
+            raise EnvironmentSetupError(f"--cartridge: {path} is no regular file: name a battery save")
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except OSError as error:
@@ -58,4 +61,13 @@ def read_battery_save(path: Path, rom: RomImage) -> BatterySave:
             "this game"
         )
     ram = data[: header.ram_bytes]
-    return BatterySave(path, ram, hashlib.blake2b(ram, digest_size=12).hexdigest())
+    return BatterySave(path, ram, hashlib.blake2b(ram, digest_size=12).hexdigest(), data[header.ram_bytes :])
+
+
+def check_battery(path: Path, rom: RomImage) -> None:
+    """Raises EnvironmentSetupError where the cartridge has no battery that a file could stand for."""
+    if not rom.header.has_battery:
+        raise EnvironmentSetupError(
+            f"{rom.header.title or rom.path} keeps nothing in its cartridge, so no battery save can be of it: "
+            f"leave out --cartridge {path}"
+        )

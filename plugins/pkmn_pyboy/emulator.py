@@ -32,6 +32,7 @@ PYBOY_VERSION = importlib.metadata.version("pyboy")
 SCREEN_SHAPE = (144, 160)
 
 _WORK_RAM_BANKS = 8
+_CARTRIDGE_RAM, _CARTRIDGE_BANK = 0xA000, 0x2000
 
 
 class Emulator:
@@ -226,6 +227,12 @@ class Emulator:
             ) from error
         if stream.read(1):
             raise EmulatorError("The save state is longer than one of this game: it is of another one, or damaged")
+
+    def cartridge_ram(self) -> bytes:
+        """The cartridge's own RAM as it is now, empty for one without."""
+        banks = -(-self.rom.header.ram_bytes // _CARTRIDGE_BANK)
+        places = range(_CARTRIDGE_RAM, _CARTRIDGE_RAM + _CARTRIDGE_BANK)
+        return bytes(self.memory[bank, place] for bank in range(banks) for place in places)
 
     def close_with_cartridge(self) -> bytes:
         """Ends the emulator. Returns what the cartridge's battery keeps, empty for one without."""

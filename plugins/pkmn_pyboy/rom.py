@@ -127,11 +127,11 @@ def load_rom(path: Path) -> RomImage:
         RomError: the file is missing, no file, empty, an archive, for another console, cut off or damaged.
     """
     path = path.expanduser()
-    if path.is_dir():
-        raise RomError(f"{path} is a folder, not a cartridge image: name the .gbc file in it")
-    if path.exists() and not path.is_file():
-        raise RomError(f"{path} is no regular file: name a cartridge image")
     try:
+        if path.is_dir():
+            raise RomError(f"{path} is a folder, not a cartridge image: name the .gbc file in it")
+        if path.exists() and not path.is_file():
+            raise RomError(f"{path} is no regular file: name a cartridge image")
         size = path.stat().st_size
         data = path.read_bytes() if size <= _MAX_BYTES else b""
     except FileNotFoundError:

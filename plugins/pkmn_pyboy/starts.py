@@ -107,6 +107,14 @@ def play_recipe(emulator: Emulator, profile: GameProfile) -> int:
         ) from None
 
 
+def find_saved_game(recipe: ContinueRecipe, ram: bytes) -> bytes | None:
+    """What tells the saved game in a cartridge's RAM from another player's; None where there is none."""
+    for copy in recipe.copies:
+        if all(ram[place : place + 1] == bytes([value]) for place, value in copy.marks):
+            return ram[copy.same : copy.same + recipe.same.size]
+    return None
+
+
 def check_saved_game(profile: GameProfile, save: BatterySave) -> tuple[ContinueRecipe, bytes]:
     """How a save's game is continued, and what tells it from another player's.
 
@@ -119,9 +127,9 @@ def check_saved_game(profile: GameProfile, save: BatterySave) -> tuple[ContinueR
             f"{profile.folder / 'game.toml'} does not say how a saved game is continued ([continue]): "
             f"leave out --cartridge {save.path}, or begin in a state of pkmn play with --init-state"
         )
-    for copy in recipe.copies:
-        if all(save.ram[place : place + 1] == bytes([value]) for place, value in copy.marks):
-            return recipe, save.ram[copy.same : copy.same + recipe.same.size]
+    saved = find_saved_game(recipe, save.ram)
+    if saved is not None:
+        return recipe, saved
     raise EnvironmentSetupError(
         f"--cartridge: {save.path} holds no saved game of {profile.title}: save in the game first, "
         "or name the battery save of this game"

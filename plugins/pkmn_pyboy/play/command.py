@@ -14,15 +14,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.play.cartridge_file import CartridgeFile
 from pkmn_pyboy.play.raw_terminal import RawTerminal
-from pkmn_pyboy.play.state_files import (
-    CartridgeFile,
-    StateFile,
-    check_folder,
-    check_save_name,
-    free_name,
-    load_state_file,
-)
+from pkmn_pyboy.play.state_files import StateFile, check_save_name, free_name, load_state_file
 from pkmn_pyboy.play.stop_signals import StopSignals
 from pkmn_pyboy.play.terminal_game import KEYS_HELP, play_in_terminal
 from pkmn_pyboy.play.window_game import WINDOW_KEYS_HELP, play_in_window
@@ -81,7 +75,7 @@ def play(
         raise ConfigurationError("--state and --from-start both say where to begin: leave one out")
     profile, image = select_game(_settings(game, rom, force_rom))
     target = StateFile(check_save_name(save_state) if save_state else free_name(profile.name), profile.name, image.sha1)
-    battery = CartridgeFile(check_folder(cartridge, "--cartridge")) if cartridge else None
+    battery = CartridgeFile(cartridge, profile, image) if cartridge else None
     with _ended_by_signals():
         emulator = _emulator_at_beginning(profile, image, state, from_start, battery)
         try:
@@ -101,6 +95,12 @@ def play(
                     if target.saved
                     else "The game was not saved."
                 )
+                if battery is not None:
+                    typer.echo(
+                        f"What the game itself saved is in {battery.path}."
+                        if battery.written
+                        else f"The game itself saved nothing: {battery.path} is left as it was."
+                    )
         finally:
             emulator.close()
 
@@ -127,7 +127,7 @@ def _play_window(window: Emulator, target: StateFile, battery: CartridgeFile | N
 
 def _end(emulator: Emulator, battery: CartridgeFile | None) -> None:
     if battery is not None:
-        battery.write(emulator)
+        battery.end(emulator)
 
 
 def _settings(game: str | None, rom: Path | None, force_rom: bool) -> EnvironmentSettings:
@@ -140,12 +140,14 @@ def _settings(game: str | None, rom: Path | None, force_rom: bool) -> Environmen
 def _emulator_at_beginning(
     profile: GameProfile, image: RomImage, state: Path | None, from_start: bool, battery: CartridgeFile | None
 ) -> Emulator:
-    emulator = Emulator(image, cartridge_ram=battery.read() if battery is not None else None)
+    emulator = Emulator(image, cartridge_ram=battery.ram if battery is not None else None)
     try:
         if state is not None:
             load_state_file(state, emulator, profile)
         elif from_start:
             emulator.load_state(base_start(emulator, profile), trusted=True)
+        if battery is not None:
+            battery.begin(emulator)
     except BaseException:
         emulator.close()
         raise
@@ -157,7 +159,7 @@ def _open_window(emulator: Emulator, battery: CartridgeFile | None) -> Emulator 
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in _DISPLAY_VARIABLES):
         return None
     try:
-        kept = battery.read() if battery is not None else None
+        kept = battery.ram if battery is not None else None
         window = Emulator(emulator.rom, headless=False, speed=1, keyboard=True, cartridge_ram=kept)
     except EmulatorError:
         typer.echo("No window could be opened, so the game is played in the terminal.", err=True)

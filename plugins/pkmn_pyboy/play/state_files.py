@@ -1,4 +1,4 @@
-"""Files with saved states: loading one into the emulator, and writing one so that it appears whole or not at all."""
+"""Files that a person's game is saved in: loading a state into the emulator, and writing so that files appear whole."""
 
 from __future__ import annotations
 
@@ -30,32 +30,12 @@ class StateFile:
             EmulatorError: the file can't be written.
         """
         data = write_saved_state(emulator.save_state(), {}, game=self.game, rom_sha1=self.rom_sha1)
-        _write(self.path, data, "name another with --save-state")
+        write_whole(self.path, data, "name another with --save-state")
         self.saved = True
 
 
-@dataclass(frozen=True, slots=True)
-class CartridgeFile:
-    """What the game itself saves: the RAM that a battery keeps in the cartridge."""
-
-    path: Path
-
-    def read(self) -> bytes | None:
-        """What was kept; None before there is anything. Raises EnvironmentSetupError for a file that can't be read."""
-        try:
-            return self.path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise EnvironmentSetupError(f"--cartridge: {self.path} can't be read: {error.strerror}") from None
-
-    def write(self, emulator: Emulator) -> None:
-        """Keeps what is in the cartridge now. Ends the emulator. Raises EmulatorError if the file can't be written."""
-        _write(self.path, emulator.close_with_cartridge(), "name another with --cartridge")
-
-
-def _write(path: Path, data: bytes, otherwise: str) -> None:
-    """Writes a file so that it appears whole or not at all."""
+def write_whole(path: Path, data: bytes, otherwise: str) -> None:
+    """Writes a file so that it appears whole or not at all. Raises EmulatorError, which ends with what else to do."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         temporary = Path(name)
@@ -79,9 +59,10 @@ def check_folder(path: Path, option: str) -> Path:
         ConfigurationError: the folder does not exist, or nothing can be written there.
     """
     path = path.expanduser()
-    if not path.parent.is_dir():
-        raise ConfigurationError(f"{option}: there is no folder {path.parent}; make it, or name another")
     try:
+        if not path.parent.is_dir():
+            raise ConfigurationError(f"{option}: there is no folder {path.parent}; make it, or name another")
+        path.exists()  # a name that is too long can't be looked for either
         with tempfile.TemporaryFile(dir=path.parent):
             return path
     except OSError as error:

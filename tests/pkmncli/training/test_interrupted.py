@@ -144,6 +144,22 @@ def test_a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint_before(
     assert_same_course(run.folder, shared_run())
 
 
+def test_a_second_ctrl_c_before_the_first_checkpoint_names_none(
+    pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
+) -> None:
+    def twice() -> None:
+        interrupt()
+        interrupt()
+
+    with patched(before(saving, "write_checkpoint", twice)):
+        result = pkmn("train", *small_training, "--run-name=it")
+    folder = tmp_path / "runs" / "it"
+    assert result.code == 130
+    last_words = f"Stopped before anything was saved: {folder} can't go on; begin anew."
+    assert result.err.splitlines() == [STOPPING, last_words]
+    assert Run(folder).checkpoints.names() == []
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_to_the_whole_group_of_processes_saves_and_stops(
     number: signal.Signals, code: int, pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path

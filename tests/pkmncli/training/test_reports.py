@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,8 +19,9 @@ from pkmncli.api import PILOT_ACTS
 from pkmncli.config import resolve_settings
 from pkmncli.errors import RunError
 from pkmncli.plugins import get_registry
+from pkmncli.runs import Run, create_run
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportWriter, read_reports
+from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportKeeper, ReportWriter, read_reports
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 
@@ -108,6 +110,15 @@ def test_a_training_that_goes_on_reports_what_an_unbroken_one_does(
     assert broken == whole
 
 
+def test_reports_that_cannot_be_written_end_no_training(pkmn: Pkmn, stalling: list[str], tmp_path: Path) -> None:
+    assert pkmn("train", *stalling, "--steps=20", "--run-name=it").code == 0
+    (tmp_path / "runs" / "it" / "reports").touch()
+    result = pkmn("train", "--resume", "it", "--steps=320")
+    assert result.code == 0, result.err
+    assert result.out.count("What pilots report can't be kept") == 1
+    assert Run(tmp_path / "runs" / "it").read_summary()["total_steps"] == 320
+
+
 def test_a_run_without_reports_says_so_and_one_that_is_not_there_is_an_error(
     pkmn: Pkmn, shared_run: Callable[..., Path]
 ) -> None:
@@ -157,7 +168,95 @@ def test_no_more_reports_are_written_than_a_run_may_hold(tmp_path: Path) -> None
     assert reports[3]["helped"] == "heal"
 
 
-def test_a_damaged_report_is_named(tmp_path: Path) -> None:
-    (tmp_path / "environment-0-episode-0-1.json").write_text("{", encoding="utf-8")
+def test_reports_are_told_once_then_seldom_and_where_no_more_are_kept(tmp_path: Path) -> None:
+    told: list[str] = []
+    keeper = ReportKeeper(tmp_path / "reports", told.append, "pkmn doctor --run it")
+    for episode in range(MOST_REPORTS + 66):
+        keeper.keep(0, episode, {"number": 1})
+        keeper.keep(0, episode, {"number": 1, "helped": "heal"})  # a later state of it
+    assert [line.split(";")[0] for line in told] == [
+        "Environment 0's pilot reports where it stands",
+        "Pilots have made 50 reports",
+        "Pilots have made 100 reports",
+        "Pilots have made 150 reports",
+        "Pilots have made 200 reports",
+        "Pilots report more, and no more than 200 of a run are kept.",
+    ]
+    told.clear()  # a training that goes on
+    keeper = ReportKeeper(tmp_path / "reports", told.append, "pkmn doctor --run it")
+    for episode in range(MOST_REPORTS - 1, MOST_REPORTS + 66):
+        keeper.keep(0, episode, {"number": 1})
+    assert told == ["Pilots report more, and no more than 200 of a run are kept."]
+
+
+def test_the_latest_reports_are_shown_with_their_count(pkmn: Pkmn, tmp_path: Path) -> None:
+    writer = ReportWriter(create_run(tmp_path / "runs", "quillwood", "dqn", "it").folder / "reports")
+    for episode in range(20):
+        writer.write(episode % 2, episode, {"number": 1})
+    shown = pkmn("doctor", "--run", "it").out
+    assert shown.startswith("it: 20 reports of pilots that got nowhere, and these are the latest 10 (--limit 0")
+    assert "No more than" not in shown
+    episodes = [int(number) for number in re.findall(r"episode (\d+), report", shown)]
+    assert sorted(episodes) == list(range(10, 20))
+    assert len(re.findall(r"episode \d+, report", pkmn("doctor", "--run", "it", "--limit=0").out)) == 20
+    assert len(json.loads(pkmn("doctor", "--run", "it", "--json").out)["reports"]) == 20
+    assert len(json.loads(pkmn("doctor", "--run", "it", "--json", "--limit=3").out)["reports"]) == 3
+    assert pkmn("doctor", "--limit=3").code == 2
+    for episode in range(20, MOST_REPORTS):
+        writer.write(0, episode, {"number": 1})
+    assert f"No more than {MOST_REPORTS} of a run are kept" in pkmn("doctor", "--run", "it").out
+
+
+OF_AN_EPISODE = '"environment": 0, "episode": 0'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"environment": 0}',
+        '{"environment": "0", "episode": 0}',
+        f'{{{OF_AN_EPISODE}, "tried": [{{}}]}}',
+        f'{{{OF_AN_EPISODE}, "tried": [{{"remedy": "heal", "step": "7"}}]}}',
+        f'{{{OF_AN_EPISODE}, "tried": 7}}',
+        f'{{{OF_AN_EPISODE}, "words": 7}}',
+        f'{{{OF_AN_EPISODE}, "words": [7]}}',
+        f'{{{OF_AN_EPISODE}, "helped": 7}}',
+        f'{{{OF_AN_EPISODE}, "number": "x"}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_damaged_report_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "environment-0-episode-0-1.json").write_text(content, encoding="utf-8")
     with pytest.raises(RunError, match=r"environment-0-episode-0-1\.json is damaged"):
         read_reports(tmp_path)
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "reports"
+    (folder / "environment-0-episode-0-1.json").mkdir(parents=True)
+    with pytest.raises(RunError, match=r"environment-0-episode-0-1\.json can't be read"):
+        read_reports(folder)
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match="file can't be read: Not a directory"):
+        read_reports(tmp_path / "file")
+
+    def refuse(_path: object = None) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("scandir", "listdir"):
+        monkeypatch.setattr(os, name, refuse)
+    with pytest.raises(RunError, match="reports can't be read: Permission denied"):
+        read_reports(folder)
+
+
+def test_a_report_gives_the_terminal_no_commands(pkmn: Pkmn, tmp_path: Path) -> None:
+    folder = create_run(tmp_path / "runs", "quillwood", "dqn", "it").folder / "reports"
+    told = {"number": 1, "words": ["wants: \x1b]0;title\x07 north\r\n\u202e"], "helped": "he\x1b[2Jal"}
+    ReportWriter(folder).write(0, 0, told)
+    shown = pkmn("doctor", "--run", "it")
+    assert shown.code == 0, shown.err
+    assert "  wants: ]0;title north\n" in shown.out
+    assert all(character.isprintable() or character == "\n" for character in shown.out)

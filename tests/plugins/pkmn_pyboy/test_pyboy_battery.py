@@ -131,6 +131,26 @@ def test_a_missing_file_and_a_folder_are_one_line(make: Make, tmp_path: Path) ->
         make(cartridge=tmp_path)
 
 
+def test_a_path_that_cannot_be_looked_at_is_one_line(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EnvironmentSetupError, match="can't be read: File name too long"):
+        make(cartridge=tmp_path / ("a" * 300))
+    with pytest.raises(EnvironmentSetupError, match="can't be read: File name too long"):
+        load_rom(tmp_path / ("a" * 300))
+
+    def refuse(self: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    rom = load_rom(make().rom.path)
+    for look in ("is_dir", "exists", "is_file"):
+        with monkeypatch.context() as patch:  # as in a folder of mode 000, which the system's administrator may enter
+            patch.setattr(Path, look, refuse)
+            (tmp_path / "mine.sav").touch()
+            with pytest.raises(EnvironmentSetupError, match="can't be read: Permission denied"):
+                read_battery_save(tmp_path / "mine.sav", rom)
+
+
 def test_a_damaged_save_that_the_game_does_not_take_is_told(make: Make, file: Path) -> None:
     """Its marks are there, and its sum is wrong: the game offers a new one only."""
     data = bytearray(file.read_bytes())

@@ -36,6 +36,9 @@ def _in_a_folder_without_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (["--save-state", "text.state"], 2, "is not overwritten"),
         (["--save-state", "."], 2, "is not overwritten"),
         (["--speed", "3"], 2, "--speed"),
+        (["--save-state", "a" * 300], 2, "File name too long"),
+        (["--cartridge", "a" * 300], 2, "File name too long"),
+        (["--rom", "a" * 300], 3, "File name too long"),
     ],
 )
 def test_a_wrong_input_is_told(

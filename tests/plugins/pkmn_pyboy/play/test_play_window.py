@@ -12,7 +12,7 @@ import sdl2
 
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.play.state_files import CartridgeFile, StateFile
+from pkmn_pyboy.play.state_files import StateFile
 from pkmn_pyboy.play.stop_signals import StopSignals
 from pkmn_pyboy.play.window_game import play_in_window
 from pkmn_pyboy.profile import GameProfile
@@ -112,26 +112,6 @@ def test_a_signal_ends_the_game_in_the_window_and_saves_it(
     assert "pkmn train --init-state end.state" in printed.out
     assert "Traceback" not in printed.err
     assert (tmp_path / "end.state").stat().st_size > 100_000
-
-
-def test_what_the_game_saves_lasts_in_a_cartridge_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quillwood: GameProfile, rom_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    kept = bytes(range(256)) * 128
-
-    def write_and_end(self: Emulator) -> bool:
-        self.memory[0x0000] = 0x0A  # the cartridge's RAM is closed until it is asked for
-        self.memory[0xA000] = kept[77]
-        return False
-
-    monkeypatch.setattr(Emulator, "show_frame", write_and_end)
-    assert cli.run(["play", "--save-state", "a.state", "--cartridge", "mine.sav"]) == 0
-    assert (tmp_path / "mine.sav").read_bytes()[0] == kept[77]
-    again = Emulator(load_rom(rom_path), cartridge_ram=CartridgeFile(tmp_path / "mine.sav").read())
-    again.memory[0x0000] = 0x0A
-    assert again.memory[0xA000] == kept[77]
-    again.close()
 
 
 @pytest.mark.parametrize("option", ["--save-state", "--cartridge"])

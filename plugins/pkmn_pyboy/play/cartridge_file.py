@@ -1,0 +1,64 @@
+"""What the game itself saves while a person plays it: a battery save that is checked first and written last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pkmn_pyboy.battery import BatterySave, check_battery, read_battery_save
+from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.play.state_files import check_folder, write_whole
+from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.rom import RomImage
+from pkmn_pyboy.starts import check_saved_game, find_saved_game
+
+
+class CartridgeFile:
+    """The RAM that a battery keeps in the cartridge, as a file.
+
+    A file that is there is written only over what it was: a battery save of this game, or a blank one.
+
+    Args:
+        path: the file, which need not exist yet.
+        profile: of the game.
+        rom: the cartridge.
+
+    Raises:
+        ConfigurationError: nothing can be written there.
+        EnvironmentSetupError: the cartridge has no battery, or there is something else than a battery save of the game.
+    """
+
+    def __init__(self, path: Path, profile: GameProfile, rom: RomImage) -> None:
+        self.path = check_folder(path, "--cartridge")
+        self._recipe = profile.continuing
+        check_battery(self.path, rom)
+        self._save: BatterySave | None = None
+        if self.path.exists():
+            self._save = read_battery_save(self.path, rom)
+            if self._recipe is not None and not self._save.blank:
+                check_saved_game(profile, self._save)
+        self._before = b""
+        self.written = False
+
+    @property
+    def ram(self) -> bytes | None:
+        """What was kept; None before there is anything."""
+        return None if self._save is None else self._save.ram
+
+    def begin(self, emulator: Emulator) -> None:
+        """Takes note of the cartridge's RAM before anything is played."""
+        self._before = emulator.cartridge_ram()
+
+    def end(self, emulator: Emulator) -> None:
+        """Ends the emulator, and keeps what is in the cartridge where the game has saved.
+
+        Games use the cartridge's RAM for more than saving, so that it has changed is not enough.
+
+        Raises:
+            EmulatorError: the file can't be written.
+        """
+        ram = emulator.close_with_cartridge()
+        if ram == self._before or (self._recipe is not None and find_saved_game(self._recipe, ram) is None):
+            return
+        clock = b"" if self._save is None else self._save.clock
+        write_whole(self.path, ram + clock, "name another with --cartridge")
+        self.written = True
