@@ -44,7 +44,7 @@ _MOST_SEEN, _MOST_UNSEEN, _MOST_NEAR = 7, 3, 2
 _NEAR_SHARE = 0.2
 """Share of what the best ground should bring that makes one near by worth a look."""
 _KEPT_YIELDS = 2048
-_MOST_ROUTES = 10
+_MOST_ROUTES = 12
 
 
 @dataclass(frozen=True, slots=True)

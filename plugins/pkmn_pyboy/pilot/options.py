@@ -29,6 +29,8 @@ _ASKING_STEPS = 40
 _MOST_RIVALS = 6
 _SHOPS = "shops"
 """Name of all shops among what did not pay."""
+_HUNTS = "hunts"
+"""The same of catching someone for the next fights: without balls no ground is to blame."""
 
 
 class KnownCosts(Costs):
@@ -97,6 +99,8 @@ class KnownCosts(Costs):
     def recruits(self) -> Sequence[Recruit]:
         """Who lives on maps seen, often enough, beside those that are in the party."""
         memory, state = self.memory, self._environment.state
+        if memory.poor_grounds.get(_HUNTS, 0) > self._environment.steps:
+            return ()
         seen = {state.map_id, *(int(name) for name in memory.visits)}
         most = max((member.level for member in state.party.members), default=0)
         balls: float = 0.0
@@ -154,13 +158,15 @@ class KnownCosts(Costs):
             found.append(Rival(one.trainer_class, one.trainer, map_id, one.number, one.beaten_flag, route.cost))
         return found
 
-    def give_up(self, plan: Plan) -> None:
-        """Leaves a plan's ground out for a while, or its trainer, or shops."""
+    def give_up(self, plan: Plan, *, late: bool = True) -> None:
+        """Leaves a plan's ground out for a while, or its trainer, shops, or catches where none could be tried."""
         memory, until = self.memory, self._environment.steps + self._settings.poor_ground_steps
         if plan.kind == RIVAL:
             memory.tries[f"{RIVAL}/{plan.ground}/{plan.person}"] = self._settings.goal_tries
         elif plan.kind == BUY:
             memory.poor_grounds[_SHOPS] = until
+        elif plan.kind == CATCH and not late:
+            memory.poor_grounds[_HUNTS] = until
         elif plan.where:
             memory.poor_grounds[plan.where] = until
         if plan.kind == CATCH:

@@ -167,8 +167,8 @@ class Costs:
         del species, time
         return None
 
-    def give_up(self, plan: Plan) -> None:
-        """Leaves out for a while what a plan was built on, as it did not work in its time."""
+    def give_up(self, plan: Plan, *, late: bool = True) -> None:
+        """Leaves out for a while what a plan was built on: it did not work in its time, or could not be begun."""
 
     def beaten(self, flag: int) -> bool:
         """Whether a trainer was beaten."""

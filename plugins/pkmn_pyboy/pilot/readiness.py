@@ -121,7 +121,7 @@ class Readiness:
         """Drop the plan for some trainers as nothing can be done for it; another one is made without it."""
         plan = plans.kept(self.load(), foes)
         if plan is not None:
-            self.costs.give_up(plan)
+            self.costs.give_up(plan, late=False)
         plans.drop(self.load(), foes)
 
     def patience(self, steps: float) -> int:

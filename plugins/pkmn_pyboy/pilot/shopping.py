@@ -231,7 +231,8 @@ class Shopping:
         owned = sum(bag.balls.values())
         if kinds and owned < self._settings.balls_wanted and state.party.count < PARTY_PLACES:
             price, item = kinds[0]
-            count = min(self._settings.balls_wanted - owned, money // 2 // price)
+            spare = max(money // 2 // price, int(not owned and money >= price))
+            count = min(self._settings.balls_wanted - owned, spare)
             if count > 0:
                 found.append((item, bag.count(item) + count))
                 money -= count * price

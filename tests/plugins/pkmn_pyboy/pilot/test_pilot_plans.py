@@ -26,7 +26,8 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 
 # The bundled game's numbers.
 QUILLET, LUMEWISP = 4, 16
-TONIC = 3
+CAPSULE, TONIC = 1, 3
+FEN_SHOP = 1
 TRAIL, GLADE, WOOD = 513, 514, 515
 THORN, TIDE, CAIRN = ((1, 1),), ((1, 2),), ((1, 3),)
 
@@ -252,7 +253,18 @@ def test_a_hunt_keeps_to_the_ground_of_its_plan_and_forgets_it_when_given_up(env
     plans.keep(memory.training, Plan(CATCH, CAIRN, party=1, until=9, ground=WOOD, species=(QUILLET,)))
     chooser._planner.readiness.give_up(CAIRN)
     assert (memory.hunt, memory.training) == ({}, {})
-    assert f"{WOOD}/{GRASS}" in memory.poor_grounds
+    # the ground is not to blame, so one may train there
+    assert f"{WOOD}/{GRASS}" not in memory.poor_grounds
+    assert chooser._costs.recruits() == ()
+
+
+def test_the_first_ball_may_take_all_the_money(environment: PokemonEnvironment) -> None:
+    _, chooser, _ = playing(environment)
+    price = environment.cartridge.items[CAPSULE].price
+    assert environment.state.balls == 0
+    state = environment.state._replace(money=price)
+    assert chooser.shopping.wanted(FEN_SHOP, state) == [(CAPSULE, 1)]
+    assert chooser.shopping.wanted(FEN_SHOP, state._replace(money=price - 1)) == []
 
 
 def test_an_hour_counts_only_where_one_can_go(environment: PokemonEnvironment) -> None:
