@@ -247,7 +247,7 @@ def test_crystals_league_is_begun_again_after_a_loss(
 ) -> None:
     """Who was beaten counts on until the lobby is entered, whose script clears the flags: then all four wait again."""
     monkeypatch.setattr(planner_module, "usable_moves", lambda _: frozenset(crystal.field_moves))
-    monkeypatch.setattr(GoalOrientedPlanner, "training_for", lambda *_: None)
+    monkeypatch.setattr(GoalOrientedPlanner, "training_for", lambda *_, **__: None)
     environment.profile = dataclasses.replace(
         environment.profile,
         milestones=crystal.milestones,
