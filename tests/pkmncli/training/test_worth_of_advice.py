@@ -108,7 +108,8 @@ def test_good_advice_beats_rules_that_do_not_know_the_way(
     errand: str, play: Play, errands: Any, beginnings: Mapping[tuple[str, int], Path], game_without_places: Path
 ) -> None:
     """The pilot knows what it has seen, and what the errand is called; the advice knows the places."""
-    goal = errands.ERRANDS[errand][1]
+    # The advice for the key ends at the cellar, whose levers it leaves to the rules.
+    goal = "slab_lifted" if errand == "key" else errands.ERRANDS[errand][1]
     taken: dict[str, list[int]] = {"rules": [], "advised": []}
     for seed in ERRAND_SEEDS:
         same = ("--knowledge=seen", f"--game-folder={game_without_places}", f"--init-state={beginnings[errand, seed]}")
