@@ -268,7 +268,7 @@ def test_files_of_a_run_are_described(workplace: Path) -> None:
     described = {name.rstrip("/") for cell, _ in rows(DOCS / "training.md", "file") for name in named(cell)}
     there = {path.name for path in (workplace / "runs" / "guide").iterdir()}
     assert there <= described
-    assert described - there <= {"evaluations", "superseded", "starts", "live.json", "live.board"}
+    assert described - there <= {"evaluations", "superseded", "starts", "reports", "live.json", "live.board"}
 
 
 def test_metrics_are_described(workplace: Path) -> None:
