@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
-from placed_game import PlacedGame, Saved, saved_with_lessons
+from placed_game import PlacedGame, Play, Saved, saved_with_lessons
 
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
@@ -17,33 +15,11 @@ OAK_STAIRS, OAK_MAT, IRON_MAT = (4, 0), (4, 7), (4, 7)
 LEVEL, POINTS = 0x1F, 0x22
 BORDER = 3
 
-Play = Callable[[Saved], PlacedGame]
-
 
 @pytest.fixture(scope="module")
 def start(quillwood: GameProfile) -> Saved:
     """A game that was mended in Highcairn last."""
     return saved_with_lessons(quillwood).with_fields(wLastSpawnMapGroup=5, wLastSpawnMapNumber=1)
-
-
-@pytest.fixture(scope="module")
-def flags(quillwood: GameProfile) -> dict[str, int]:
-    """Numbers of the story flags by name."""
-    return tomllib.loads((quillwood.folder / "data" / "flags.toml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def play() -> Iterator[Play]:
-    """Goes on from a saved game."""
-    games: list[PlacedGame] = []
-
-    def go_on(saved: Saved) -> PlacedGame:
-        games.append(PlacedGame(saved))
-        return games[-1]
-
-    yield go_on
-    for game in games:
-        game.close()
 
 
 def stats(saved: Saved, level: int, points: int, strength: int) -> Saved:
