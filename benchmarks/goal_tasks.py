@@ -5,8 +5,8 @@ A task is a state of the game, and a goal in it as a language model would set it
 the map, words with whom was to be spoken to, a battle that was not lost. The pilot that guides gets the goal as advice,
 so the learner sees it like any other.
 
-The file of the tasks is named by the variable `GOAL_TASKS`, so that `pkmn train --env-class
-goal_tasks:TaskEnvironment` trains on them.
+The file of the tasks is named by the variable `GOAL_TASKS`, so that `pkmn train --set
+env_class=goal_tasks:TaskEnvironment` trains on them.
 """
 
 from __future__ import annotations

@@ -328,7 +328,7 @@ class Benchmark:
         run = self.folder / f"training-{seed}"
         given = self._given
         if not kept(run.with_suffix(".done")):
-            options = ["--env-class", "goal_tasks:TaskEnvironment", "--goal", "last", *given.extra.split()]
+            options = ["--set", "env_class=goal_tasks:TaskEnvironment", "--goal", "last", *given.extra.split()]
             options += ["--max-steps-per-episode", str(given.budget), "--steps", str(given.steps)]
             options += ["--set", "final_episodes=0", "--set", "film=false", "--set", "curriculum.measure_interval=50"]
             where = ["--save-dir", str(self.folder), "--run-name", run.name, "--seed", str(seed)]
