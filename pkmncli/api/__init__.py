@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         find_run,
         open_analyzer,
     )
-    from pkmncli.api.spaces import ScaledBox
+    from pkmncli.api.spaces import BitPlanes, ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
     from pkmncli.api.tracking import Tracker
 
@@ -64,6 +64,7 @@ _HOMES = {
     "Advice": "decisions",
     "Algorithm": "learning",
     "Analyzer": "runs",
+    "BitPlanes": "spaces",
     "Coded": "runs",
     "Consequence": "decisions",
     "Context": "environments",
@@ -123,6 +124,7 @@ __all__ = [
     "Advice",
     "Algorithm",
     "Analyzer",
+    "BitPlanes",
     "Coded",
     "Consequence",
     "Context",
