@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 from pkmn_ppo.a2c import A2CLearning
 from pkmn_ppo.exported_policy import exported_actor_critic
 from pkmn_ppo.learning import Drawn, PolicyLearning
-from pkmn_ppo.policy import NumpyActorCritic, leads, pick
+from pkmn_ppo.policy import NumpyActorCritic, leads
 from pkmn_ppo.ppo import PPOLearning
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import A2CSettings, OnPolicySettings, PPOSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError, TrainingError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
+from pkmncli.learners.drawing import pick
 from pkmncli.learners.encoders import EncoderFactory, require_factory
 from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of

@@ -80,7 +80,13 @@ class OnPolicySettings(BaseModel):
         (32, 64), description="Channels of the two convolutions on the screen [own: as dqn's]"
     )
     screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own: as dqn's]")
-    vector_features: PositiveInt = Field(64, description="Numbers that describe the state variables [own: as dqn's]")
+    map_channels: tuple[PositiveInt, PositiveInt] = Field(
+        (16, 32), description="Channels of the two convolutions on the map of bits [own: as dqn's]"
+    )
+    map_features: PositiveInt = Field(64, description="Numbers that describe the map of bits [own: as dqn's]")
+    vector_features: PositiveInt = Field(
+        128, description="Numbers that describe the vectors: goal and state variables [own: as dqn's]"
+    )
     head_features: PositiveInt = Field(128, description="Hidden units of policy and value each [own: as dqn's]")
 
 
