@@ -21,7 +21,6 @@ import torch
 from numpy.typing import NDArray
 
 from pkmn_dqn.decidedness import Decidedness, gaps_of
-from pkmn_dqn.demonstrations import NO_LABEL, labels_of
 from pkmn_dqn.exported_policy import exported_q_network
 from pkmn_dqn.network import NumpyQNetwork
 from pkmn_dqn.priorities import Priorities
@@ -34,6 +33,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
 from pkmncli.learners.drawing import pick
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.labels import NO_LABEL, labels_of
 from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of

@@ -27,12 +27,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pkmn_dqn.demonstrations import label_cross_entropy, labels_of, margin_loss, masked, mean
+from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss, masked, mean
 from pkmn_dqn.network import QNetwork
 from pkmn_dqn.replay_buffer import Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.errors import TrainingError
 from pkmncli.learners.encoders import EncoderFactory
+from pkmncli.learners.labels import labels_of
 from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.transfer import numbers_of, on_device
 from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer

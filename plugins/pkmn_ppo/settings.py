@@ -55,6 +55,17 @@ class OnPolicySettings(BaseModel):
     )
     vf_coef: float = Field(0.5, ge=0, description="Weight of the value's mean squared error [preset]")
 
+    # Demonstrations: what the advised side would press
+    demonstration_weight: float = Field(
+        1.0,
+        ge=0,
+        description="Weight of the cross-entropy, in nats, of what the advised side would press, at the start; 0 turns "
+        "demonstrations off [own]",
+    )
+    demonstration_fraction: float = Field(
+        1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls to 0 [own: as dqn's]"
+    )
+
     # Processes
     own_process: bool = Field(
         True,

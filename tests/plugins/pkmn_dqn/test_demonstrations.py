@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from pkmn_dqn.demonstrations import label_cross_entropy, labels_of, margin_loss
+from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source, Transitions
+from pkmncli.learners.labels import labels_of
 
 LENGTH = 12
 FORWARD = [step % 3 for step in range(LENGTH)]
