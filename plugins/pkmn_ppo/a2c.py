@@ -51,7 +51,7 @@ class A2CLearning(PolicyLearning[A2CSettings]):
         """All rows at once, once."""
         return [[np.arange(steps)]]
 
-    def loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
+    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
         """The policy gradient's loss, less the entropy, plus the value's error."""
         policy_loss = policy_gradient_loss(policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.own)
         value_loss = nn.functional.mse_loss(values, batch.returns)

@@ -93,8 +93,8 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         """How a rollout of that many steps is learned from."""
 
     @abstractmethod
-    def loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
-        """The loss of a minibatch without demonstrations, and metrics of it by name, one number each.
+    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
+        """The loss of a minibatch but for demonstrations, and metrics of it by name, one number each.
 
         Args:
             batch: the minibatch.
@@ -102,6 +102,16 @@ class PolicyLearning(ABC, Generic[SettingsT]):
             values: (n,) likewise.
             ent_coef: weight of the entropy.
         """
+
+    def loss(self, batch: Experience, ent_coef: float, demonstration_weight: float = 0.0) -> Loss:
+        """The loss of a minibatch with demonstrations, and metrics of it by name, one number each."""
+        policy, values = self.network(batch.observations)
+        loss, metrics = self.rl_loss(batch, policy, values, ent_coef)
+        demanded = torch.zeros_like(loss)
+        if demonstration_weight > 0:
+            demanded = demonstration_loss(policy, batch.labels)
+            loss = loss + demonstration_weight * demanded
+        return loss, {**metrics, "demonstration_loss": demanded.detach()}
 
     def is_enough(self, epoch: Sequence[Mapping[str, float]]) -> bool:
         """Whether the update is to end after an epoch whose minibatches had these metrics."""
@@ -122,7 +132,10 @@ class PolicyLearning(ABC, Generic[SettingsT]):
             group["lr"] = drawn.learning_rate
         taken: list[dict[str, float]] = []
         for epoch in drawn.epochs:
-            taken += [self._step(experience.rows(rows), drawn.ent_coef, drawn.demonstration_weight) for rows in epoch]
+            taken += [
+                self._step(*self.loss(experience.rows(rows), drawn.ent_coef, drawn.demonstration_weight))
+                for rows in epoch
+            ]
             if self.is_enough(taken[-len(epoch) :]):
                 break
         means = {name: sum(metrics[name] for metrics in taken) / len(taken) for name in taken[0]}
@@ -141,10 +154,10 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         epochs = self.epochs(steps, np.random.default_rng(0))
         size = len(epochs[0][0])
         batch = Experience.made_up(self._layout, size, self._device)
-        self._step(batch, 0.0, self.settings.demonstration_weight)  # the first one also allocates
+        self._step(*self.loss(batch, 0.0, self.settings.demonstration_weight))  # the first one also allocates
         began = time.perf_counter()
         for _ in range(_TIMED_STEPS):
-            self._step(batch, 0.0, self.settings.demonstration_weight)
+            self._step(*self.loss(batch, 0.0, self.settings.demonstration_weight))
         stepped = time.perf_counter()
         look_at(self.network, batch.observations, batch.actions)
         looked = time.perf_counter()
@@ -163,17 +176,8 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         restore_optimizer(self._optimizer, self.network, self.optimizer_parts, state)
         self.updates = int(state["updates"])
 
-    def _step(self, batch: Experience, ent_coef: float, demonstration_weight: float) -> dict[str, float]:
-        """One gradient step down the loss of a minibatch.
-
-        Returns the metrics, with the loss and the gradient's norm before scaling.
-        """
-        policy, values = self.network(batch.observations)
-        loss, metrics = self.loss(batch, policy, values, ent_coef)
-        if demonstration_weight > 0:
-            demanded = demonstration_loss(policy, batch.labels)
-            loss = loss + demonstration_weight * demanded
-            metrics = {**metrics, "demonstration_loss": demanded.detach()}
+    def _step(self, loss: Tensor, metrics: Mapping[str, Tensor]) -> dict[str, float]:
+        """One gradient step down a loss. Returns the metrics, with the loss and the gradient's norm before scaling."""
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.max_grad_norm)

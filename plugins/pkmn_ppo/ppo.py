@@ -93,7 +93,7 @@ class PPOLearning(PolicyLearning[PPOSettings]):
         parts = -(-steps // self.settings.batch_size)
         return [np.array_split(rng.permutation(steps), parts) for _ in range(self.settings.n_epochs)]
 
-    def loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
+    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
         """The clipped surrogate, less the entropy, plus the value's error."""
         settings = self.settings
         log_probs = policy.log_prob(batch.actions)
