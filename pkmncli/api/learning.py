@@ -17,8 +17,9 @@ class Transitions:
 
     ``observations`` is what was acted on; ``next_observations`` what followed: where an episode ended, that is its
     last observation, and the new episode's first one is among the next step's ``observations``. ``sources`` says who
-    pressed. ``advised`` (num_envs,) is the action that the advised side would have taken in ``observations``, whoever
-    pressed: -1 where it is not known, None where nobody said.
+    pressed. ``advised`` is the action that the advised side would have taken in ``observations``, whoever pressed:
+    a label for every step (Ross, Gordon and Bagnell 2011, "A reduction of imitation learning and structured prediction
+    to no-regret online learning"); -1 where it is not known, and None where nobody said.
     """
 
     observations: Mapping[str, NDArray[Any]]
