@@ -106,6 +106,8 @@ def check_presets(entry: Registration) -> list[str]:
                     f"setting '{other.section}.{other.key}' ({other.origin}): a preset of {entry.name} sets "
                     f"[{entry.name}], and what is the core's"
                 )
+            for section, own_model in CORE_SECTIONS.items():
+                preset.changes(section, own_model)
             if model is not None:
                 preset.changes(entry.name, model)
         except ConfigurationError as error:
