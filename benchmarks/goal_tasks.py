@@ -157,6 +157,11 @@ class TaskEnvironment(PokemonEnvironment):
         self._at = 0
         self._advice: Advice | None = None
 
+    @property
+    def task(self) -> Task:
+        """The task of this episode."""
+        return self.tasks[self._at]
+
     def guide(self, pilot: Any) -> None:
         """Take the goals of a pilot, which is given each episode's goal as advice."""
         super().guide(pilot)
@@ -174,11 +179,10 @@ class TaskEnvironment(PokemonEnvironment):
             draw = np.random.default_rng(seed)
             places = self._by_kind[draw.integers(len(self._by_kind))]
             self._at = places[draw.integers(len(places))]
-        task = self.tasks[self._at]
-        self._advice = task.advice
-        state = (self._file.parent / task.state).read_bytes()
+        self._advice = self.task.advice
+        state = (self._file.parent / self.task.state).read_bytes()
         begun = super().reset(seed=seed, options={"start_state": state})
-        self._judge.begin(task)
+        self._judge.begin(self.task)
         return begun
 
     def advance(self, action: Any) -> tuple[float, bool, bool]:
@@ -194,9 +198,8 @@ class TaskEnvironment(PokemonEnvironment):
     def _load_session(self, session: Mapping[str, Any]) -> None:
         super()._load_session(session)
         self._at = int(session["task"])
-        task = self.tasks[self._at]
-        self._advice = task.advice
-        self._judge.begin(task, session["judge"])
+        self._advice = self.task.advice
+        self._judge.begin(self.task, session["judge"])
 
 
 def read_tasks(file: Path) -> list[Task]:
