@@ -29,7 +29,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
-from pilot import numbers
+from pilot import badges_of, numbers
 from pinned_jobs import Cores, OutOfTimeError, default_jobs, keep, kept, pkmn, run_jobs
 
 from pkmncli.training.evaluation import wilson_interval
@@ -255,7 +255,7 @@ def steps_to_badges(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     own = pilot[0]["steps_by_episode"]
     rows = []
     names = _milestones(played)
-    for badge in [name for name in names if name.endswith("_badge")] + names[-1:]:
+    for badge in dict.fromkeys([*badges_of(names), *names[-1:]]):
         for player, runs in played.items():
             if player == "pilot":
                 continue
