@@ -23,7 +23,7 @@ import statistics
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class Job(NamedTuple):
     planes: bool
     weights: Weights | None
     stochastic: bool = False
-    goals: str = "rules"
+    goals: Literal["rules", "none"] = "rules"
 
 
 def play(job: Job) -> Episode:
@@ -141,11 +141,11 @@ def fit(episodes: list[Episode], epochs: int, seed: int) -> Weights:
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, total_steps=steps)
     for _ in range(epochs):
-        for rows in torch.randperm(len(labels)).split(batch):
+        for rows in torch.split(torch.randperm(len(labels)), batch):
             scores = network(inputs[rows]).masked_fill(~masks[rows], FORBIDDEN)
             loss = torch.nn.functional.cross_entropy(scores, labels[rows])
             optimiser.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
     return [parameter.detach().numpy() for parameter in network.parameters()]
