@@ -78,6 +78,6 @@ def test_a_map_is_kept_as_it_is_whatever_its_key() -> None:
 
 
 def test_one_map_is_enough() -> None:
-    space = gymnasium.spaces.Dict(a=BitPlanes(5, 5, ["x"]), b=BitPlanes((5, 5), ["x"]))
+    space = gymnasium.spaces.Dict(a=BitPlanes(5, 5, ["x"]), b=BitPlanes(5, 5, ["x"]))
     with pytest.raises(ConfigurationError, match="one map of bits, not both 'a' and 'b'"):
         layout_of(space, gymnasium.spaces.Discrete(3), "it")
