@@ -38,7 +38,7 @@ class Encoder(Protocol):
 
         Args:
             columns: those of ``layout.columns``, each (n, ...): ``screen`` uint8, packed as
-                :func:`pkmncli.learners.networks.unpack_screen` undoes, ``planes`` uint16 whose bits
+                :func:`pkmncli.learners.networks.unpack_screen` undoes, ``planes`` whole numbers whose bits
                 :func:`pkmncli.learners.networks.unpack_planes` makes channels, ``vector`` float32, as far as there
                 are, and perhaps ``action_mask`` uint8.
 
