@@ -131,7 +131,8 @@ def play(job: tuple[str, int, dict[str, Any]]) -> dict[str, Any]:
         _, terminated, truncated = environment.advance(decision.action if learner is None else learner.act())
         over = terminated or truncated
     milestones = dict(zip(environment.milestone_names, environment.milestone_steps(), strict=True))
-    result = {"player": player, "seed": seed, "milestones": milestones, "steps": environment.steps}
+    goal = environment.milestone_names[environment.goal]
+    result = {"player": player, "seed": seed, "milestones": milestones, "goal": goal, "steps": environment.steps}
     environment.close()
     if counsellor is not None:
         result |= {"goals": counsellor.goals, "reached": counsellor.reached, "covered": counsellor.covered}
@@ -153,7 +154,7 @@ def show(results: list[dict[str, Any]]) -> None:
                 under = f"{covered:.0%}" if skill == "all" else ""
                 rows.append([player, skill, str(tried), f"{done / tried:.0%} ({low:.0%} to {high:.0%})", under])
     print(table(["player", "goal", "set", "reached", "steps with a goal of the model"], rows), end="\n\n")
-    badges = [*badges_of(list(results[0]["milestones"])), list(results[0]["milestones"])[-1]]
+    badges = [*badges_of(list(results[0]["milestones"])), results[0]["goal"]]
     rows = []
     for player in dict.fromkeys(one["player"] for one in results):
         own = [one for one in results if one["player"] == player]

@@ -137,6 +137,7 @@ class Benchmark:
                 "mode": found["mode"],
                 "milestones": list(found["milestones"]),
                 "avg_reward": found["avg_reward"],
+                "goal": found["goal"],
                 "goal_share": found["goal_share"],
                 "steps_by_episode": episodes_of(new),
                 "wall_s": wall_s,
@@ -254,8 +255,7 @@ def steps_to_badges(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         return ""
     own = pilot[0]["steps_by_episode"]
     rows = []
-    names = _milestones(played)
-    for badge in dict.fromkeys([*badges_of(names), *names[-1:]]):
+    for badge in dict.fromkeys([*badges_of(_milestones(played)), pilot[0]["goal"]]):
         for player, runs in played.items():
             if player == "pilot":
                 continue

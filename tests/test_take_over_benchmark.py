@@ -58,11 +58,13 @@ def test_a_job_that_fails_names_the_log_and_the_others_go_on(modules: dict[str, 
 def test_steps_are_compared_with_the_pilots_from_the_same_start(modules: dict[str, Any]) -> None:
     take_over = modules["take_over"]
     order = ["outside", "thorn_badge"]
+    steps = {
+        "default, greedy": [{"thorn_badge": 50}, {"thorn_badge": 400}, {}],
+        "pilot": [{"thorn_badge": 100}, {"thorn_badge": 200}, {"outside": 5}],
+    }
     played = {
-        "default, greedy": [{"milestones": order, "steps_by_episode": [{"thorn_badge": 50}, {"thorn_badge": 400}, {}]}],
-        "pilot": [
-            {"milestones": order, "steps_by_episode": [{"thorn_badge": 100}, {"thorn_badge": 200}, {"outside": 5}]}
-        ],
+        player: [{"milestones": order, "goal": "thorn_badge", "steps_by_episode": episodes}]
+        for player, episodes in steps.items()
     }
     (heads, _, *rows) = [line.split(" | ") for line in take_over.steps_to_badges(played).splitlines()]
     assert rows[0][:4] == ["| thorn_badge", "default, greedy", "2", "1.00"]  # half as many, twice as many
