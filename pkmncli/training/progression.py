@@ -79,7 +79,7 @@ class Progression:
             self.strategy.begin_stage(self.curriculum.settings_of_stage.preferred)
 
     def measure(self, learner: Algorithm, interrupted: Callable[[], bool]) -> list[Measured]:
-        """Play what is due, before the next step. Returns what came of it; nothing where it was not played to its end."""
+        """Play what is due, before the next step. Returns what came of it; nothing where it was interrupted."""
         if not self._due or self._play is None or self.curriculum is None:
             return []
         measured = self._play(learner, self._due, interrupted)
