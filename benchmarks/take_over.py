@@ -11,6 +11,9 @@ decisions; the second, which share of the episodes reached each milestone, with 
 third, in how many steps the badges were reached, against the pilot's from the same starts. Its intervals come from a
 bootstrap that draws trainings first and then starts.
 
+With --extra "--start-from /tmp/long/default-{seed}-training --reward progress,time" each training goes on from one of an
+earlier call, here with a reward that costs a little each step.
+
 Every result is kept in a file of its own in the folder. With --limit-s the benchmark stops by then, and says so with
 the exit code 3; the same command goes on with what is missing, trainings from their latest checkpoint.
 """
@@ -76,7 +79,8 @@ class Benchmark:
         """All that may be missing: trainings first, since they take longest."""
         first = self.setups[0]
         trainings = [partial(self._train_and_play, setup, seed) for seed in self.seeds for setup in self.setups]
-        untrained = [partial(self._play_untrained, seed) for seed in self.seeds]
+        begun_with = () if "--start-from" in self._training else self.seeds
+        untrained = [partial(self._play_untrained, seed) for seed in begun_with]
         return [*trainings, partial(self._play_baselines, first), *untrained]
 
     def result(self, *names: str | int) -> Path:
@@ -109,7 +113,8 @@ class Benchmark:
         walls: list[float] = kept(parts) or []
         if not _is_finished(run):
             where = ("--save-dir", str(self.folder), "--run-name", run.name, "--seed", str(seed))
-            begin = ("train", *self._training, *SETUPS.get(setup, ()), *options, *where)
+            own = [part.replace("{seed}", str(seed)) for part in self._training]
+            begin = ("train", *own, *SETUPS.get(setup, ()), *options, *where)
             begun = (run / "checkpoints" / "index.json").exists()
             log = run.with_suffix(".log")
             try:
@@ -309,7 +314,9 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), help="how the learner plays alone")
     parser.add_argument("--preset", help="of the trainings")
     parser.add_argument("--goal", help="milestone that ends an episode; 'last' for the whole game")
-    parser.add_argument("--extra", default="", metavar="OPTIONS", help="more options of pkmn train, in quotes")
+    parser.add_argument(
+        "--extra", default="", metavar="OPTIONS", help="more options of pkmn train, {seed} for the seed"
+    )
     parser.add_argument("--episodes", type=int, default=100, help="held-out starts of each player (default: 100)")
     parser.add_argument("--evaluation-steps", type=int, help="of an evaluated episode at most; the run's by default")
     parser.add_argument("--jobs", type=int, default=default_jobs(), help="side by side, two cores each")
