@@ -124,7 +124,7 @@ class DQN:
 
     @property
     def demonstration_weight(self) -> float:
-        """Weight of demonstrations now; falls to 0 by the learner's own count of steps."""
+        """Weight of demonstrations now; falls by the learner's own count of steps."""
         return self._schedules.demonstration_weight(self.steps)
 
     @property
