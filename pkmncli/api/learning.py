@@ -17,7 +17,9 @@ class Transitions:
 
     ``observations`` is what was acted on; ``next_observations`` what followed: where an episode ended, that is its
     last observation, and the new episode's first one is among the next step's ``observations``. ``sources`` says who
-    pressed.
+    pressed. ``advised`` is the action that the advised side would have taken in ``observations``, whoever pressed:
+    a label for every step (Ross, Gordon and Bagnell 2011, "A reduction of imitation learning and structured prediction
+    to no-regret online learning"); -1 where it is not known, and None where nobody said.
     """
 
     observations: Mapping[str, NDArray[Any]]
@@ -27,6 +29,7 @@ class Transitions:
     truncated: NDArray[np.bool_]
     next_observations: Mapping[str, NDArray[Any]]
     sources: NDArray[np.uint8]
+    advised: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,19 @@ class ValuingAlgorithm(Algorithm, Protocol):
         """What the latest :meth:`act` thought of every action, (n, num_actions): the more, the better.
 
         Of any scale of its own, values or probabilities. Not finite where the mask forbids the action.
+        """
+        ...
+
+
+class SamplingAlgorithm(Algorithm, Protocol):
+    """A learner that can draw its actions, as ``pkmn eval --stochastic`` asks. Others leave the method out."""
+
+    def sample_actions(
+        self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Allowed actions (n,), drawn by ``random``, the better ones more often, and confidences (n,).
+
+        Leaves no trace: nothing of what is learned, explored or drawn later depends on it.
         """
         ...
 

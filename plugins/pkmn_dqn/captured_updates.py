@@ -92,7 +92,7 @@ class CapturedUpdate:
             numbers["returns"],
             numbers["discounts"],
             {name: column[size:] for name, column in both.items()},
-            numbers["demonstrated"] != 0,
+            numbers["labels"].to(torch.int64),
             numbers["demonstration_weight"][0],
             numbers["weights"] if self._weighted else None,
             both,

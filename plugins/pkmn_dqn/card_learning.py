@@ -22,6 +22,7 @@ from pkmn_dqn.captured_updates import CapturedUpdate
 from pkmn_dqn.device_replay import FIELDS, DeviceReplay, SentWindow
 from pkmn_dqn.lane import Lane, Mark, finish_all, host_memory, wait_until
 from pkmn_dqn.q_learning import Drawn, Learned, QLearning, require_finite_loss
+from pkmn_dqn.settings import DQNSettings
 from pkmncli.learners.learning_apart import flat_weights
 from pkmncli.learners.weights import under
 
@@ -42,29 +43,20 @@ class LearningOnCard:
     Args:
         build: builds it.
         replay: the experience on the card.
-        batch_size: steps in an update.
-        updates: in a window.
-        wants_errors: each :meth:`learn` waits for its own steps' errors, which decide what is drawn next.
+        settings: with priorities, each :meth:`learn` waits for its steps' errors, which decide what is drawn next.
     """
 
-    def __init__(
-        self,
-        build: Callable[[], QLearning],
-        replay: DeviceReplay,
-        batch_size: int,
-        updates: int,
-        wants_errors: bool,
-    ) -> None:
+    def __init__(self, build: Callable[[], QLearning], replay: DeviceReplay, settings: DQNSettings) -> None:
         self.here = build()
         self.learned = 0
         """Windows since it was built or loaded."""
         self._replay = replay
-        self._batch_size = batch_size
-        self._wants_errors = wants_errors
+        self._batch_size = batch_size = settings.batch_size
+        self._wants_errors = wants_errors = settings.priority_exponent > 0
         self._device = device = replay.rows.device
         self._lane, self._weights_lane = Lane(device), Lane(device)
         self._update = CapturedUpdate(self.here, replay.rows, replay.packed, batch_size, wants_errors, self._lane)
-        self._updates = updates
+        self._updates = settings.gradient_steps
         self._results: list[Tensor] = []  # of two windows, (updates, metrics and errors)
         self._launched: list[Mark] = [None, None]
         self._latest: dict[str, float] = {}  # metrics of the latest window, where they were read early or loaded

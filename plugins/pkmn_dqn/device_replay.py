@@ -20,13 +20,12 @@ from torch import Tensor
 from pkmn_dqn.final_observations import ColumnTypes
 from pkmn_dqn.lane import Lane, Mark, finish_all, host_memory, wait_until
 from pkmn_dqn.replay_buffer import Picked, ReplayBuffer
-from pkmncli.api import Source
+from pkmn_dqn.settings import DQNSettings
 from pkmncli.errors import ConfigurationError
+from pkmncli.learners.labels import labels_of
 from pkmncli.learners.observations import Columns
 
-ADVISED = (Source.RULE, Source.LLM)
-
-FIELDS = ("rows", "next_rows", "actions", "demonstrated", "returns", "discounts", "weights", "demonstration_weight")
+FIELDS = ("rows", "next_rows", "actions", "labels", "returns", "discounts", "weights", "demonstration_weight")
 """What an update is sent of each step, in numbers of 4 bytes; the last four are float32."""
 FIRST_FLOAT = FIELDS.index("returns")
 
@@ -80,13 +79,12 @@ class DeviceReplay:
     Everything here is called by the trainer's thread; what it sends goes by a lane of its own, beside the updates.
     """
 
-    def __init__(self, replay: ReplayBuffer, batch_size: int, updates: int, device: torch.device) -> None:
+    def __init__(self, replay: ReplayBuffer, settings: DQNSettings, device: torch.device) -> None:
         """Takes the memory; it holds nothing yet.
 
         Args:
             replay: the master.
-            batch_size: steps in an update.
-            updates: in a window.
+            settings: how many steps and updates a window has, and which steps are demonstrations.
             device: that learns.
 
         Raises:
@@ -94,7 +92,8 @@ class DeviceReplay:
         """
         self._replay = replay
         self.packed = PackedColumns(replay.columns)
-        self._batch_size, self._updates = batch_size, updates
+        self._demonstrations = settings.demonstrations
+        self._batch_size, self._updates = batch_size, updates = settings.batch_size, settings.gradient_steps
         self._finals = _WINDOWS * updates * batch_size  # rows for the final observations of windows in flight
         words = self.packed.row_bytes // 8
         try:
@@ -136,7 +135,8 @@ class DeviceReplay:
             if len(ended):
                 next_slots[ended] = first_final + np.arange(len(ended))
                 self._send_finals(picked.next_rows[ended], first_final)
-            integers = picked.rows % self._replay.slots, next_slots, picked.actions, np.isin(picked.sources, ADVISED)
+            labels = labels_of(picked.actions, picked.sources, picked.advised, self._demonstrations)
+            integers = picked.rows % self._replay.slots, next_slots, picked.actions, labels
             for field, values in enumerate(integers):
                 staged[index, field] = values
             numbers = picked.returns, picked.discounts, 1.0 if weights is None else weights, demonstration_weight
