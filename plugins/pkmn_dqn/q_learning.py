@@ -191,7 +191,7 @@ class QLearning:
         """Take back at the end what updates within it have changed, but for the target network, in the same memory."""
         kept = [weights.detach().clone() for weights in self._parameters]
         # A few steps without capture are what it is for; torch would warn of them.
-        self._optimizer._warned_capturable_if_run_uncaptured = True  # type: ignore[attr-defined]
+        self._optimizer._warned_capturable_if_run_uncaptured = True
         state = self._optimizer.state
         before = {
             one: {name: part.clone() for name, part in state[one].items()} for one in self._parameters if one in state
