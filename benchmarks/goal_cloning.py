@@ -1,4 +1,4 @@
-"""Is a goal in numbers enough to play? Clones the pilot's presses, then lets the network play with goals from the rules.
+"""Is a goal in numbers enough to play? Clones the pilot, then lets the network play with goals from the rules.
 
     python benchmarks/goal_cloning.py --goal thorn_badge --seeds 0-39 --held-out 300-309
     python benchmarks/goal_cloning.py --goal cairn_badge --seeds 0-19 --held-out 300-309 --rounds 1 --processes 2
