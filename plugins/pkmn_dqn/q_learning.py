@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss, masked, mean
-from pkmn_dqn.network import QNetwork
+from pkmn_dqn.network import QNetwork, values_of
 from pkmn_dqn.replay_buffer import Picked, Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.errors import TrainingError
@@ -114,6 +114,28 @@ class Update:
 
     metrics: Mapping[str, float]
     td_errors: Tensor
+
+
+def td_losses(predicted: Tensor, targets: Tensor, huber_delta: float) -> Tensor:
+    """The Huber loss (n,) of values, or the quantile Huber loss of several returns each.
+
+    Every return that is predicted is drawn to a quantile of its own of the targets (Dabney et al. 2018, "Distributional
+    reinforcement learning with quantile regression", equation 10).
+
+    Args:
+        predicted: (n, quantiles), from the lowest quantile on.
+        targets: (n, quantiles), equally likely.
+        huber_delta: error from which the loss grows linearly.
+    """
+    count = predicted.shape[1]
+    if count == 1:
+        return nn.functional.huber_loss(predicted[:, 0], targets[:, 0], reduction="none", delta=huber_delta)
+    shape = (len(predicted), count, count)
+    below, above = predicted[:, :, None].expand(shape), targets[:, None, :].expand(shape)
+    losses = nn.functional.huber_loss(below, above, reduction="none", delta=huber_delta)
+    levels = (torch.arange(count, device=predicted.device) + 0.5) / count
+    tilted = (levels[:, None] - (above < below.detach()).to(losses.dtype)).abs() * losses
+    return tilted.mean(dim=2).sum(dim=1)
 
 
 class QLearning:
@@ -227,21 +249,21 @@ class QLearning:
 
     def _find_gradients(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
         settings = self._settings
-        all_values, next_values = self._values(batch)
+        returns, next_returns = self._returns(batch)
         with torch.no_grad():
-            targets = batch.returns + batch.discounts * next_values
-        values = all_values.gather(1, batch.actions[:, None])[:, 0]
-        losses = nn.functional.huber_loss(values, targets, reduction="none", delta=settings.huber_delta)
-        loss = mean(losses, batch.weights)
+            targets = batch.returns[:, None] + batch.discounts[:, None] * next_returns
+        predicted = returns[torch.arange(len(batch.actions), device=self._device), batch.actions]
+        loss = mean(td_losses(predicted, targets, settings.huber_delta), batch.weights)
         demanded = torch.zeros_like(loss)
         if _counts(batch.demonstration_weight) and settings.demonstration_margin > 0:
-            demanded = self._demonstration_loss(all_values, batch)
+            demanded = self._demonstration_loss(values_of(returns), batch)
             loss = loss + batch.demonstration_weight * demanded
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm, foreach=True)
         with torch.no_grad():
-            td_errors = values - targets
+            values = values_of(predicted)
+            td_errors = values - values_of(targets)
             metrics = {
                 "loss": loss.detach(),
                 "mean_q": values.mean(),
@@ -257,21 +279,21 @@ class QLearning:
             return margin_loss(values, batch.labels, mask, settings.demonstration_margin, batch.weights)
         return label_cross_entropy(values, batch.labels, mask, settings.softmax_temperature, batch.weights)
 
-    def _values(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Values of all actions (n, num_actions), and of the best next ones (n,), which have no gradients."""
+    def _returns(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Returns of all actions (n, num_actions, quantiles), and of the best next ones (n, quantiles) for targets."""
         size, double = len(batch.actions), self._settings.double
         if batch.both is not None and double:  # on a card a pass over twice as many costs the same
-            both = self.online(batch.both)
-            all_values, chooser = both[:size], both[size:].detach()
+            both = self.online.distributions(batch.both)
+            returns, chooser = both[:size], values_of(both[size:].detach())
         else:
-            all_values, chooser = self.online(batch.observations), None
+            returns, chooser = self.online.distributions(batch.observations), None
         with torch.no_grad():
             following = batch.next_observations
-            target_values: Tensor = self.target(following)
+            next_returns = self.target.distributions(following)
             if chooser is None:
-                chooser = self.online(following) if double else target_values
-            best = masked(chooser, following[MASK]).argmax(dim=1, keepdim=True)
-            return all_values, target_values.gather(1, best)[:, 0]
+                chooser = self.online(following) if double else values_of(next_returns)
+            best = masked(chooser, following[MASK]).argmax(dim=1)
+            return returns, next_returns[torch.arange(size, device=self._device), best]
 
     @torch.no_grad()
     def _update_target(self) -> None:

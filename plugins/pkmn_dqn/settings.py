@@ -149,6 +149,12 @@ class DQNSettings(BaseModel):
 
     # Network
     dueling: bool = Field(True, description="Separate streams for state value and action advantages [rainbow]")
+    quantiles: PositiveInt = Field(
+        1,
+        le=200,
+        description="Equally likely returns that are learned of each action, of which the value is the mean; 1 learns "
+        "the mean alone [own: 200 in Dabney et al. 2018]",
+    )
     encoder: str = Field(
         "convolution", json_schema_extra=NAMES_ENCODER, description="Network part that reads observations [own]"
     )
