@@ -29,8 +29,11 @@ FIELDS = ("rows", "next_rows", "actions", "labels", "returns", "discounts", "wei
 """What an update is sent of each step, in numbers of 4 bytes; the last four are float32."""
 FIRST_FLOAT = FIELDS.index("returns")
 
+PLACES = 8
+"""Windows that what was sent for them is kept of, and what came of them."""
+
 _ALIGNMENT = 16  # bytes
-_WINDOWS = 4  # in flight at most, from the draw to the end of the update: one learned from, one waiting, two spare
+_STAGES = 4  # copies under way at a time
 _CHUNK = 1024  # rows sent at a time
 
 
@@ -67,8 +70,8 @@ class PackedColumns:
 class SentWindow:
     """What the updates of a window need, on the card."""
 
-    numbers: Tensor
-    """(updates, fields, n) int32, see :data:`FIELDS`."""
+    place: int
+    """Where in :attr:`DeviceReplay.numbers`."""
     sent: Mark
     """From when on they are there."""
 
@@ -94,7 +97,7 @@ class DeviceReplay:
         self.packed = PackedColumns(replay.columns)
         self._demonstrations = settings.demonstrations
         self._batch_size, self._updates = batch_size, updates = settings.batch_size, settings.gradient_steps
-        self._finals = _WINDOWS * updates * batch_size  # rows for the final observations of windows in flight
+        self._finals = PLACES * updates * batch_size  # rows for the final observations of windows in flight
         words = self.packed.row_bytes // 8
         try:
             self.rows = torch.zeros((replay.slots + self._finals, words), dtype=torch.int64, device=device)
@@ -109,8 +112,9 @@ class DeviceReplay:
         self._row_stage = _Stage((_CHUNK, words), torch.int64, device)
         self._final_stage = _Stage((batch_size, words), torch.int64, device)
         self._number_stage = _Stage((updates, len(FIELDS), batch_size), torch.int32, device)
-        shape = (_WINDOWS, updates, len(FIELDS), batch_size)
-        self._numbers = torch.zeros(shape, dtype=torch.int32, device=device)
+        shape = (PLACES, updates, len(FIELDS), batch_size)
+        self.numbers = torch.zeros(shape, dtype=torch.int32, device=device)
+        """(places, updates, fields, n) int32: what windows learn from, see :data:`FIELDS`."""
         self._windows = 0
         self._end = 0
         finish_all(device)
@@ -124,12 +128,12 @@ class DeviceReplay:
     ) -> SentWindow:
         """Sends new steps, and what a window's updates are to learn from."""
         self._follow()
-        window = self._windows % _WINDOWS
+        place = self._windows % PLACES
         self._windows += 1
         staged, stage = self._number_stage.next()
         floats = staged.view(np.float32)
         for index, (picked, weights) in enumerate(samples):
-            first_final = self._replay.slots + (window * self._updates + index) * self._batch_size
+            first_final = self._replay.slots + (place * self._updates + index) * self._batch_size
             next_slots = picked.next_rows % self._replay.slots
             ended = np.flatnonzero(picked.ended)
             if len(ended):
@@ -143,9 +147,9 @@ class DeviceReplay:
             for field, value in enumerate(numbers, FIRST_FLOAT):
                 floats[index, field] = value
         with self._lane.open():
-            stage.send(self._numbers[window])
+            stage.send(self.numbers[place])
         stage.sent = sent = self._lane.mark()
-        return SentWindow(self._numbers[window], sent)
+        return SentWindow(place, sent)
 
     def _follow(self) -> None:
         """Sends the steps that the buffer has and the device has not."""
@@ -186,7 +190,7 @@ class _Stage:
     """Pinned memory by turns, so that the next copy is prepared while the last one is under way."""
 
     def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> None:
-        self._places = [_Place(host_memory(shape, dtype, device)) for _ in range(_WINDOWS)]
+        self._places = [_Place(host_memory(shape, dtype, device)) for _ in range(_STAGES)]
         self._turn = 0
 
     def next(self) -> tuple[NDArray[Any], _Place]:

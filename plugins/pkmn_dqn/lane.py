@@ -30,6 +30,22 @@ class Lane:
         with contextlib.nullcontext() if self.stream is None else torch.cuda.stream(self.stream):
             yield
 
+    @contextlib.contextmanager
+    def open_beside(self) -> Iterator[None]:
+        """As :meth:`open`, after all that the thread's own stream was given; :meth:`join` is to follow.
+
+        What is given to it so may be captured together with the thread's own stream.
+        """
+        if self.stream is not None:
+            self.stream.wait_stream(torch.cuda.current_stream(self.stream.device))
+        with self.open():
+            yield
+
+    def join(self) -> None:
+        """What the thread's own stream is given from now on begins after all that the lane was given."""
+        if self.stream is not None:
+            torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
+
     def mark(self) -> Mark:
         """The place after all that the lane was given so far."""
         return None if self.stream is None else self.stream.record_event()

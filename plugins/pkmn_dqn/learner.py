@@ -101,6 +101,7 @@ class DQN:
             self._priorities = Priorities(settings.buffer_size, settings.priority_exponent)
         # What errors were found decides which steps are drawn next.
         self.draws_ahead = self._priorities is None
+        self.learns_at_once = learns_on_card(self._device) and self._priorities is None
         self._on_card: DeviceReplay | None = None
         self._learning: LearningApart[QLearning] | LearningOnCard
         build = partial(QLearning, self._layout, settings, seed, self._device, encoder)
@@ -265,7 +266,7 @@ class DQN:
     def time_learning(self) -> float:
         """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
         if isinstance(self._learning, LearningOnCard):
-            return self._learning.time_update() * self._settings.gradient_steps
+            return self._learning.time_window()
         size = self._settings.batch_size
         columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self._layout.columns.items()}
         numbers, zeros = np.zeros(size, np.int64), np.zeros(size, np.float32)

@@ -29,15 +29,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss, masked, mean
+from pkmn_dqn.lane import Lane
 from pkmn_dqn.network import QNetwork, values_of
 from pkmn_dqn.replay_buffer import Picked, Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.errors import TrainingError
 from pkmncli.learners.encoders import EncoderFactory
+from pkmncli.learners.flat_adam import FlatAdam, lay_out
 from pkmncli.learners.labels import labels_of
 from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.transfer import numbers_of, on_device
-from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
+from pkmncli.learners.weights import dump_network, restore_network
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,9 @@ def td_losses(predicted: Tensor, targets: Tensor, huber_delta: float) -> Tensor:
 class QLearning:
     """The weights that are learned, and how."""
 
+    METRICS = ("loss", "mean_q", "td_error", "grad_norm", "demonstration_loss")
+    """Names of an update's metrics."""
+
     def __init__(
         self,
         layout: ObservationLayout,
@@ -155,14 +160,10 @@ class QLearning:
             torch.default_generator.manual_seed(seed)
             self.online = QNetwork(layout, settings, encoder).to(device)
         self.target = copy.deepcopy(self.online).requires_grad_(False)
-        self._parameters: list[Tensor] = list(self.online.parameters())
-        self._optimizer = torch.optim.Adam(
-            self._parameters,
-            settings.learning_rate,
-            eps=settings.adam_epsilon,
-            fused=True,
-            capturable=device.type == "cuda",
-        )
+        self._optimizer = FlatAdam(self.online, settings.learning_rate, settings.adam_epsilon, settings.max_grad_norm)
+        self._target_weights = lay_out(self.target)
+        # The target network's pass runs beside the learned network's.
+        self._beside = Lane(device)
         self.updates = 0
 
     @property
@@ -196,7 +197,7 @@ class QLearning:
     def descend(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
         """Do all of :meth:`update` that a device does by itself, without a look at any number.
 
-        :meth:`count_update` is to follow. Returns the metrics and the steps' errors (n,).
+        :meth:`follow_target` is to follow. Returns the metrics and the steps' errors (n,).
         """
         found = self._find_gradients(batch)
         self._optimizer.step()
@@ -206,45 +207,38 @@ class QLearning:
         """Count an update; every so often the target network follows."""
         self.updates += 1
         if self.updates % self._settings.target_update_interval == 0:
-            self._update_target()
+            self._target_weights.lerp_(self._optimizer.weights, self._settings.tau)
+
+    def follow_target(self, updates: Tensor) -> None:
+        """Let the target network follow where that is due after so many updates, () int64, without a look at it."""
+        due = (updates % self._settings.target_update_interval == 0).to(torch.float32)
+        self._target_weights.lerp_(self._optimizer.weights, due * self._settings.tau)
+
+    @property
+    def weights(self) -> Tensor:
+        """(weights,) of the network that is learned: its own memory, which no update moves."""
+        return self._optimizer.weights
 
     @contextlib.contextmanager
     def tried(self) -> Iterator[None]:
-        """Take back at the end what updates within it have changed, but for the target network, in the same memory."""
-        kept = [weights.detach().clone() for weights in self._parameters]
-        # A few steps without capture are what it is for; torch would warn of them.
-        self._optimizer._warned_capturable_if_run_uncaptured = True
-        state = self._optimizer.state
-        before = {
-            one: {name: part.clone() for name, part in state[one].items()} for one in self._parameters if one in state
-        }
-        yield
-        with torch.no_grad():
-            for weights, old in zip(self._parameters, kept, strict=True):
-                weights.copy_(old)
-                for name, part in state[weights].items():
-                    if weights in before:
-                        part.copy_(before[weights][name])
-                    else:
-                        part.zero_()
-
-    def forget_gradients(self) -> None:
-        """Let the next update's gradients have memory of their own."""
-        self._optimizer.zero_grad(set_to_none=True)
+        """Take back at the end what updates within it have changed, in the same memory."""
+        target = self._target_weights.clone()
+        with self._optimizer.tried():
+            yield
+        self._target_weights.copy_(target)
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""
         state: dict[str, Any] = {"updates": self.updates}
         for prefix, network in (("online", self.online), ("target", self.target)):
             state |= dump_network(prefix, network)
-        state |= dump_optimizer(self._optimizer, self.online, ADAM)
-        return state
+        return state | self._optimizer.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`. Raises CheckpointError when it is of another network."""
         for prefix, network in (("online", self.online), ("target", self.target)):
             restore_network(prefix, network, state, "dqn")
-        restore_optimizer(self._optimizer, self.online, ADAM, state)
+        self._optimizer.load_state_dict(state)
         self.updates = int(state["updates"])
 
     def _find_gradients(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
@@ -258,9 +252,7 @@ class QLearning:
         if _counts(batch.demonstration_weight) and settings.demonstration_margin > 0:
             demanded = self._demonstration_loss(values_of(returns), batch)
             loss = loss + batch.demonstration_weight * demanded
-        self._optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm, foreach=True)
+        grad_norm = self._optimizer.find_gradients(loss)
         with torch.no_grad():
             values = values_of(predicted)
             td_errors = values - values_of(targets)
@@ -282,22 +274,22 @@ class QLearning:
     def _returns(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Returns of all actions (n, num_actions, quantiles), and of the best next ones (n, quantiles) for targets."""
         size, double = len(batch.actions), self._settings.double
+        following = batch.next_observations
+        with self._beside.open_beside(), torch.no_grad():
+            next_returns: Tensor = self.target.distributions(following)
         if batch.both is not None and double:  # on a card a pass over twice as many costs the same
             both = self.online.distributions(batch.both)
             returns, chooser = both[:size], values_of(both[size:].detach())
         else:
             returns, chooser = self.online.distributions(batch.observations), None
         with torch.no_grad():
-            following = batch.next_observations
-            next_returns = self.target.distributions(following)
+            if chooser is None and double:
+                chooser = self.online(following)
+            self._beside.join()
             if chooser is None:
-                chooser = self.online(following) if double else values_of(next_returns)
+                chooser = values_of(next_returns)
             best = masked(chooser, following[MASK]).argmax(dim=1)
             return returns, next_returns[torch.arange(size, device=self._device), best]
-
-    @torch.no_grad()
-    def _update_target(self) -> None:
-        torch._foreach_lerp_([*self.target.parameters()], self._parameters, self._settings.tau)
 
 
 def _counts(weight: float | Tensor) -> bool:

@@ -13,8 +13,9 @@ import torch
 from learner_stream import assert_equal_states, through_files
 
 import pkmn_dqn.learner
-from pkmn_dqn.card_learning import LearningOnCard
+from pkmn_dqn.card_learning import READ_AFTER, LearningOnCard
 from pkmn_dqn.device_replay import PackedColumns
+from pkmncli.errors import TrainingError
 
 needs_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")
 
@@ -62,12 +63,17 @@ def test_a_card_learns_what_the_cpu_learns(on_card: Any, in_memory: Any, setting
             np.testing.assert_allclose(np.asarray(found[name]), np.asarray(value), rtol=2e-3, atol=2e-4, err_msg=name)
 
 
-def test_metrics_come_a_window_later_and_none_is_lost(on_card: Any, in_memory: Any) -> None:
-    card, cpu = on_card().run(60), in_memory().run(60)
-    assert "loss" not in card.metrics[0] and card.metrics[0]["updates"] == 1
-    for before, later in zip(cpu.metrics, card.metrics[1:], strict=False):
+def test_metrics_come_some_windows_later_and_in_order(on_card: Any, in_memory: Any) -> None:
+    card, cpu = on_card().run(60).metrics, in_memory().run(60).metrics
+    assert all("loss" not in early for early in card[:READ_AFTER])
+    assert [one["updates"] for one in card] == [one["updates"] for one in cpu]
+    for before, later in zip(cpu, card[READ_AFTER:], strict=False):
         assert later["loss"] == pytest.approx(before["loss"], rel=1e-2, abs=1e-4)
-        assert later["updates"] == before["updates"] + 1
+
+
+def test_a_loss_that_is_not_finite_ends_the_training(on_card: Any) -> None:
+    with pytest.raises(TrainingError, match=r"loss became (nan|inf) at update \d+: lower dqn.learning_rate"):
+        on_card(learning_rate=1e30, huber_delta=1e30).run(200)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
