@@ -35,7 +35,9 @@ def can_film() -> bool:
     return find_spec("imageio_ffmpeg") is not None
 
 
-def film_learner_alone(run: Run, settings: ResolvedSettings, registry: Registry, evaluation: Path) -> Path | None:
+def film_learner_alone(
+    run: Run, settings: ResolvedSettings, registry: Registry, evaluation: Path, *, tell: Callable[[str], None]
+) -> Path | None:
     """Film the episode of an evaluation that reached furthest, and soonest; into the run's folder.
 
     Args:
@@ -43,6 +45,7 @@ def film_learner_alone(run: Run, settings: ResolvedSettings, registry: Registry,
         settings: of the run.
         registry: where plugins are looked up.
         evaluation: folder that keeps the evaluation's episodes.
+        tell: says that a film is being made.
 
     Returns:
         The film; None where no episode reached anything.
@@ -57,6 +60,7 @@ def film_learner_alone(run: Run, settings: ResolvedSettings, registry: Registry,
     if not reached:
         return None
     best, _ = max(reached, key=lambda one: (one[0]["terminated"], len(one[1]), -max(one[1])))
+    tell("Filming the best of them.")
     path = run.folder / ALONE_FILM
     environment = build_environment(settings, registry, run)
     episode = RecordedEpisode.from_row(best)

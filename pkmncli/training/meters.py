@@ -60,6 +60,8 @@ class Meters:
         self._counts.clear()
         if statistics.average_reward is not None:
             averages["episode/average_reward"] = statistics.average_reward
+        if statistics.recent_learner_share is not None:
+            averages["share/learner_lately"] = statistics.recent_learner_share
         averages |= {f"share/{name}": share for name, share in statistics.source_shares().items()}
         self._averages = averages
         rate = self._rate(statistics)

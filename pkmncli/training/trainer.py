@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
+from pkmncli.api import Algorithm, RunInfo, Segment, Source, Store, Transitions
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
@@ -366,7 +366,8 @@ class Trainer:
         summary = episode.summarize(
             index, record, self._pool.milestones_of_ended(index), self._pool.milestone_frames_of_ended(index)
         )
-        self.statistics.add_episode(summary, self._pool.num_envs, began_further=bool(episode.start))
+        own = episode.steps_by_source[Source.RL] + episode.steps_by_source[Source.EXPLORE]
+        self.statistics.add_episode(summary, self._pool.num_envs, learner_steps=own, began_further=bool(episode.start))
         self._journeys.end(index, episode, self.statistics.elapsed_s, self.statistics.steps)
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._keep_metrics(metrics_of(summary, self._pool.rewards_of_ended(index)))
