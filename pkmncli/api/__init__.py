@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ExportedPolicy,
         ExportingAlgorithm,
         RemarkingAlgorithm,
+        SamplingAlgorithm,
         Segment,
         Transitions,
         ValuingAlgorithm,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
         find_run,
         open_analyzer,
     )
-    from pkmncli.api.spaces import ScaledBox
+    from pkmncli.api.spaces import BitPlanes, ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
     from pkmncli.api.tracking import Tracker
 
@@ -64,6 +65,7 @@ _HOMES = {
     "Advice": "decisions",
     "Algorithm": "learning",
     "Analyzer": "runs",
+    "BitPlanes": "spaces",
     "Coded": "runs",
     "Consequence": "decisions",
     "Context": "environments",
@@ -95,6 +97,7 @@ _HOMES = {
     "Reward": "environments",
     "RunInfo": "runs",
     "STEP_RECORD": "decisions",
+    "SamplingAlgorithm": "learning",
     "ScaledBox": "spaces",
     "Segment": "learning",
     "Source": "decisions",
@@ -123,6 +126,7 @@ __all__ = [
     "Advice",
     "Algorithm",
     "Analyzer",
+    "BitPlanes",
     "Coded",
     "Consequence",
     "Context",
@@ -147,6 +151,7 @@ __all__ = [
     "RemarkingAlgorithm",
     "Reward",
     "RunInfo",
+    "SamplingAlgorithm",
     "ScaledBox",
     "Segment",
     "Source",

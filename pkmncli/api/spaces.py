@@ -1,8 +1,8 @@
-"""An observation space that says which of its numbers stand for kinds of things rather than for amounts."""
+"""Observation spaces that say more than a shape: which numbers name kinds of things, what the bits of a map are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import gymnasium
 import numpy as np
@@ -32,3 +32,27 @@ class ScaledBox(gymnasium.spaces.Box):
                 raise ValueError(f"category {place}: {largest} does not fit a vector of {size}")
         self.categories: tuple[tuple[int, int], ...] = tuple(sorted(categories.items()))
         """Places in the vector, in order, each with the largest whole number there."""
+
+
+class BitPlanes(gymnasium.spaces.Box):
+    """A map of tiles of which each bit says one thing: 13 x 13 tiles of 16 bits hold sixteen maps of yes and no.
+
+    A learner unpacks them into as many channels. To everyone else it is a Box of whole numbers.
+    """
+
+    def __init__(self, shape: tuple[int, int], planes: Sequence[str]) -> None:
+        """Make a space of maps of the smallest of uint8, uint16 and uint32 that holds all planes.
+
+        Args:
+            shape: rows and columns of the map.
+            planes: names of the bits, from the lowest on.
+
+        Raises:
+            ValueError: there is no plane, there are more than 32, or two have the same name.
+        """
+        if not 1 <= len(planes) <= 32 or len(set(planes)) < len(planes):
+            raise ValueError(f"a map has 1 to 32 planes of different names, not {list(planes)}")
+        dtype = next(kind for kind in (np.uint8, np.uint16, np.uint32) if np.iinfo(kind).bits >= len(planes))
+        super().__init__(0, 2 ** len(planes) - 1, shape, dtype)
+        self.planes: tuple[str, ...] = tuple(planes)
+        """Names of the bits, from the lowest on."""
