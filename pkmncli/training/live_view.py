@@ -136,7 +136,7 @@ def lines_of(status: Status, rate: float) -> list[str]:
         lines.append(f"taken over by the learner: {taken}")
     say = _say(status)
     if say:
-        lines.append(say)
+        lines.append(f"trust: {say}")
     learning = _learning(status.metrics)
     if learning:
         lines.append(f"learner: {', '.join(learning)}, {statistics.updates:,} updates")
@@ -255,7 +255,7 @@ def _say(status: Status) -> str:
     parts = []
     if scene.trust is not None:
         stage = status.statistics.curriculum_stage
-        parts.append(f"the rules' confidence counts {scene.trust:.2f}, curriculum stage {stage}")
+        parts.append(f"{scene.trust:.2f} in the rules, curriculum stage {stage}")
     if scene.strategy:
         parts.append(f"strategy {scene.strategy}, {scene.share:.0%} LLM where there is advice")
     return "; ".join(parts)

@@ -50,7 +50,7 @@ def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     assert any(line.startswith("taken over by the learner: ") and "walking " in line for line in lines)
     assert any(line.startswith("learner: loss ") and "epsilon" in line and "updates" in line for line in lines)
     assert any(line.startswith("50%  120 steps") for line in lines)
-    assert "the rules' confidence counts 0.90, curriculum stage 1" in lines
+    assert "trust: 0.90 in the rules, curriculum stage 1" in lines
     assert "\x1b" not in result.out
 
 
@@ -126,7 +126,7 @@ def test_the_view_says_what_there_is_to_say(statuses: list[Status]) -> None:
         "240 of 240 steps  75 s, 2 min left",
         f"{statistics.average_reward:,.1f}, mean of the last 3",
         "3, 80 steps each",
-        "the rules' confidence counts 0.90, curriculum stage 1",
+        "0.90 in the rules, curriculum stage 1",
         "strategy llm_heavy, 80%",
         "see the north (up, up): the way out is up",
         "learner    loss ",
