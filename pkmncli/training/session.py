@@ -109,6 +109,7 @@ class TrainingSession:
             run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
+                names["goal"] = pool.goal
                 write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
