@@ -201,6 +201,10 @@ class TrainingSession:
                 self._announce(run, pool, learner, trainer, options)
             self._on_trainer(trainer)
             began_at = trainer.statistics.steps
+
+            def stop_wanted() -> bool:
+                return bool(interrupted) or spectators.want_stop
+
             with (
                 tracked(self._trackers, self._registry),
                 self._progress,
@@ -208,7 +212,7 @@ class TrainingSession:
                 measurement.environments,
                 spectators,
             ):
-                summary = trainer.train(lambda: bool(interrupted) or spectators.want_stop)
+                summary = trainer.train(stop_wanted)
                 # asked for after the last step, it stopped nothing
                 stopped = spectators.want_stop and options.fraction_used(trainer.statistics) < 1
                 final = None
@@ -216,7 +220,7 @@ class TrainingSession:
                     summary |= {name: found for name, found in run.read_summary().items() if name in RESULTS}
                 elif not (interrupted or stopped):
                     run.write_summary(summary)
-                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, interrupted)
+                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted)
                     summary |= final.found if final is not None else {}
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
@@ -235,7 +239,7 @@ class TrainingSession:
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
 
     def _evaluate_at_end(
-        self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: InterruptFlag
+        self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]
     ) -> FinalEvaluation | None:
         """Hold the final evaluation, if there is a learner and one is wanted. The run is saved whatever comes of it."""
         train = self._settings.train
@@ -253,7 +257,7 @@ class TrainingSession:
                 self._registry,
                 learner,
                 on_activity=self._progress.on_activity,
-                interrupted=lambda: bool(interrupted),
+                interrupted=interrupted,
             )
         except KeyboardInterrupt:
             return None  # a second Ctrl-C: nothing is left to be saved
