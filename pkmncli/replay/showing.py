@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +22,7 @@ from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.episode_starts import state_file
-from pkmncli.training.evaluation import EVALUATIONS
+from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.session import tables_folder
 from pkmncli.video import TerminalScreen, open_video
@@ -52,12 +53,13 @@ def open_episode(
     """
     run = open_run(which, save_dir)
     settings = ResolvedSettings.from_run(run.folder, registry)
-    folder = tables_folder(settings, run)
+    folder, who = tables_folder(settings, run), ""
     if evaluation:
         evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))
         if not evaluations:
             raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
         folder = evaluations[-1]
+        who = _played_by(folder)
     store = open_store(registry, folder)
     try:
         recorded = _with_start(choose_episode(store.read("episodes"), episode), run, settings)
@@ -69,7 +71,14 @@ def open_episode(
     finally:
         store.close()
     environment = build_environment(settings, registry, run)
-    return shown_episode(run, environment, recorded, decisions, first)
+    return shown_episode(run, environment, recorded, decisions, first, who=who)
+
+
+def _played_by(evaluation: Path) -> str:
+    try:
+        return PLAYED_BY[json.loads((evaluation / "result.json").read_text(encoding="utf-8"))["mode"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # only the caption is poorer without
 
 
 def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) -> Environment:
@@ -94,13 +103,15 @@ def shown_episode(
     recorded: RecordedEpisode,
     decisions: list[dict[str, Any]],
     first: int = 1,
+    *,
+    who: str = "",
 ) -> ShownEpisode:
-    """An episode put together with what explains it."""
+    """An episode put together with what explains it; ``who`` played where no decisions say so, as in evaluations."""
     return ShownEpisode(
         f"{run.name}, {recorded.title}",
         environment,
         recorded,
-        Explanation(recorded, decisions, Names.of(run.folder)),
+        Explanation(recorded, decisions, Names.of(run.folder), who),
         first,
     )
 
@@ -111,12 +122,25 @@ def play_silently(show: Show) -> None:
         pass
 
 
-def film(show: Show, path: Path, speed: float) -> None:
-    """Films it; the film appears when it is complete. Raises RunError where it can't be written."""
+def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
+    """Films it; the film appears when it is complete. Raises RunError where it can't be written.
+
+    Args:
+        show: what is filmed.
+        path: the film.
+        speed: times the speed of the real console.
+        still_s: seconds for which the last picture stays.
+    """
+    rate = show.frames_per_second * speed
     # Words need the pixels; without any, a gif of half the size is as good.
-    with open_video(path, show.frames_per_second * speed, enlarged=show.overlay) as writer:
+    with open_video(path, rate, enlarged=show.overlay) as writer:
+        picture = None
         for _step in show:
-            writer.add(show.picture() if show.overlay else show.screens())
+            picture = show.picture() if show.overlay else show.screens()
+            writer.add(picture)
+        if picture is not None:
+            for _ in range(round(still_s * rate)):
+                writer.add(picture)
 
 
 def show_in_terminal(show: Show, speed: float) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
-from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
+from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import redact, say
+from pkmncli.errors import PkmnError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
@@ -30,6 +31,7 @@ from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
+from pkmncli.training.final_evaluation import RESULTS, FinalEvaluation, hold_final_evaluation
 from pkmncli.training.given_starts import check_kept_starts, keep_given_starts, read_given_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
@@ -59,6 +61,8 @@ class Outcome:
     run: Run
     summary: dict[str, Any]
     exit_code: int = 0
+    evaluation: Path | None = None
+    """Folder of the final evaluation's episodes of the learner alone, where one was held."""
 
 
 class TrainingSession:
@@ -105,6 +109,7 @@ class TrainingSession:
             run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
+                names["goal"] = pool.goal
                 write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
@@ -195,6 +200,11 @@ class TrainingSession:
             else:
                 self._announce(run, pool, learner, trainer, options)
             self._on_trainer(trainer)
+            began_at = trainer.statistics.steps
+
+            def stop_wanted() -> bool:
+                return bool(interrupted) or spectators.want_stop
+
             with (
                 tracked(self._trackers, self._registry),
                 self._progress,
@@ -202,9 +212,16 @@ class TrainingSession:
                 measurement.environments,
                 spectators,
             ):
-                summary = trainer.train(lambda: bool(interrupted) or spectators.want_stop)
+                summary = trainer.train(stop_wanted)
                 # asked for after the last step, it stopped nothing
                 stopped = spectators.want_stop and options.fraction_used(trainer.statistics) < 1
+                final = None
+                if trainer.statistics.steps == began_at:
+                    summary |= {name: found for name, found in run.read_summary().items() if name in RESULTS}
+                elif not (interrupted or stopped):
+                    run.write_summary(summary)
+                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted)
+                    summary |= final.found if final is not None else {}
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
@@ -218,7 +235,35 @@ class TrainingSession:
         finally:
             store.close()
         run.write_summary(summary)
-        return Outcome(run, summary, interrupted.exit_code if interrupted or stopped else 0)
+        exit_code = interrupted.exit_code if interrupted or stopped else 0
+        return Outcome(run, summary, exit_code, final.folder if final is not None else None)
+
+    def _evaluate_at_end(
+        self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]
+    ) -> FinalEvaluation | None:
+        """Hold the final evaluation, if there is a learner and one is wanted. The run is saved whatever comes of it."""
+        train = self._settings.train
+        if train.rl == NONE or not train.final_episodes:
+            return None
+        if self._is_default("final_episodes") and steps < train.final_episodes * pool.max_steps_per_episode:
+            return None  # it would take longer than the training
+        self._tell(
+            f"Evaluating the learner alone from {train.final_episodes} held-out starts, then pilot and random play."
+        )
+        try:
+            return hold_final_evaluation(
+                run,
+                self._settings,
+                self._registry,
+                learner,
+                on_activity=self._progress.on_activity,
+                interrupted=interrupted,
+            )
+        except KeyboardInterrupt:
+            return None  # a second Ctrl-C: nothing is left to be saved
+        except PkmnError as error:
+            say(f"The learner alone could not be evaluated, and the run is saved: {error}")
+            return None
 
     def _flushed_before(self, save: Callable[..., Any]) -> Callable[..., Any]:
         """Saves when trackers have nothing left that a run which goes on from there would not tell them again."""
