@@ -176,17 +176,15 @@ class DQN:
 
     def observe(self, transitions: Transitions) -> None:
         """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
-        require_finite_rewards(transitions.rewards, self.steps)
-        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
-        self._replay.append(
-            self._layout.encode(transitions.observations),
-            transitions,
-            self._layout.encode(transitions.next_observations),
-        )
+        transitions = self._keep(transitions)
         self._record.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
         )
         self.steps += self._num_envs
+
+    def observe_shown(self, transitions: Transitions) -> None:
+        """Keeps one step of every environment of an earlier run. Raises TrainingError as :meth:`observe` does."""
+        self._keep(transitions)
 
     def draw(self) -> Drawn | None:
         """Batches for the next :meth:`learn`; None while there is too little experience."""
@@ -288,6 +286,15 @@ class DQN:
         """Takes up experience that :meth:`segments` gave. Raises CheckpointError when it does not fit."""
         self._replay.load_segments(segments)
 
+    def weights(self) -> dict[str, Any]:
+        """The network that acts now."""
+        return dump_network("acting", self._acting)
+
+    def take_weights(self, weights: Mapping[str, Any]) -> None:
+        """Acts and learns on from the network that acted elsewhere. Raises CheckpointError where it is another."""
+        restore_network("acting", self._acting, weights, "dqn")
+        self._learning.begin_with(under("acting", weights), ("online", "target"))
+
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
         return exported_q_network(self._acting, self._layout, self._settings, self._encoder)
@@ -310,6 +317,17 @@ class DQN:
     def close(self) -> None:
         """Ends the process that learns, if there is one."""
         self._learning.close()
+
+    def _keep(self, transitions: Transitions) -> Transitions:
+        """Puts a step into the experience. Returns it with its rewards as they are learned."""
+        require_finite_rewards(transitions.rewards, self.steps)
+        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
+        self._replay.append(
+            self._layout.encode(transitions.observations),
+            transitions,
+            self._layout.encode(transitions.next_observations),
+        )
+        return transitions
 
     def _sample(self) -> tuple[Sample, NDArray[np.float32] | None]:
         settings = self._settings

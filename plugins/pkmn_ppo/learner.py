@@ -252,6 +252,15 @@ class OnPolicyLearner:
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Nothing to take back."""
 
+    def weights(self) -> dict[str, Any]:
+        """The network that acts now."""
+        return dump_network("acting", self._acting)
+
+    def take_weights(self, weights: Mapping[str, Any]) -> None:
+        """Acts and learns on from the network that acted elsewhere. Raises CheckpointError where it is another."""
+        restore_network("acting", self._acting, weights, self._name)
+        self._learning.begin_with(under("acting", weights), ("network",))
+
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
         return exported_actor_critic(self._acting, self._layout, self._settings, self._encoder)
