@@ -115,6 +115,7 @@ STEP_RECORD: tuple[tuple[str, str], ...] = (
     ("memory_hash", "u8"),  # of all work RAM after the step; 0 on the steps where it is not taken
     ("reason", f"S{REASON_BYTES}"),
     ("pilot_confidence", "f4"),  # of the pilot's next proposal; 0 without a pilot
+    ("pilot_action", "i1"),  # of that proposal; -1 where there is none, or it is not told
     ("advice_steps_left", "u2"),  # steps that the advice of the pilot still holds after this one; 0 without any
     ("consequence", "u1"),  # a Consequence of this step alone
     ("next_map", "u4"),

@@ -17,7 +17,9 @@ class Transitions:
 
     ``observations`` is what was acted on; ``next_observations`` what followed: where an episode ended, that is its
     last observation, and the new episode's first one is among the next step's ``observations``. ``sources`` says who
-    pressed.
+    pressed. ``advised`` is the action that the advised side would have taken in ``observations``, whoever pressed:
+    a label for every step (Ross, Gordon and Bagnell 2011, "A reduction of imitation learning and structured prediction
+    to no-regret online learning"); -1 where it is not known, and None where nobody said.
     """
 
     observations: Mapping[str, NDArray[Any]]
@@ -27,6 +29,7 @@ class Transitions:
     truncated: NDArray[np.bool_]
     next_observations: Mapping[str, NDArray[Any]]
     sources: NDArray[np.uint8]
+    advised: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,9 @@ def train(
     ] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes; the first budget used up ends the training.")] = None,
     max_steps_per_episode: Annotated[int | None, typer.Option(help="Steps after which an episode is cut off.")] = None,
-    goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the game's last]")] = None,
+    goal: Annotated[
+        str | None, typer.Option(help="Milestone that ends an episode; first or last of the game. [default: first]")
+    ] = None,
     init_state: Annotated[
         Path | None, typer.Option(readable=False, help="Saved state in which every episode begins.")
     ] = None,
@@ -122,7 +124,10 @@ def train(
         list[str] | None, typer.Option(help="Part of the reward as NAME or NAME=WEIGHT; may be repeated.")
     ] = None,
     observation_type: Annotated[
-        str | None, typer.Option(help="multi_modal, screen or state. [default: multi_modal]")
+        str | None, typer.Option(help="goal, goal_screen, multi_modal, screen or state. [default: what learns best]")
+    ] = None,
+    goals: Annotated[
+        str | None, typer.Option(help="Who says what the learner's goals are: rules or none. [default: rules]")
     ] = None,
     knowledge: Annotated[
         str | None,
@@ -200,6 +205,7 @@ def train(
         "cartridge": cartridge,
         "reward": reward or None,
         "observation_type": observation_type,
+        "goals": goals,
         "knowledge": knowledge,
         "seed": seed,
         "device": device,

@@ -73,6 +73,18 @@ class CurriculumSettings(BaseModel):
         description="episodes of the training between two greedy ones",
         json_schema_extra={"unit": "episodes"},
     )
+    measure_starts: int = Field(
+        default=5,
+        ge=1,
+        description="greedy episodes that are played each time, from starts that the training does not have",
+        json_schema_extra={"unit": "episodes"},
+    )
+    measure_idle_steps: int = Field(
+        default=300,
+        ge=1,
+        description="steps without reward after which a greedy episode is broken off: it got nowhere",
+        json_schema_extra={"unit": "steps"},
+    )
     window_episodes: int = Field(default=10, ge=2, le=1_000, description="latest measured episodes that count")
     min_episodes: int = Field(default=10, ge=1, description="episodes of the training that a stage lasts at least")
     max_deviation: float = Field(

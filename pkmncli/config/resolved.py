@@ -12,9 +12,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM, STARTS
+from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM, HAND_OVER, STARTS
 from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.config.description import named_parts
+from pkmncli.config.hand_over_settings import HandOverSettings
 from pkmncli.config.model_choice import backend_serving
 from pkmncli.config.presets import chosen_preset
 from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text, with_own_starts
@@ -63,6 +64,13 @@ class ResolvedSettings:
         """The settings of the curriculum."""
         found = self._core_sections[CURRICULUM]
         assert isinstance(found, CurriculumSettings)
+        return found
+
+    @property
+    def hand_over(self) -> HandOverSettings:
+        """The settings of how the learner takes over."""
+        found = self._core_sections[HAND_OVER]
+        assert isinstance(found, HandOverSettings)
         return found
 
     @property

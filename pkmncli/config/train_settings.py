@@ -119,7 +119,12 @@ class TrainSettings(BaseModel):
     cartridge: AbsolutePath | None = Field(
         None, description="file of a cartridge's battery save, in whose saved game every episode begins"
     )
-    goal: str | None = Field(None, description="milestone at which an episode ends")
+    goal: str = Field(
+        "first",
+        min_length=1,
+        description="milestone at which an episode ends; first is the one that the game has for a first training, last "
+        "the end of the game",
+    )
 
     demonstrations: Annotated[list[str], BeforeValidator(_split)] = Field(
         [], description="earlier runs, each a folder or name, whose episodes the learner is shown first"
@@ -227,8 +232,13 @@ class TrainSettings(BaseModel):
     seed: int = Field(0, ge=0, lt=2**63, description="seed of everything random; the same seed gives the same run")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="where the learner computes")
     torch_threads: int = Field(1, ge=1, le=256, description="threads of torch; results differ between numbers")
-    observation_type: Literal["multi_modal", "screen", "state"] = Field(
-        "multi_modal", description="what the learner sees: screen and state variables, or one of them"
+    observation_type: Literal["goal", "goal_screen", "multi_modal", "screen", "state"] | None = Field(
+        None,
+        description="what the learner sees: the goal of the moment and the map around, those and the screen, screen "
+        "and state variables, or one of these; by default what is learned best from in the environment",
+    )
+    goals: Literal["rules", "none"] = Field(
+        "rules", description="who says what the learner's goals are, where it sees goals"
     )
     knowledge: Literal["cartridge", "seen"] = Field(
         "cartridge",

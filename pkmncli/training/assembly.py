@@ -16,13 +16,15 @@ from pkmncli.training.seeds import Purpose, derive_seed
 from pkmncli.training.worker_spec import PartSpec, WorkerSpec, import_target
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from pkmncli.plugins import Registration, Registry
     from pkmncli.training.workers import WorkerPool
 
 DEFAULT_STORE = "duckdb"
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
-_PASSED_ON = ("rom_path", "goal", "observation_type", "max_steps_per_episode", "force_rom", "knowledge", "cartridge")
+_PASSED_ON = ("rom_path", "goal", "goals", "max_steps_per_episode", "force_rom", "knowledge", "cartridge")
 
 
 def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:
@@ -41,6 +43,7 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
     values = settings.plugin_values(train.env)
     offered: dict[str, Any] = {name: getattr(train, name) for name in _PASSED_ON if hasattr(train, name)}
     offered |= {
+        "observation_type": _observation_type(settings, model),
         "game": train.game,
         "game_folder": _game_folder(settings, registry),
         "start_state": train.init_state,
@@ -53,12 +56,18 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
     return PartSpec(target, _config_target(registration), values)
 
 
+def _observation_type(settings: ResolvedSettings, model: type[BaseModel]) -> str | None:
+    """What the learner sees: what the user says, else what the environment's settings name as best to learn from."""
+    chosen = settings.train.observation_type
+    return chosen if chosen is not None else getattr(model, "observed_in_training", None)
+
+
 def unread_settings(settings: ResolvedSettings, registry: Registry) -> list[str]:
     """Settings of a training that would go to an environment, where the one that was chosen has none of that name."""
     model = registry.get("environments", settings.train.env).load_config()
     if model is None:
         return []
-    names = {name: name for name in (*_PASSED_ON, "game", "game_folder")}
+    names = {name: name for name in (*_PASSED_ON, "observation_type", "game", "game_folder")}
     names |= {"init_state": "start_state", "reward": "rewards"}
     return [name for name, its_name in names.items() if its_name not in model.model_fields]
 
@@ -121,13 +130,21 @@ def _discount(settings: ResolvedSettings, registry: Registry, reward: str, own: 
 
 
 def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | None:
-    """How to build the pilot that the settings choose; nothing where none may act."""
+    """How to build the pilot that the settings choose; nothing where it neither may act nor says what the goals are."""
     train = settings.train
-    if train.pilot == NONE or train.mode == "rl-only":
+    if train.pilot == NONE or (train.mode == "rl-only" and not _observes_goals(settings, registry)):
         return None
     registration = registry.get("pilots", train.pilot)
     own = settings.plugin_values(train.pilot) if registration.config is not None else {}
     return PartSpec(_target(registration), _config_target(registration), own)
+
+
+def _observes_goals(settings: ResolvedSettings, registry: Registry) -> bool:
+    """Whether the learner sees goals, and the pilot is to name them."""
+    model = registry.get("environments", settings.train.env).load_config()
+    if model is None or "goals" not in model.model_fields or settings.train.goals == NONE:
+        return False
+    return (_observation_type(settings, model) or "").startswith("goal")
 
 
 def worker_spec(
@@ -147,6 +164,7 @@ def worker_spec(
         seed=train.seed if seed is None else seed,
         purpose=purpose,
         num_envs=train.envs if num_envs is None else num_envs,
+        pilot_shows=train.mode != "rl-only",
         window=not headless,
     )
 

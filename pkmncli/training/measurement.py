@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from pkmncli.api import Algorithm, Source
 from pkmncli.config import ResolvedSettings
@@ -14,6 +15,15 @@ from pkmncli.training.seeds import Purpose
 from pkmncli.training.worker_spec import WorkerSpec
 
 
+class Measured(NamedTuple):
+    """What an episode of the learner alone came to."""
+
+    reward: float
+    steps: int
+    success: bool
+    """Whether it reached the goal."""
+
+
 class Measurement:
     """Plays numbered episodes: the same learner earns the same in the same one, whenever it is played.
 
@@ -21,9 +31,11 @@ class Measurement:
 
     Args:
         spec: how to build the environment; its seeds are those of measuring.
+        idle_steps: steps without reward after which an episode is broken off.
     """
 
-    def __init__(self, spec: WorkerSpec) -> None:
+    def __init__(self, spec: WorkerSpec, idle_steps: int) -> None:
+        self.idle_steps = idle_steps
         self.environments = LazyWorkerPool(spec)
         """To be entered while episodes are played."""
 
@@ -31,18 +43,24 @@ class Measurement:
     def of(cls, settings: ResolvedSettings, registry: Registry) -> Measurement:
         """The measurement of a training with these settings."""
         alone = settings.changed({"mode": AgentMode.RL_ONLY.value}, may_change=("mode",), origin="a measurement")
-        return cls(worker_spec(alone, registry, Purpose.MEASUREMENT, num_envs=1))
+        spec = worker_spec(alone, registry, Purpose.MEASUREMENT, num_envs=1)
+        return cls(spec, settings.curriculum.measure_idle_steps)
 
-    def play(self, learner: Algorithm, number: int, interrupted: Callable[[], bool]) -> float | None:
-        """The reward of an episode; nothing if it was interrupted."""
+    def play(self, learner: Algorithm, number: int, interrupted: Callable[[], bool]) -> Measured | None:
+        """Play an episode by its number; nothing is returned if it was interrupted.
+
+        One that earns nothing for :attr:`idle_steps` is broken off, which counts as its end.
+        """
         pool = self.environments.pool
         pool.reset(number)
-        total = 0.0
+        total, steps, idle = 0.0, 0, 0
         while not interrupted():
             actions, confidences, _exploring = learner.act(pool.observation(0), explore=False)
             pool.begin_step(0, int(actions[0]), Source.RL, float(confidences[0]))
             record = pool.finish_step(0)
+            steps += 1
             total += float(record["reward"])
-            if record["terminated"] or record["truncated"]:
-                return total
+            idle = 0 if record["reward"] > 0 else idle + 1
+            if record["terminated"] or record["truncated"] or idle >= self.idle_steps:
+                return Measured(total, steps, bool(record["terminated"]))
         return None

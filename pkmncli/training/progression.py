@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import Algorithm, Strategy
 from pkmncli.hybrid.curriculum import Curriculum
+from pkmncli.training.measurement import Measured
 
 if TYPE_CHECKING:
     from pkmncli.training.callbacks import Event
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Play = Callable[[Algorithm, int, Callable[[], bool]], float | None]
-"""Plays a measured episode by its number, and returns its reward, or nothing if it was interrupted."""
+Play = Callable[[Algorithm, int, Callable[[], bool]], Measured | None]
+"""Plays a measured episode by its number, and returns what it came to, or nothing if it was interrupted."""
 
 
 class Happening(NamedTuple):
@@ -51,10 +52,10 @@ class Progression:
         self.curriculum = curriculum
         self._play = play
         self._tell = tell
-        self._due: int | None = None
-        """Number of the measured episode that is to be played next."""
-        self._latest: float | None = None
-        """Reward of a measured episode that is not told yet."""
+        self._due: list[int] = []
+        """Numbers of the measured episodes that are to be played next."""
+        self._played: list[Measured] = []
+        """What those came to that were played, since they last fell due."""
 
     @property
     def share(self) -> float | None:
@@ -68,23 +69,26 @@ class Progression:
 
     @property
     def due(self) -> bool:
-        """Whether :meth:`measure` has an episode to play."""
-        return self._due is not None and self._play is not None and self.curriculum is not None
+        """Whether :meth:`measure` has episodes to play."""
+        return bool(self._due) and self._play is not None and self.curriculum is not None
 
     def begin(self) -> None:
         """A new training: the first stage's strategy holds."""
         if self.curriculum is not None and self.strategy is not None:
             self.strategy.begin_stage(self.curriculum.settings_of_stage.preferred)
 
-    def measure(self, learner: Algorithm, interrupted: Callable[[], bool]) -> float | None:
-        """Plays what is due, before the next step. Returns its reward, if any was played to its end."""
-        if self._due is None or self._play is None or self.curriculum is None:
-            return None
-        reward = self._play(learner, self._due, interrupted)
-        if reward is not None:
-            self._due, self._latest = None, reward
-            self.curriculum.add_measured(reward)
-        return reward
+    def measure(self, learner: Algorithm, interrupted: Callable[[], bool]) -> list[Measured]:
+        """Play what is due, before the next step. Returns what all of it came to once the last episode was played."""
+        if self._play is None or self.curriculum is None:
+            return []
+        while self._due:
+            measured = self._play(learner, self._due[0], interrupted)
+            if measured is None:
+                return []
+            del self._due[0]
+            self._played.append(measured)
+            self.curriculum.add_measured(measured.reward)
+        return list(self._played)
 
     def end_episode(self, performance: Mapping[str, Any], statistics: TrainingStatistics) -> list[Happening]:
         """Takes in an episode that has ended and been counted, and enters what changes into ``statistics``."""
@@ -95,7 +99,8 @@ class Progression:
         if self.curriculum is not None:
             settings = self.curriculum.settings
             if settings.measure == "greedy" and statistics.episodes % settings.measure_interval == 0:
-                self._due = statistics.episodes // settings.measure_interval - 1
+                first = (statistics.episodes // settings.measure_interval - 1) * settings.measure_starts
+                self._due, self._played = list(range(first, first + settings.measure_starts)), []
             stays = self.strategy is not None and self.strategy.asks_to_stay
             change = self.curriculum.end_episode(float(performance["episode_reward"]), asks_to_stay=stays)
             if change is not None:
@@ -122,8 +127,6 @@ class Progression:
         found: dict[str, float] = {}
         if self.curriculum is not None:
             found["curriculum/stage"], found["curriculum/trust"] = self.curriculum.stage, self.curriculum.trust
-        if self._latest is not None:
-            found["curriculum/measured_reward"], self._latest = self._latest, None
         if self.strategy is not None:
             found["strategy/llm_share"] = self.strategy.share
         return found
@@ -147,8 +150,8 @@ class Progression:
         return {
             "strategy": None if self.strategy is None else self.strategy.state_dict(),
             "curriculum": None if self.curriculum is None else self.curriculum.state_dict(),
-            "due": self._due,
-            "latest": self._latest,
+            "due": list(self._due),
+            "played": [list(one) for one in self._played],
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -157,4 +160,5 @@ class Progression:
             self.strategy.load_state_dict(state["strategy"])
         if self.curriculum is not None and state["curriculum"] is not None:
             self.curriculum.load_state_dict(state["curriculum"])
-        self._due, self._latest = state["due"], state["latest"]
+        self._due = [int(number) for number in state["due"]]
+        self._played = [Measured(*one) for one in state["played"]]

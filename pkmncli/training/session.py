@@ -257,6 +257,7 @@ class TrainingSession:
                 train.save_interval_episodes,
             ),
             eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
+            hand_over=self._settings.hand_over,
             # a larger budget must not start an old schedule anew: exploration would jump up again
             schedule_steps=budget if checkpoint is None else checkpoint.trainer["schedule_steps"],
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
@@ -40,6 +40,8 @@ class TrainingStatistics:
     """What the latest evaluation found."""
     best_evaluation: float | None = None
     """Mean return of the best evaluation."""
+    alone: list[dict[str, Any]] = field(default_factory=list)
+    """What each measuring of the learner alone came to: step, reward, goal_share, steps, episodes."""
     milestone_episodes: dict[str, int] = field(default_factory=dict)
     milestone_first_step: dict[str, int] = field(default_factory=dict)
     milestone_splits: dict[str, tuple[int, int | None]] = field(default_factory=dict)
@@ -88,6 +90,17 @@ class TrainingStatistics:
             return False
         self.best_evaluation = score
         return True
+
+    def add_alone(self, rewards: Sequence[float], steps: Sequence[int], successes: Sequence[bool]) -> dict[str, float]:
+        """Take in what episodes of the learner alone came to, by episode. Returns their means, by name."""
+        found = {
+            "reward": fmean(rewards),
+            "goal_share": fmean(successes),
+            "steps": fmean(steps),
+            "episodes": float(len(rewards)),
+        }
+        self.alone.append({"step": self.steps, **found})
+        return found
 
     @property
     def progress(self) -> Progress:
@@ -142,6 +155,7 @@ class TrainingStatistics:
             "strategy_switches": self.strategy_switches,
             "success_rate": self.success_rate,
             "final_evaluation": self.evaluation,
+            "alone": self.alone,
             "episodes_per_hour": round(3600 * self.episodes / self.elapsed_s, 1) if self.elapsed_s else None,
             "updates": self.updates,
             "pretrain_updates": self.pretrain_updates,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pkmncli.config.hand_over_settings import HandOverSettings
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.training.intervals import Interval
 from pkmncli.training.journey import Journey
@@ -25,6 +26,7 @@ class TrainerOptions:
     schedule_steps: int
     """What the learner's schedules end at; a run that goes on keeps its first."""
     eval_interval: Interval
+    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
 
     @property
     def budget(self) -> str:
@@ -93,6 +95,9 @@ class Observer(Protocol):
 
     def on_activity(self, doing: str) -> None:
         """The training does something else than stepping for a while, such as an evaluation."""
+
+    def message(self, text: str) -> None:
+        """Something that people should know: who decides from now on."""
 
     def on_pause(self) -> None:
         """A viewer has the training stand still."""

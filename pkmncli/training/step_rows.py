@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HORIZON = 8
 """Steps of an episode over which a step's return is summed and its outcome looked for."""
 
-_LEFT_OUT = frozenset({"reward_parts", "consequence", "next_map", "next_phase", "reason"})
+_LEFT_OUT = frozenset({"reward_parts", "consequence", "next_map", "next_phase", "pilot_action", "reason"})
 _OTHER = "other"
 
 

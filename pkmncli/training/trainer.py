@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.api import Algorithm, RunInfo, Segment, Store, Transitions
-from pkmncli.hybrid.arbiter import Arbiter
+from pkmncli.hybrid.arbiter import AgentMode, Arbiter
+from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.action_values import ActionValues
 from pkmncli.training.checkpoints import Checkpoint
@@ -101,6 +102,7 @@ class Trainer:
         self._spectators = spectators
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
+        self._hand_over = HandOver(pool.situations, pool.num_envs, options.hand_over)
         self._recorder = Recorder(
             store, pool.num_envs, on_batch=self._on_batch, start=start, reward_names=pool.reward_names
         )
@@ -130,6 +132,7 @@ class Trainer:
         self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
         self.statistics.milestone_order = list(self._pool.milestone_names)
         self._arbiter.load_state_dict(trainer["arbiter"])
+        self._hand_over.load_state_dict(trainer["hand_over"])
         held = "recorder."
         self._recorder.load_state(
             trainer["recorder"],
@@ -212,13 +215,16 @@ class Trainer:
         if self._desk is not None and not self._desk.before_step(steps_before, interrupted):
             return
         asked = clock()
+        phases, advised = self._pool.phases(), self._pool.pilot_actions()
         actions, confidences, exploring = self._learner.act(self._pool.observations(), explore=True)
         values = self._action_values.latest()
+        self._hand_over.note_choices(phases, actions, ~exploring, advised)
+        confidences = self._hand_over.confidences(phases, confidences, advised)
         actions, sources = self._arbiter.choose(actions, confidences, exploring, self._pool.pilot_confidences())
         acted = clock()
         result = self._pool.step(actions, sources, confidences)
         stepped = clock()
-        self._learner.observe(_transitions(result))
+        self._learner.observe(_transitions(result, advised))
         models, latencies = self._desk.after_step(result.records) if self._desk is not None else (None, None)
         self._recorder.add_steps(steps_before, result.records, models, latencies, values)
         self.statistics.steps = steps_before + self._pool.num_envs
@@ -226,6 +232,8 @@ class Trainer:
         for index, record in enumerate(result.records):
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
+        for change in self._hand_over.note_steps(result.records, phases):
+            self._observer.message(change)
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
@@ -265,11 +273,14 @@ class Trainer:
         self._observer.on_evaluation(self.statistics.steps, found)
 
     def _measure(self, interrupted: Callable[[], bool]) -> None:
-        """Plays the episode that the curriculum wants to be measured, if one is due."""
+        """Plays the episodes that the curriculum wants to be measured, if any are due."""
         began = time.perf_counter()
         if self._progression.due:
-            self._observer.on_activity("playing an episode of the learner alone, which the curriculum measures")
-        if self._progression.measure(self._learner, interrupted) is not None:
+            self._observer.on_activity("playing episodes of the learner alone, which the curriculum measures")
+        measured = self._progression.measure(self._learner, interrupted)
+        if measured:
+            found = self.statistics.add_alone(*zip(*measured, strict=True))
+            self._keep_metrics({f"alone/{name}": value for name, value in found.items()})
             spent = time.perf_counter() - began
             self._meters.spend(measuring=spent)
             self.statistics.elapsed_s += spent
@@ -302,6 +313,8 @@ class Trainer:
         metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.frames / FRAMES_A_SECOND}
         metrics |= {f"journey/{name}": value for name, value in journey.progress.items()}
         kept: dict[str, float] = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
+        if self._options.mode is AgentMode.ADAPTIVE:
+            kept |= self._hand_over.metrics()
         if self._desk is not None:
             kept |= self._desk.metrics()
         self._keep_metrics(metrics | kept)
@@ -405,6 +418,7 @@ class Trainer:
                 "schedule_steps": self._options.schedule_steps,
                 "statistics": self.statistics.state_dict(),
                 "arbiter": self._arbiter.state_dict(),
+                "hand_over": self._hand_over.state_dict(),
                 "recorder": recorder,
                 "learner_thread": self._thread.state_dict(),
                 "progression": self._progression.state_dict(),
@@ -434,7 +448,7 @@ class Trainer:
         return list(self._learner.segments())
 
 
-def _transitions(result: StepResult) -> Transitions:
+def _transitions(result: StepResult, advised: NDArray[np.int64]) -> Transitions:
     records: NDArray[Any] = result.records
     return Transitions(
         observations=result.observations,
@@ -444,4 +458,5 @@ def _transitions(result: StepResult) -> Transitions:
         truncated=records["truncated"].copy(),
         next_observations=result.next_observations,
         sources=records["source"].copy(),
+        advised=advised if (advised >= 0).any() else None,
     )

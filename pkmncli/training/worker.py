@@ -34,6 +34,9 @@ from pkmncli.training.worker_spec import EpisodeEnd, StepNews, WorkerSpec, Worke
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+NO_ACTION = -1
+"""In place of what the pilot would press, where there is none or it does not say."""
+
 TRIED_STARTS = (0, 1)
 """Seeds with which a state is tried as a start: a start begins a little differently with each."""
 
@@ -57,6 +60,9 @@ class Worker:
         self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
         self._write_reward_parts = getattr(environment, "write_reward_parts", None)
         self._reports_of_pilot = getattr(pilot, "reports", None)
+        take_guide = getattr(environment, "guide", None)
+        if pilot is not None and take_guide is not None:
+            take_guide(pilot)
         self.next_start: bytes | None = None
         """The saved state in which the next episodes begin; None for the environment's own start."""
 
@@ -211,10 +217,11 @@ class Worker:
         """Where the running episode stands."""
         return standing_of(self.environment, self.step_in_episode)
 
-    def advise(self, advice: Advice | None) -> None:
+    def advise(self, advice: Advice | None, slot: int | None = None) -> None:
         """Takes new advice for the pilot, or withdraws the old.
 
-        The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new.
+        The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new: then its goal
+        is another one too, and the observation in ``slot`` shows it.
         """
         self.advice = advice
         self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
@@ -222,7 +229,10 @@ class Worker:
         if advice is not None and reconsider is not None:
             # what stands was proposed for advice before this one: that this one is over, it can't say
             self.proposal = reconsider(advice) or self.proposal._replace(advice_over=False)
-            self._publish_proposal()
+            if slot is None:
+                self._publish_proposal()
+            else:
+                self._publish(slot)
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
@@ -246,8 +256,8 @@ class Worker:
         reason = b""
         by_pilot = action == PILOT_ACTS
         if by_pilot:
-            if self.pilot is None:
-                raise TrainingError("the pilot was to act, but these environments have none")
+            if self.pilot is None or not self.spec.pilot_shows:
+                raise TrainingError("the pilot was to act, but these environments have none that may")
             action, reason_text, confidence, advised, _over = self.proposal
             reason = reason_text.encode()[:REASON_BYTES]
             source = Source.LLM if advised else Source.RULE
@@ -282,6 +292,7 @@ class Worker:
             environment.memory_hash() if hashed else 0,
             reason,
             0.0,
+            NO_ACTION,
             0,
             self.consequences.look(before, after),
             0,
@@ -346,10 +357,17 @@ class Worker:
     def _publish_proposal(self) -> None:
         if self.block is not None:
             record = self.block.records[self.index]
-            record["pilot_confidence"] = self.proposal.confidence
+            shows = self.pilot is not None and self.spec.pilot_shows
+            record["pilot_confidence"] = self.proposal.confidence if shows else 0.0
+            record["pilot_action"] = self.proposal.action if shows else NO_ACTION
             record["advice_steps_left"] = self.advice_steps_left
             now = self.environment.facts()
             record["next_map"], record["next_phase"] = now.map_id, now.phase
+
+
+def situations_of(environment: Environment) -> list[str]:
+    """The kind of situation that each phase of an environment is; one kind for all where it names none."""
+    return list(getattr(environment, "situations", ())) or ["all"] * len(environment.phase_names)
 
 
 def reward_names_of(environment: Environment) -> list[str]:

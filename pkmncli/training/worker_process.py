@@ -17,7 +17,7 @@ from pkmncli.child_processes import ignore_signals
 from pkmncli.errors import PkmnError
 from pkmncli.training.channel import Channel
 from pkmncli.training.shared_block import FieldLayout, SharedBlock
-from pkmncli.training.worker import Worker, reward_names_of
+from pkmncli.training.worker import Worker, reward_names_of, situations_of
 from pkmncli.training.worker_spec import WorkerSpec
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "observation_space": environment.observation_space,
             "action_space": environment.action_space,
             "phase_names": list(environment.phase_names),
+            "situations": situations_of(environment),
             "milestone_names": list(environment.milestone_names),
             "names": dict(environment.names),
             "max_steps_per_episode": environment.max_steps_per_episode,

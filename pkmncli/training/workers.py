@@ -93,6 +93,8 @@ class WorkerPool:
             self.observation_space: gymnasium.spaces.Dict = descriptions[0]["observation_space"]
             self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
             self.phase_names: list[str] = descriptions[0]["phase_names"]
+            self.situations: list[str] = descriptions[0]["situations"]
+            """The kind of situation that each phase is."""
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
             self.names: dict[str, Any] = descriptions[0]["names"]
             self.reward_names: list[str] = descriptions[0]["reward_names"]
@@ -135,6 +137,14 @@ class WorkerPool:
         """How sure each environment's pilot is of what it would press now, shape (num_envs,)."""
         confidences: NDArray[np.float32] = self._block.records["pilot_confidence"].copy()
         return confidences
+
+    def pilot_actions(self) -> NDArray[np.int64]:
+        """What each environment's pilot would press now, shape (num_envs,); -1 where nobody says."""
+        return np.asarray(self._block.records["pilot_action"], np.int64)
+
+    def phases(self) -> NDArray[np.int64]:
+        """The phase that each environment's next step is decided in, shape (num_envs,)."""
+        return np.asarray(self._block.records["next_phase"], np.int64)
 
     def reset(self, episode: int = 0) -> None:
         """Begins the first episode of every environment, or another one by its number."""
@@ -279,7 +289,7 @@ class WorkerPool:
 
     def advise(self, index: int, advice: Advice | None) -> None:
         """Gives one environment's pilot new advice, or withdraws the old."""
-        self.call(index, "advise", advice)
+        self.call(index, "advise", advice, self._slots[index])
         self._logs[index].advise(advice)
 
     def begin_next_at(self, index: int, path: str) -> None:

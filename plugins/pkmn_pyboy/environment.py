@@ -340,8 +340,9 @@ class PokemonEnvironment(EmulatedEnvironment):
         }
 
     def _goal_index(self) -> int:
-        if self.settings.goal is not None:
-            return self.profile.milestone_index(self.settings.goal)
+        goal = self.profile.first_goal if self.settings.goal == "first" else self.settings.goal
+        if goal is not None and goal != "last":
+            return self.profile.milestone_index(goal)
         required = [index for index, milestone in enumerate(self.profile.milestones) if not milestone.optional]
         return required[-1] if required else -1
 

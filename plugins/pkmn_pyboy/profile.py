@@ -181,6 +181,8 @@ class GameProfile:
     menu_words: Mapping[str, str]
     """What the START menu calls things: ``party``, ``pack``, ``move`` (a member to another place), ``use``."""
     milestones: tuple[Milestone, ...]
+    first_goal: str | None = None
+    """Milestone at which the episodes of a first training end; None for the game's last."""
     errands: Mapping[str, Milestone] = field(default_factory=dict)
     """What has to be done for milestones beside them, by key."""
     locked_rooms: tuple[LockedRooms, ...] = ()

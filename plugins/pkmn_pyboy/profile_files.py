@@ -18,12 +18,15 @@ class ProfileFile(BaseModel):
 
 
 class AboutFile(ProfileFile):
-    """What the game is. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any."""
+    """What the game is. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any;
+    ``first_goal`` the milestone at which the episodes of a first training end.
+    """
 
     title: str
     key: str = ""
     memory: str = ""
     rom: str = ""
+    first_goal: str = ""
     bundled: bool = False
 
 

@@ -73,6 +73,9 @@ def load_profile(folder: Path) -> GameProfile:
     radio = _radio(folder / "game.toml", games, memory)
     goals = _parse(milestones_path, MilestonesFile) if milestones_path.exists() else MilestonesFile()
     milestones, errands = build_milestones(milestones_path, goals, memory, names, field_moves, radio)
+    first_goal = game.game.first_goal or None
+    if first_goal is not None and first_goal not in (one.key for one in milestones):
+        raise EnvironmentSetupError(f"{folder / 'game.toml'}: game.first_goal = {first_goal!r} is no milestone")
     return GameProfile(
         folder=folder,
         name=folder.name,
@@ -103,6 +106,7 @@ def load_profile(folder: Path) -> GameProfile:
         ),
         menu_words={key: word for key, word in game.menu.model_dump().items() if word} if game.menu is not None else {},
         milestones=milestones,
+        first_goal=first_goal,
         errands=errands,
         locked_rooms=build_locked_rooms(milestones_path, goals, names),
         field_moves=field_moves,

@@ -63,7 +63,8 @@ class EnvironmentSettings(EmulationSettings):
     )
     goal: str | None = Field(
         default=None,
-        description="Milestone that ends an episode; without one the game's last.",
+        description="Milestone that ends an episode; `first` is the one that the game has for a first training, `last` "
+        "the game's last, as without one.",
         json_schema_extra=PROVIDED,
     )
     knowledge: Literal["cartridge", "seen"] = Field(

@@ -1,0 +1,34 @@
+"""Settings of how the learner takes over: what its confidence is made of."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class HandOverSettings(BaseModel):
+    """What a user may set under ``[hand_over]``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    by: Literal["situation", "all", "values"] = Field(
+        default="situation",
+        description="what the learner's confidence is kept for: each kind of situation, or all of them together; "
+        "with values it is what the learner's values foretell",
+    )
+    memory: int = Field(default=500, ge=10, description="latest choices of a situation whose agreement counts")
+    doubt: float = Field(
+        default=20.0, ge=0, allow_inf_nan=False, description="choices that count as wrong before there are any"
+    )
+    horizon: int = Field(default=32, ge=1, le=1_000, description="steps of reward by which a step is judged")
+    outcome_memory: int = Field(default=4_000, ge=10, description="latest steps of a side whose outcome counts")
+    outcome_doubt: float = Field(
+        default=50.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="stretches of `horizon` steps after which the outcome weighs as much as the agreement",
+    )
+    idle_steps: int = Field(
+        default=150, ge=1, description="steps without reward after which the rules decide until something comes"
+    )

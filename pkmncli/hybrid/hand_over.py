@@ -1,0 +1,221 @@
+"""The evidence by which the learner takes over, kept for each kind of situation: walking, words, menus, battles.
+
+A learner may walk well long before it can fight. So its confidence is not one number: in every kind of situation it is
+measured how often the learner's choice is the one that the advised side would have made, and what came of the steps
+that it decided against those that the advised side did. The first is known at every step, whoever decides it, and comes
+first; the second needs steps of the learner's own, and counts the more of them there are. So a learner that has found a
+better way than its teacher's stays confident, and one whose choices look right and lead nowhere does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pkmncli.api import Source
+from pkmncli.config.hand_over_settings import HandOverSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEARNER, ADVISED = 0, 1
+"""Sides whose outcomes are compared."""
+
+_SURE_DEVIATIONS = 1.0
+"""Standard errors by which the learner's outcomes must fall short before that counts against it."""
+
+_MOST_TAKEN, _LEAST_KEPT = 0.6, 0.4
+"""Shares of the learner at which it counts as having taken a kind of situation over, and as having lost it again."""
+
+_SHARE_MEMORY = 500
+"""Latest steps of a situation over which the learner's share is told."""
+
+
+class Evidence(NamedTuple):
+    """What is known of the learner in one kind of situation."""
+
+    agreement: float
+    """Share of its choices that the advised side would have made, 0..1, with doubt while they are few."""
+    outcome: float
+    """Rewards that followed its own steps over those that followed the advised side's, at most 1."""
+    weight: float
+    """Weight of the outcome against the agreement, 0..1."""
+    share: float
+    """Share of the latest steps that it decided, 0..1."""
+
+    @property
+    def confidence(self) -> float:
+        """The learner's confidence in the situation, 0..1."""
+        return self.weight * self.outcome + (1 - self.weight) * self.agreement
+
+
+class HandOver:
+    """Keeps the evidence, and turns it into the learner's confidence.
+
+    Args:
+        situations: the kind of situation of each phase.
+        num_envs: environments observed side by side.
+        settings: how much evidence it takes.
+    """
+
+    def __init__(self, situations: Sequence[str], num_envs: int, settings: HandOverSettings) -> None:
+        by_situation = settings.by == "situation"
+        self.names = tuple(dict.fromkeys(situations)) if by_situation else ("all",)
+        self._kinds = np.array([self.names.index(one) if by_situation else 0 for one in situations], np.int64)
+        self._settings = settings
+        count, horizon = len(self.names), settings.horizon
+        self._agreed = np.zeros((count, 2))
+        """By situation: how many choices count, and the share of them that agreed."""
+        self._outcomes = np.zeros((count, 2, 3))
+        """By situation and side: how many steps count, mean and variance of the rewards that followed them."""
+        self._shares = np.zeros((count, 2))
+        self._taken = np.zeros(count, bool)
+        # The latest steps of each environment whose rewards are still coming in, the newest one last.
+        self._kind = np.full((num_envs, horizon), -1, np.int64)
+        self._side = np.zeros((num_envs, horizon), np.int64)
+        self._rewards = np.zeros((num_envs, horizon))
+        self._idle = np.zeros(num_envs, np.int64)
+        """Steps of each environment since it earned anything."""
+
+    # What is known -----------------------------------------------------------------------------------------------
+
+    def evidence(self, place: int) -> Evidence:
+        """The evidence in one kind of situation, by its place in :attr:`names`."""
+        settings = self._settings
+        count, share = self._agreed[place]
+        agreement = share * count / (count + settings.doubt)
+        own, theirs = self._outcomes[place]
+        # Windows of rewards overlap: as many are independent as fit side by side.
+        independent = own[0] / settings.horizon
+        weight = independent / (independent + settings.outcome_doubt)
+        outcome = 1.0
+        if theirs[1] > 0 and own[0]:
+            error = (own[2] / max(independent, 1.0)) ** 0.5
+            outcome = float(np.clip((own[1] + _SURE_DEVIATIONS * error) / theirs[1], 0.0, 1.0))
+        elif not theirs[0]:
+            weight = 0.0  # nothing to compare with
+        return Evidence(float(agreement), outcome, float(weight), float(self._shares[place, 1]))
+
+    def confidences(
+        self, phases: NDArray[np.int64], own: NDArray[np.float32], advised: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The learner's confidence in each environment's next step, (num_envs,) in 0..1.
+
+        Args:
+            phases: (num_envs,), that the step is decided in.
+            own: (num_envs,), the learner's own confidence: it holds where nobody says what the advised side would do.
+            advised: (num_envs,), what the advised side would do, -1 where that is not known.
+        """
+        if self._settings.by == "values":
+            return own
+        known = np.array([self.evidence(place).confidence for place in range(len(self.names))], np.float32)
+        found = np.where(advised >= 0, known[self._kinds[phases]], own)
+        return np.where(self._idle >= self._settings.idle_steps, np.float32(0), found).astype(np.float32)
+
+    # What is seen ------------------------------------------------------------------------------------------------
+
+    def note_choices(
+        self,
+        phases: NDArray[np.int64],
+        greedy: NDArray[np.int64],
+        counts: NDArray[np.bool_],
+        advised: NDArray[np.int64],
+    ) -> None:
+        """Takes in what the learner would do and what the advised side would.
+
+        Args:
+            phases: (num_envs,), that the step is decided in.
+            greedy: (num_envs,), the learner's choice.
+            counts: (num_envs,), false where it tries something at random instead of choosing.
+            advised: (num_envs,), the advised side's choice, -1 where that is not known.
+        """
+        for index in np.flatnonzero(counts & (advised >= 0)).tolist():
+            tally = self._agreed[self._kinds[phases[index]]]
+            tally[0] = min(tally[0] + 1, self._settings.memory)
+            tally[1] += (float(greedy[index] == advised[index]) - tally[1]) / tally[0]
+
+    def note_steps(self, records: NDArray[Any], phases: NDArray[np.int64]) -> list[str]:
+        """Takes in a step of every environment.
+
+        Args:
+            records: (num_envs,), the step records.
+            phases: (num_envs,), that the steps were decided in.
+
+        Returns:
+            For people: the kinds of situations that changed hands, a sentence each.
+        """
+        for window in (self._kind, self._side, self._rewards):
+            window[:, :-1] = window[:, 1:]
+        kinds = self._kinds[phases]
+        own = (records["source"] == Source.RL) | (records["source"] == Source.EXPLORE)
+        self._kind[:, -1] = kinds
+        self._side[:, -1] = np.where(own, LEARNER, ADVISED)
+        self._rewards[:, -1] = records["reward"]
+        self._idle = np.where(records["reward"] > 0, 0, self._idle + 1)
+        for index, ended in enumerate((records["terminated"] | records["truncated"]).tolist()):
+            if ended:
+                for first in range(self._kind.shape[1]):
+                    self._settle(index, first)
+                self._kind[index] = -1
+                self._idle[index] = 0
+            else:
+                self._settle(index, 0)
+                self._kind[index, 0] = -1
+        for kind, decided in zip(kinds.tolist(), own.tolist(), strict=True):
+            tally = self._shares[kind]
+            tally[0] = min(tally[0] + 1, _SHARE_MEMORY)
+            tally[1] += (float(decided) - tally[1]) / tally[0]
+        return self._changes()
+
+    def _settle(self, index: int, first: int) -> None:
+        """Counts what followed on a step of an environment, by its place among the latest ones."""
+        kind = self._kind[index, first]
+        if kind < 0:
+            return
+        tally = self._outcomes[kind, self._side[index, first]]
+        tally[0] = min(tally[0] + 1, self._settings.outcome_memory)
+        change = float(self._rewards[index, first:].sum()) - tally[1]
+        tally[1] += change / tally[0]
+        tally[2] += (change * change * (1 - 1 / tally[0]) - tally[2]) / tally[0]
+
+    def _changes(self) -> list[str]:
+        said = []
+        for place, name in enumerate(self.names):
+            count, share = self._shares[place]
+            taken = bool(self._taken[place])
+            if count < _SHARE_MEMORY or (share < _MOST_TAKEN if not taken else share > _LEAST_KEPT):
+                continue
+            self._taken[place] = not taken
+            known = self.evidence(place)
+            who = "The rules take over again" if taken else "The learner takes over"
+            said.append(
+                f"{who}: {name}. It chooses as the rules do in {known.agreement:.0%}, its own steps earn "
+                f"{known.outcome:.0%} of theirs; it decided {share:.0%} of the latest {_SHARE_MEMORY} such steps."
+            )
+        return said
+
+    def metrics(self) -> dict[str, float]:
+        """Confidence and share by situation, by name."""
+        found = {}
+        for place, name in enumerate(self.names):
+            known = self.evidence(place)
+            found[f"hand_over/{name}/confidence"] = known.confidence
+            found[f"hand_over/{name}/agreement"] = known.agreement
+            found[f"hand_over/{name}/outcome"] = known.outcome
+            found[f"hand_over/{name}/share"] = known.share
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values that the next confidences depend on."""
+        return {name: getattr(self, f"_{name}").tolist() for name in _KEPT}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        for name in _KEPT:
+            array = getattr(self, f"_{name}")
+            array[:] = np.asarray(state[name], array.dtype)
+
+
+_KEPT = ("agreed", "outcomes", "shares", "taken", "kind", "side", "rewards", "idle")
