@@ -21,10 +21,9 @@ from pkmncli.exporting import (
 )
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, open_run
-from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.assembly import build_learner, open_store, tables_folder, worker_spec
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.session import tables_folder
 from pkmncli.training.workers import WorkerPool
 
 
