@@ -17,7 +17,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
-from pkmncli.runs import Run, open_run
+from pkmncli.runs import Run
 from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.evaluation import (
@@ -31,6 +31,7 @@ from pkmncli.training.evaluation import (
 )
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.pretrained import open_agent
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 from pkmncli.video import check_video_name
@@ -46,8 +47,13 @@ class EvaluationMode(StrEnum):
 
 
 def eval(
+    context: typer.Context,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
+    pretrained: Annotated[
+        str | None, typer.Option(metavar="GAME", help="The policy that a game comes with, such as quillwood; no run.")
+    ] = None,
+    rom: Annotated[Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")] = None,
     checkpoint: Annotated[str, typer.Option(help="latest, best, a milestone, or a number of steps.")] = "latest",
     episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.")] = 10,
     mode: Annotated[
@@ -75,7 +81,7 @@ def eval(
     if videos is not None and videos.exists() and not videos.is_dir():
         raise ConfigurationError(f"--videos {videos}: it is a file, and should be a folder")
     registry = get_registry()
-    found = open_run(run, save_dir)
+    found = open_agent(context, run, save_dir, registry, pretrained, rom)
     changes: dict[str, Any] = {
         "max_steps_per_episode": max_steps_per_episode,
         "goal": goal,

@@ -17,8 +17,14 @@ from pkmncli.video import check_video_name
 
 
 def replay(
+    context: typer.Context,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
+    pretrained: Annotated[
+        str | None,
+        typer.Option(metavar="GAME", help="An episode that the policy which a game comes with plays first; no run."),
+    ] = None,
+    rom: Annotated[Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")] = None,
     episode: Annotated[
         str, typer.Option(help="best, last, a number in order of ending, or E.N: episode N of environment E.")
     ] = "best",
@@ -57,6 +63,11 @@ def replay(
     if video is not None:
         check_video_name(video)
     registry = get_registry()
+    if pretrained is not None:
+        found = open_agent(context, run, save_dir, registry, pretrained, rom)
+        with InterruptFlag() as interrupted:
+            play_for_show(found, registry, episode, lambda: bool(interrupted))
+        run, evaluation = str(found.folder), True
     runs = [run] if beside is None else [run, beside]
     with InterruptFlag() as interrupted:
         episodes = []

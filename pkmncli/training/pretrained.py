@@ -26,7 +26,7 @@ from pkmncli.config import CONFIG_FILE, ResolvedSettings
 from pkmncli.config.run_file import toml_text
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, RunError
-from pkmncli.runs import Run, create_run
+from pkmncli.runs import Run, create_run, open_run
 from pkmncli.training.assembly import build_learner, worker_spec
 from pkmncli.training.checkpoints import Checkpoint, write_checkpoint
 from pkmncli.training.seeds import Purpose
@@ -127,6 +127,33 @@ def pretrained_run(name: str, registry: Registry, rom: Path | None = None) -> It
         write_checkpoint(run.checkpoints.path(checkpoint.step), checkpoint, ())
         run.checkpoints.record(checkpoint.step)
         yield run
+
+
+def open_agent(
+    context: Any, run: str | None, save_dir: Path | None, registry: Registry, pretrained: str | None, rom: Path | None
+) -> Run:
+    """The run that a command is about: one in its folder, or for as long as it runs one of a game's own policy.
+
+    Args:
+        context: the command's, as Typer has it.
+        run: name or folder of a run; the latest without.
+        save_dir: folder of the run folders.
+        registry: where plugins are looked up.
+        pretrained: the game whose policy is wanted instead.
+        rom: that game's image, where its profile has none.
+
+    Raises:
+        ConfigurationError: both a run and a game are given, or there is no such policy.
+        RunError: there is no such run.
+    """
+    if pretrained is None:
+        if rom is not None:
+            raise ConfigurationError("--rom: a run keeps its own image; it goes with --pretrained")
+        return open_run(run, save_dir)
+    if run is not None:
+        raise ConfigurationError(f"--pretrained {pretrained} is no run's: leave out {run}")
+    found: Run = context.with_resource(pretrained_run(pretrained, registry, rom))
+    return found
 
 
 def write_pretrained(folder: Path, learner: Any, settings: ResolvedSettings, score: Mapping[str, Any]) -> None:
