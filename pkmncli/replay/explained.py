@@ -52,12 +52,16 @@ class Explanation:
         episode: which is shown.
         decisions: its rows of the table of decisions, where there are any: evaluations record none.
         names: of the game.
+        who: decided all of it, in words, where no decisions say so.
     """
 
-    def __init__(self, episode: RecordedEpisode, decisions: Sequence[Mapping[str, Any]], names: Names) -> None:
+    def __init__(
+        self, episode: RecordedEpisode, decisions: Sequence[Mapping[str, Any]], names: Names, who: str = ""
+    ) -> None:
         self._steps = len(episode.presses)
         self._decisions = {int(row["step"]): row for row in decisions}
         self._names = names
+        self._who = who
         self._milestones = sorted((step, name) for name, step in episode.milestones.items())
 
     def lines(self, step: PlayedStep, facts: Facts) -> tuple[str, str, str, str]:
@@ -71,4 +75,6 @@ class Explanation:
         if row is not None:
             pressed += f", by {WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
             reason = str(row["reason"])
+        elif self._who:
+            pressed += f", by {self._who}"
         return progress, self._names.place(facts), pressed, reason

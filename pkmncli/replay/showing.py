@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store, tables_folder
 from pkmncli.training.checkpoints import read_checkpoint
-from pkmncli.training.evaluation import EVALUATIONS
+from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.recorded import RecordedEpisode, with_start
 from pkmncli.video import TerminalScreen, open_video
@@ -50,12 +51,13 @@ def open_episode(
     """
     run = open_run(which, save_dir)
     settings = ResolvedSettings.from_run(run.folder, registry)
-    folder = tables_folder(settings, run)
+    folder, who = tables_folder(settings, run), ""
     if evaluation:
         evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))
         if not evaluations:
             raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
         folder = evaluations[-1]
+        who = _played_by(folder)
     store = open_store(registry, folder)
     try:
         own = settings.train.init_state
@@ -68,7 +70,14 @@ def open_episode(
     finally:
         store.close()
     environment = build_environment(settings, registry, run)
-    return shown_episode(run, environment, recorded, decisions, first)
+    return shown_episode(run, environment, recorded, decisions, first, who=who)
+
+
+def _played_by(evaluation: Path) -> str:
+    try:
+        return PLAYED_BY[json.loads((evaluation / "result.json").read_text(encoding="utf-8"))["mode"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # only the caption is poorer without
 
 
 def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) -> Environment:
@@ -93,13 +102,15 @@ def shown_episode(
     recorded: RecordedEpisode,
     decisions: list[dict[str, Any]],
     first: int = 1,
+    *,
+    who: str = "",
 ) -> ShownEpisode:
-    """An episode put together with what explains it."""
+    """An episode put together with what explains it; ``who`` played where no decisions say so, as in evaluations."""
     return ShownEpisode(
         f"{run.name}, {recorded.title}",
         environment,
         recorded,
-        Explanation(recorded, decisions, Names.of(run.folder)),
+        Explanation(recorded, decisions, Names.of(run.folder), who),
         first,
     )
 

@@ -10,9 +10,7 @@ A game's profile may have a folder ``pretrained``:
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,13 +22,7 @@ from safetensors.numpy import load_file, save
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.config import CONFIG_FILE, ResolvedSettings
 from pkmncli.config.run_file import toml_text
-from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, RunError
-from pkmncli.runs import Run, create_run, open_run
-from pkmncli.training.assembly import build_learner, worker_spec
-from pkmncli.training.checkpoints import Checkpoint, write_checkpoint
-from pkmncli.training.seeds import Purpose
-from pkmncli.training.workers import WorkerPool
 
 if TYPE_CHECKING:
     from pkmncli.plugins import Registry
@@ -87,73 +79,6 @@ def find_pretrained(name: str, registry: Registry) -> Pretrained:
             f"the game {name} comes without a pretrained policy; there is one for {', '.join(having) or 'none'}"
         )
     return Pretrained(name, folder)
-
-
-@contextmanager
-def pretrained_run(name: str, registry: Registry, rom: Path | None = None) -> Iterator[Run]:
-    """A run in a temporary folder whose one checkpoint acts as the policy that a game comes with.
-
-    Args:
-        name: of the game.
-        registry: where plugins are looked up.
-        rom: the game's image, where its profile has none.
-    """
-    pretrained = find_pretrained(name, registry)
-    settings = pretrained.settings(registry)
-    if rom is not None:
-        settings = settings.changed({"rom_path": rom}, may_change=("rom_path",))
-    score = pretrained.score()
-    with tempfile.TemporaryDirectory(prefix="pkmn-") as folder:
-        run = create_run(Path(folder), name, settings.train.rl, f"{FOLDER}-{name}")
-        with WorkerPool(worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)) as pool:
-            differing = [key for key, value in score["identity"].items() if pool.identity.get(key) != value]
-            if differing:
-                say(f"pretrained {name} was measured with another {', '.join(differing)}: it may do worse here")
-            learner: Any = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
-            learner.take_weights(pretrained.weights())
-            pool.reset()
-            names = {**pool.names, "identity": pool.identity}
-            write_json(
-                run.folder / "names.json", {**names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-            )
-            checkpoint = Checkpoint(
-                step=int(score["steps"]),
-                learner=learner.state_dict(),
-                trainer={"arbiter": {"trust": 0.0}},
-                arrays={},
-                workers=tuple(pool.save()),
-            )
-        write_atomic(run.config_file, settings.to_toml(run.folder))
-        write_checkpoint(run.checkpoints.path(checkpoint.step), checkpoint, ())
-        run.checkpoints.record(checkpoint.step)
-        yield run
-
-
-def open_agent(
-    context: Any, run: str | None, save_dir: Path | None, registry: Registry, pretrained: str | None, rom: Path | None
-) -> Run:
-    """The run that a command is about: one in its folder, or for as long as it runs one of a game's own policy.
-
-    Args:
-        context: the command's, as Typer has it.
-        run: name or folder of a run; the latest without.
-        save_dir: folder of the run folders.
-        registry: where plugins are looked up.
-        pretrained: the game whose policy is wanted instead.
-        rom: that game's image, where its profile has none.
-
-    Raises:
-        ConfigurationError: both a run and a game are given, or there is no such policy.
-        RunError: there is no such run.
-    """
-    if pretrained is None:
-        if rom is not None:
-            raise ConfigurationError("--rom: a run keeps its own image; it goes with --pretrained")
-        return open_run(run, save_dir)
-    if run is not None:
-        raise ConfigurationError(f"--pretrained {pretrained} is no run's: leave out {run}")
-    found: Run = context.with_resource(pretrained_run(pretrained, registry, rom))
-    return found
 
 
 def write_pretrained(folder: Path, learner: Any, settings: ResolvedSettings, score: Mapping[str, Any]) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
-from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
+from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import redact, say
+from pkmncli.errors import PkmnError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
@@ -38,6 +39,7 @@ from pkmncli.training.demonstrations import find_demonstrations, show
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
+from pkmncli.training.final_evaluation import RESULTS, FinalEvaluation, hold_final_evaluation
 from pkmncli.training.given_starts import check_kept_starts, keep_given_starts, read_given_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
@@ -69,6 +71,8 @@ class Outcome:
     run: Run
     summary: dict[str, Any]
     exit_code: int = 0
+    evaluation: Path | None = None
+    """Folder of the final evaluation's episodes of the learner alone, where one was held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +251,7 @@ class TrainingSession:
             else:
                 self._announce(run, pool, learner, trainer, options)
             self._on_trainer(trainer)
+            began_at = trainer.statistics.steps
             with (
                 tracked(self._trackers, self._registry),
                 self._progress,
@@ -257,6 +262,13 @@ class TrainingSession:
                 summary = trainer.train(lambda: bool(interrupted) or spectators.want_stop)
                 # asked for after the last step, it stopped nothing
                 stopped = spectators.want_stop and options.fraction_used(trainer.statistics) < 1
+                final = None
+                if trainer.statistics.steps == began_at:
+                    summary |= {name: found for name, found in run.read_summary().items() if name in RESULTS}
+                elif not (interrupted or stopped):
+                    run.write_summary(summary)
+                    final = self._evaluate_at_end(run, learner, interrupted)
+                    summary |= final.found if final is not None else {}
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
@@ -270,7 +282,31 @@ class TrainingSession:
         finally:
             store.close()
         run.write_summary(summary)
-        return Outcome(run, summary, interrupted.exit_code if interrupted or stopped else 0)
+        exit_code = interrupted.exit_code if interrupted or stopped else 0
+        return Outcome(run, summary, exit_code, final.folder if final is not None else None)
+
+    def _evaluate_at_end(self, run: Run, learner: Algorithm, interrupted: InterruptFlag) -> FinalEvaluation | None:
+        """Hold the final evaluation, if there is a learner and one is wanted. The run is saved whatever comes of it."""
+        train = self._settings.train
+        if train.rl == NONE or not train.final_episodes:
+            return None
+        self._tell(
+            f"Evaluating the learner alone from {train.final_episodes} held-out starts, then pilot and random play."
+        )
+        try:
+            return hold_final_evaluation(
+                run,
+                self._settings,
+                self._registry,
+                learner,
+                on_activity=self._progress.on_activity,
+                interrupted=lambda: bool(interrupted),
+            )
+        except KeyboardInterrupt:
+            return None  # a second Ctrl-C: nothing is left to be saved
+        except PkmnError as error:
+            say(f"The learner alone could not be evaluated, and the run is saved: {error}")
+            return None
 
     def _flushed_before(self, save: Callable[..., Any]) -> Callable[..., Any]:
         """Saves when trackers have nothing left that a run which goes on from there would not tell them again."""
