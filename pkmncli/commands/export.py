@@ -139,7 +139,11 @@ def _export_pretrained(run: Run, which: str, registry: Registry, folder: Path, e
         )
     if found is None or interrupted:
         raise typer.Exit(interrupted.exit_code)
-    versions = {name: value for name, value in run.read_versions().items() if name not in ("layout", "created")}
+    of_this_machine = ("layout", "created", "platform")
+    versions = {name: value for name, value in run.read_versions().items() if name not in of_this_machine}
+    for one in found.found.values():
+        if isinstance(one, dict):
+            one["milestones"] = {name: reached for name, reached in one["milestones"].items() if reached["episodes"]}
     score = {
         "game": game,
         "identity": identity,

@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
-from pkmncli.config import CONFIG_FILE, ResolvedSettings
+from pkmncli.config import CONFIG_FILE, MAY_CHANGE, ResolvedSettings
 from pkmncli.config.run_file import toml_text
 from pkmncli.errors import ConfigurationError, RunError
 
@@ -32,8 +32,8 @@ WEIGHTS = "weights.safetensors"
 SCORE = "score.json"
 
 _OF_ONE_TRAINING = (
-    *("game", "run_name", "preset", "envs", "steps", "episodes", "quiet", "web", "web_port", "track", "log_level"),
-    *("demonstrations", "start_from", "pretrain_steps"),
+    *(*MAY_CHANGE, "game", "run_name", "preset", "envs", "final_episodes", "film"),
+    *("demonstrations", "demonstration_steps", "start_from", "pretrain_steps"),
 )
 """Settings of the core that the policy does not depend on, beside all paths."""
 

@@ -237,9 +237,7 @@ class TrainingSession:
         )
         try:
             if isinstance(begun, _Begun):
-                trainer.statistics.demonstration_steps = begun.shown_steps
-                trainer.statistics.started_from = begun.started_from
-                trainer.begin()
+                trainer.begin(begun.shown_steps, begun.started_from)
             else:
                 content = read_checkpoint(begun)
                 trainer.resume(content, read_segments(begun))

@@ -122,8 +122,14 @@ class Trainer:
 
     # Begin ---------------------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Starts from the beginning."""
+    def begin(self, shown_steps: int = 0, started_from: str = "") -> None:
+        """Starts from the beginning.
+
+        Args:
+            shown_steps: steps of earlier runs that the learner was shown before.
+            started_from: whose weights it has, in words; empty for its own.
+        """
+        self.statistics.demonstration_steps, self.statistics.started_from = shown_steps, started_from
         self._pool.reset()
         self._progression.begin()
         self._give_say()
