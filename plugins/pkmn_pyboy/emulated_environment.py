@@ -23,6 +23,9 @@ from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmncli.api import Action
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
+WATCHED_STEPS = 600
+"""Steps that are drawn after a look, where none would be: a watcher looks again before they are over."""
+
 FRAMES_PER_SECOND = 60
 """What a Game Boy draws, rounded up from 59.7."""
 
@@ -36,7 +39,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         rom: the image, checked.
         settings: how it is emulated, seen and begun.
         name: of the game, as saved states and their errors say it.
-        observation_type: multi_modal, screen or state.
+        observation_type: multi_modal, screen, state, goal or goal_screen.
         action_frames: frames of an action.
         hold_frames: frames of it that a button is held.
         action_repeat: actions of a step.
@@ -72,6 +75,11 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
             (part, space.shape or (), space.dtype) for part, space in self.observation_space.spaces.items()
         ]
         self._has_screen = "screen" in self.observation_space.spaces
+        self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
+        self._drawn = False
+        """Whether the latest step was drawn."""
+        self._drawn_until = -1
+        """Step up to which steps are drawn because someone looks, where they would not be."""
         self._name = name
         self._start_file = settings.start_state
         self._start_state = _read_start_state(settings.start_state)
@@ -127,11 +135,13 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         return self.mask.astype(np.bool_)
 
     def view(self) -> NDArray[np.uint8] | None:
-        """The picture of the latest step, (144, 160, 3) uint8; None where steps draw none."""
-        if not self._has_screen:
-            return None
+        """The picture of the latest step, (144, 160, 3) uint8.
+
+        Where steps are not drawn, the first look draws one frame aside, and steps are drawn for as long as looks go on.
+        """
         picture = np.empty((*SCREEN_SHAPE, 3), np.uint8)
-        copy_rgb(self.emulator.screen, picture)
+        self._drawn_until = self.steps + WATCHED_STEPS
+        copy_rgb(self.emulator.screen if self._render_frames or self._drawn else self.emulator.peek(), picture)
         return picture
 
     def close(self) -> None:
@@ -192,6 +202,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         saved = read_saved_state(state, game=self._name, rom_sha1=self.rom.sha1)
         session = saved.session
         self._check_session(session)
+        self._drawn, self._drawn_until = False, -1
         self._running = False  # a state that turns out to be damaged leaves no episode behind
         self.emulator.load_state(saved.emulator, trusted=True)
         try:
@@ -247,7 +258,13 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
             raise EnvironmentSetupError(f"Option start_state of reset() is {type(start).__name__}: give it bytes")
         self._load_start(start)
         self.steps = self.frames = 0
+        self._drawn, self._drawn_until = False, -1
         self.pressed = int(Action.NONE)
+
+    def _draws(self) -> bool:
+        """Whether the step that begins is drawn, which is noted."""
+        self._drawn = self._render_frames or self.steps < self._drawn_until
+        return self._drawn
 
     def _check_running(self) -> None:
         if not self._running:  # also after close()

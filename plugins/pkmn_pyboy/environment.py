@@ -16,6 +16,8 @@ from pkmn_pyboy.context import analyse, describe, splits, status_line, take_snap
 from pkmn_pyboy.emulated_environment import EmulatedEnvironment
 from pkmn_pyboy.emulation_settings import settings_from
 from pkmn_pyboy.facts import facts_of
+from pkmn_pyboy.goal_view.guide import Guide
+from pkmn_pyboy.goal_view.view import GOAL, LOCAL_MAP, GoalView
 from pkmn_pyboy.mask_rules import rules_without
 from pkmn_pyboy.masks import MaskTable
 from pkmn_pyboy.milestones import MilestoneTracker
@@ -28,7 +30,7 @@ from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.starts import base_start, continued_start, floor_ahead, vary_start
 from pkmn_pyboy.state.details import Details
 from pkmn_pyboy.state.details_reader import DetailsReader
-from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Phase
+from pkmn_pyboy.state.game_state import PHASE_NAMES, SITUATIONS, GameState, Phase
 from pkmn_pyboy.state.name_tables import names_with_image
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.text_map import TextMap
@@ -42,7 +44,8 @@ _NONE = int(Action.NONE)
 class PokemonEnvironment(EmulatedEnvironment):
     """The environment ``pyboy``. One step is one action: a button held, then released, 24 frames in all.
 
-    Observations hold ``action_mask`` int8 (9,) and, by the setting, ``screen`` and ``state_variables``. An action
+    Observations hold ``action_mask`` int8 (9,) and, by the setting, ``screen``, ``state_variables``, ``goal`` and
+    ``local_map``. An action
     that the mask forbids is not pressed: the step waits instead, and ``info["masked"]`` counts it. So whatever is
     pressed, by whoever, was allowed.
 
@@ -77,6 +80,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.rewards = RewardSum(settings.rewards)
         self.reward_names = self.rewards.part_names
         self.phase_names = PHASE_NAMES
+        self.situations = SITUATIONS
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
         self.known_names = names_with_image(self.profile, self.rom.data)
         """The profile's names, and those in the image for what it does not name."""
@@ -87,7 +91,6 @@ class PokemonEnvironment(EmulatedEnvironment):
             **self.known_names.as_mapping(),
         }
         self._has_variables = "state_variables" in self.observation_space.spaces
-        self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
         self.cartridge = Cartridge(self.rom.data, self.profile)
         """What the image itself says about its game."""
         self.reader = StateReader(self.profile, self.rom.data)
@@ -103,6 +106,12 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.mask = self._masks.mask(self.state)
         self.masked = 0
         """Steps of this episode whose action the mask forbade."""
+        self._goal_view: GoalView | None = None
+        self._guide: Guide | None = None
+        if GOAL in self.observation_space.spaces:
+            self._goal_view = GoalView(self)
+            if settings.goals == "rules":
+                self._guide = Guide(self)
         self._progress = ProgressClock()
         self._facts: Facts | None = None
         self.rewards.bind(self)
@@ -150,6 +159,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         self._described = None
         self._progress.reset(self.state)
         self.rewards.reset(self.state)
+        if self._guide is not None:
+            self._guide.begin(seed)
         self._running = True
         return self.observation(), self._info()
 
@@ -174,6 +185,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.seen.note(state)
         reward = self._score(previous, wanted, state)
         self._progress.note(state, self.steps)
+        if self._guide is not None:
+            self._guide.look()
         terminated = self.goal >= 0 and self.milestones.steps[self.goal] >= 0
         if terminated:
             reward += self.rewards.finish(state)
@@ -186,6 +199,22 @@ class PokemonEnvironment(EmulatedEnvironment):
             write_state_variables(
                 out["state_variables"], self.state, len(self.profile.milestones), self.steps_since_progress
             )
+        if self._goal_view is not None:
+            memory = self._guide.memory if self._guide is not None else None
+            self._goal_view.write_goal(out[GOAL], memory)
+            self._goal_view.write_local_map(out[LOCAL_MAP], memory)
+
+    def guide(self, pilot: Any) -> None:
+        """Show the goals of the pilot that lives beside this environment, where goals are observed.
+
+        Without a call the environment has a pilot of its own for that, which decides at every step and never presses.
+        With ``goals="none"`` nobody's are shown.
+
+        Args:
+            pilot: the pilot. It must have decided in a state before that is observed.
+        """
+        if self._guide is not None:
+            self._guide.follow(pilot)
 
     # What training needs beside it --------------------------------------------------------------------------
 
@@ -284,6 +313,7 @@ class PokemonEnvironment(EmulatedEnvironment):
             "reader": self.reader.save_state(),
             "rewards": self.rewards.save_state(),
             "reward_totals": self.rewards.totals,
+            "guide": self._guide.save_state() if self._guide is not None else None,
         }
 
     def _check_session(self, session: Mapping[str, Any]) -> None:
@@ -307,6 +337,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.state = self.reader.read(self.emulator, self.milestones.count)
         self.mask = self._masks.mask(self.state)
         self._facts = self._details = None
+        if self._guide is not None:
+            self._guide.load_state(session.get("guide"))
 
     def _score(self, previous: GameState, action: int, state: GameState) -> float:
         return self.rewards.score(previous, action, state)
@@ -319,7 +351,7 @@ class PokemonEnvironment(EmulatedEnvironment):
                 self.state = self.reader.read(self.emulator, self.milestones.count)
                 if not self._masks.mask(self.state)[action]:
                     break
-            self.emulator.press(button, self.hold_frames, self.action_frames, self._render_frames)
+            self.emulator.press(button, self.hold_frames, self.action_frames, self._draws())
             self.frames += self.action_frames
 
     def _read_state(self) -> None:

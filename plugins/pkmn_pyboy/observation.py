@@ -1,4 +1,4 @@
-"""What an agent observes: 25 state variables, the screen as RGB or packed, and the mask of actions.
+"""What an agent observes: 25 state variables, the screen as RGB or packed, the mask of actions, and the goal's parts.
 
 Frames are stacked by Gymnasium's own wrapper, ``gymnasium.wrappers.FrameStackObservation``.
 """
@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from pkmn_pyboy.goal_view.view import goal_spaces
 from pkmn_pyboy.masks import ACTION_COUNT
 from pkmn_pyboy.state.game_state import MONEY_MOST, PHASE_NAMES, SPECIES_COUNT, GameState
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
@@ -71,19 +72,30 @@ _PACK_STATE = struct.Struct(f"{STATE_SIZE}f").pack_into
 """Writes numbers straight into an array's memory, several times faster than assigning a tuple to it."""
 
 
+_PARTS = {
+    "multi_modal": ("state_variables", "screen"),
+    "screen": ("screen",),
+    "state": ("state_variables",),
+    "goal": ("goal", "local_map", "state_variables"),
+    "goal_screen": ("goal", "local_map", "state_variables", "screen"),
+}
+"""What is observed beside the mask, by the type."""
+
+
 def observation_space(observation_type: str, *, packed: bool) -> spaces.Dict:
-    """What is observed: the action mask always, the screen and the state variables by the type.
+    """What is observed: the action mask always, the other parts by the type.
 
     Args:
-        observation_type: multi_modal, screen or state.
+        observation_type: multi_modal, screen, state, goal or goal_screen.
         packed: screens packed to (72, 40) rather than RGB (144, 160, 3).
     """
-    parts: dict[str, spaces.Space[Any]] = {"action_mask": spaces.Box(0, 1, (ACTION_COUNT,), np.int8)}
-    if observation_type != "screen":
-        parts["state_variables"] = ScaledBox(STATE_SIZE, _CATEGORIES)
-    if observation_type != "state":
-        parts["screen"] = spaces.Box(0, 255, PACKED_SHAPE if packed else RGB_SHAPE, np.uint8)
-    return spaces.Dict(parts)
+    known: dict[str, spaces.Space[Any]] = {
+        "state_variables": ScaledBox(STATE_SIZE, _CATEGORIES),
+        "screen": spaces.Box(0, 255, PACKED_SHAPE if packed else RGB_SHAPE, np.uint8),
+        **goal_spaces(),
+    }
+    mask = spaces.Box(0, 1, (ACTION_COUNT,), np.int8)
+    return spaces.Dict({"action_mask": mask, **{part: known[part] for part in _PARTS[observation_type]}})
 
 
 def write_state_variables(

@@ -21,15 +21,33 @@ class SeenTiles:
 
     def __init__(self) -> None:
         self._stood: set[int] = set()
+        self._latest = -1
+        self.beginnings = 0
+        """How often all was forgotten, or loaded."""
 
     def note(self, state: GameState) -> None:
         """Takes in the state after a step."""
         if state.phase in _ON_FOOT:
-            self._stood.add(state.map_group << 24 | state.map_number << 16 | state.y << 8 | state.x)
+            place = state.map_group << 24 | state.map_number << 16 | state.y << 8 | state.x
+            if place not in self._stood:
+                self._stood.add(place)
+                self._latest = place
 
     def reset(self) -> None:
         """An episode begins: nothing is seen yet."""
         self._stood.clear()
+        self._latest = -1
+        self.beginnings += 1
+
+    @property
+    def count(self) -> int:
+        """Number of tiles, of all maps, on which the player stood."""
+        return len(self._stood)
+
+    def latest_on(self, map_id: int) -> list[tuple[int, int]]:
+        """Return the latest tile that was new, if it is one of a map's."""
+        place = self._latest
+        return [(place & 0xFF, place >> 8 & 0xFF)] if place >> 16 == map_id else []
 
     def stood_on(self, map_id: int) -> list[tuple[int, int]]:
         """The tiles of a map on which the player stood, in no order."""
@@ -51,3 +69,5 @@ class SeenTiles:
     def load_state(self, stood: Iterable[int]) -> None:
         """Goes on from a saved state."""
         self._stood = {int(place) for place in stood}
+        self._latest = -1
+        self.beginnings += 1

@@ -50,9 +50,15 @@ class EnvironmentSettings(EmulationSettings):
         description="Go on with an image that no profile knows; needs `game`.",
         json_schema_extra=PROVIDED,
     )
-    observation_type: Literal["multi_modal", "screen", "state"] = Field(
+    observation_type: Literal["multi_modal", "screen", "state", "goal", "goal_screen"] = Field(
         default="multi_modal",
-        description="What is observed: the screen, the state variables, or both.",
+        description="What is observed: multi_modal is the screen and the state variables; goal is the numbers of the "
+        "goal, the map around the player and the state variables; goal_screen those and the screen.",
+        json_schema_extra=PROVIDED,
+    )
+    goals: Literal["rules", "none"] = Field(
+        default="rules",
+        description="Who sets the goals that are observed: the rules, or nobody, which leaves their numbers 0.",
         json_schema_extra=PROVIDED,
     )
     max_steps_per_episode: int | None = Field(

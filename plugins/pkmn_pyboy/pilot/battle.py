@@ -9,7 +9,7 @@ from pkmn_pyboy.pilot import pages, screen_lists, tactics
 from pkmn_pyboy.pilot.advice import CATCH, FIGHT, FLEE
 from pkmn_pyboy.pilot.bag import BALLS, ITEMS, Bag
 from pkmn_pyboy.pilot.damage import BattleTables
-from pkmn_pyboy.pilot.memory import PACE, PilotMemory
+from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, PACE, SEARCH, TURN, WAIT, PilotMemory
 from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
@@ -61,6 +61,7 @@ class Fighter:
         plan = self._plan(state, memory)
         row, column = _CELLS[plan.kind]
         menu = state.menu
+        memory.point(ENTRY, row - menu.cursor_row, column - menu.cursor_column)
         if menu.cursor_row != row:
             return Decision(Action.DOWN if row == 2 else Action.UP, plan.why, SURE)
         if menu.cursor_column != column:
@@ -79,6 +80,7 @@ class Fighter:
         battle = state.battle
         order = self.ranked_moves(battle) if battle is not None else []
         if not order:
+            memory.point(ENTRY)
             return Decision(Action.A, "the first move", LIKELY)
         plan = Plan(*memory.battle_plan) if memory.battle_plan else None
         if plan is not None and plan.kind == MOVE and plan.number in order:
@@ -88,12 +90,14 @@ class Fighter:
         order = [place for place in order if _move_key(moves, place) not in memory.battle_failed] or order
         wanted = order[0] + 1
         row = state.menu.cursor_row
+        memory.point(ENTRY, wanted - row)
         if row != wanted:
             return Decision(Action.DOWN if row < wanted else Action.UP, f"move {wanted}", SURE)
         key = _move_key(moves, order[0])
         if pages.in_vain(memory, self._settings, key, self._mark(battle)):
             memory.battle_failed.append(key)
             memory.battle_plan = []
+            memory.point(WAIT if len(order) > 1 else LEAVE)
             if len(order) > 1:
                 return Decision(Action.NONE, "the game refuses this move", SURE)
             # All are refused: anything but the same choice for ever.
@@ -119,7 +123,7 @@ class Fighter:
         """The party's list or the bag, opened in a battle; None where the screen is neither."""
         if not state.menu.cursor_shown and (state.message_box or not memory.battle_plan):
             return None
-        screen = ScreenList.read(self._environment)
+        screen = ScreenList.read(self._environment, memory)
         plan = Plan(*memory.battle_plan) if memory.battle_plan else None
         names = screen_lists.nicknames(self._environment)
         if screen.party_row(names) is not None:
@@ -130,6 +134,7 @@ class Fighter:
         memory.page_steps += 1
         if memory.page_steps > _MOST_PAGE_STEPS:
             self._give_up(plan, memory)
+            memory.point(LEAVE)
             return Decision(Action.B, "leave the bag", LIKELY)
         return self._from_bag(screen, plan, state, memory)
 
@@ -141,6 +146,7 @@ class Fighter:
         planned = plan if plan is not None and plan.kind in (ITEM, SWITCH) and not fallen else None
         refused = bool(memory.battle_failed or memory.refusals)
         if planned is None and not fallen and refused and memory.page_steps // _BACK_TURN % 2 == 0:
+            memory.point(LEAVE)
             return Decision(Action.B, "leave the party", SURE)
         if planned is None:
             order = self._successors(state)
@@ -158,8 +164,10 @@ class Fighter:
         if pages.in_vain(memory, self._settings, purpose, self._page_mark(state)) or late:
             if planned is None:
                 memory.refusals += 1
+                memory.point(WAIT)
                 return Decision(Action.NONE, "the game refuses this one", SURE)
             self._give_up(planned, memory)
+            memory.point(LEAVE)
             return Decision(Action.B, "the game refuses it: leave the party", SURE)
         if planned is not None and planned.kind == SWITCH:
             memory.switches += 1
@@ -189,7 +197,9 @@ class Fighter:
         if screen.left_behind(name):
             if pages.in_vain(memory, self._settings, f"{plan.kind}/{plan.number}", self._page_mark(state)):
                 self._give_up(plan, memory)
+                memory.point(LEAVE)
                 return Decision(Action.B, "the game refuses it: leave the bag", SURE)
+            memory.point(ENTRY)
             return Decision(Action.A, plan.why, SURE)
         pocket = BALLS if plan.kind == BALL else ITEMS
         press = screen.press_for(name)
@@ -197,12 +207,15 @@ class Fighter:
             return Decision(press, plan.why, SURE)
         places = self._environment.profile.memory
         shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
+        way = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+        if shown != pocket:
+            memory.point(TURN, right=1 if way is Action.RIGHT else -1)
         if shown != pocket and memory.page_steps % 2:
-            way = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
             return Decision(way, "the other pocket", SURE)
         if shown != pocket:
             return Decision(Action.NONE, "the other pocket", SURE)
         down = memory.page_steps // _SCROLL_TURN % 2 == 0
+        memory.point(SEARCH, 1 if down else -1)
         return Decision(Action.DOWN if down else Action.UP, f"{plan.why}: look for it", LIKELY)
 
     # Plans ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import AGAIN, LEAVE, NAME, NO, YES, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmncli.api import Action, Decision
@@ -76,23 +76,30 @@ def answer(
     before = memory.answers.get(key, 0)
     memory.answers[key] = before + 1
     first, other = (Action.B, Action.A) if memory.refused else (Action.A, Action.B)
+    memory.point(NO if memory.refused else YES)
     if before < settings.accept_choices:
         return Decision(first, "answer: no" if memory.refused else "answer: yes", SURE)
     action = _AFTER_ACCEPTING[(before - settings.accept_choices) % len(_AFTER_ACCEPTING)]
     if memory.refused and action in (Action.A, Action.B):
         action = other if action is Action.B else first
+    if action is not first:
+        # A turn of these answers is to be told from the next one.
+        memory.point(AGAIN, int(action is Action.DOWN), int(action is other))
     return Decision(action, f"asked {before + 1} times: another answer", LIKELY)
 
 
 def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
     """A menu or a full-screen page: B leaves. A keyboard for names is ended by START, then A."""
     if is_naming(environment, state):
+        memory.point(NAME)
         return Decision((Action.START, Action.A)[memory.phase_steps % 2], "end the naming", SURE)
     # A is for a menu that B does not leave, not for the one below it, where it would open the page again.
     menu = [int(number) for number in state.menu]
     tries = memory.leaving[0] + 1 if memory.leaving[1:] == menu and memory.phase_steps else 0
     memory.leaving = [tries, *menu]
-    action = Action.A if tries % _LEAVE_TURN == _LEAVE_TURN - 1 else Action.B
+    insists = tries % _LEAVE_TURN == _LEAVE_TURN - 1
+    memory.point(AGAIN if insists else LEAVE)
+    action = Action.A if insists else Action.B
     return Decision(action, "leave the menu", SURE if action is Action.B else LIKELY)
 
 

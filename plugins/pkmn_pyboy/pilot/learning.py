@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import new_moves
 from pkmn_pyboy.pilot.damage import BattleTables
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import NO, YES, PilotMemory
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState
@@ -51,6 +51,7 @@ class MoveLearner:
         place, new = found
         slot = new_moves.to_forget(self._tables, state.party.members[place], new, self._keep)
         memory.forget = [place, slot] if slot is not None else []
+        memory.point(NO if slot is None else YES)
         if slot is None:
             return Decision(Action.B, "keep the old moves", SURE)
         return Decision(Action.A, "learn the new move", SURE)
@@ -65,7 +66,7 @@ class MoveLearner:
             memory.forget = []
             return None
         names = [self._names.moves.get(move, b"") for move in state.party.members[place].moves]
-        screen = ScreenList.read(self._environment)
+        screen = ScreenList.read(self._environment, memory)
         if not all(screen.rows_of(name) for name in names):
             return None
         press = screen.press_for(names[slot])

@@ -15,6 +15,12 @@ the menu for a job, see what lies beyond a tile, push a boulder to a tile."""
 GRASS, FLOOR, WATER = "grass", "floor", "water"
 """What PACE walks about on: grass, any floor (of a cave), water."""
 
+ENTRY, YES, NO, AGAIN, LEAVE, SEARCH, TURN, NAME, WAIT = (
+    "entry", "yes", "no", "again", "leave", "search", "turn", "name", "wait"
+)  # fmt: skip
+"""What may be wanted of an open page: an entry of its list, an answer, another answer than before, to be left, an entry
+that the list does not show yet, another pocket or card, the end of a naming, some time."""
+
 
 @dataclass(slots=True)
 class Goal:
@@ -215,6 +221,9 @@ class PilotMemory:
     """Where it stood when it got nowhere."""
     untold: list[int] = field(default_factory=list)
     """Numbers of the reports that are new or have changed since they were taken."""
+    aim: list[Any] = field(default_factory=list)
+    """What is wanted of the page that is open now: one of :data:`ENTRY` to :data:`WAIT`, and how many rows below and
+    columns right of the cursor it stands; empty where nothing is, or no page is open."""
     advice_key: str = ""
     advice_done: int = 0
     """Presses of the advice that were made."""
@@ -228,6 +237,16 @@ class PilotMemory:
         value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & _WORD
         value = (value ^ value >> 27) * 0x94D049BB133111EB & _WORD
         return (value ^ value >> 31) % below
+
+    def point(self, kind: str, down: int = 0, right: int = 0) -> None:
+        """Notes what is wanted of the open page, for who observes the goal.
+
+        Args:
+            kind: one of ENTRY to WAIT.
+            down: rows from the cursor to it, negative above it.
+            right: columns from the cursor to it, negative left of it.
+        """
+        self.aim = [kind, down, right]
 
     def count(self, table: dict[str, int], key: str) -> None:
         """Adds one to a table's entry."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import pages, screen_lists
 from pkmn_pyboy.pilot.bag import ITEMS, MACHINES, Bag
-from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.memory import LEAVE, SEARCH, TURN, PilotMemory
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState, PartyMember
@@ -75,7 +75,7 @@ class MenuTasks:
         if not state.menu.cursor_shown and state.message_box:
             return None
         kind, number, place, _ = memory.task
-        screen = ScreenList.read(self._environment)
+        screen = ScreenList.read(self._environment, memory)
         names = screen_lists.nicknames(self._environment)
         if screen.party_row(names) is not None:
             return self._confirmed(self._member(screen, names, kind, place, memory), screen, state, memory)
@@ -95,6 +95,7 @@ class MenuTasks:
         if not pages.in_vain(memory, self._settings, f"{kind}/{number}/{place}", mark):
             return decision
         pages.give_up(memory, self._settings)
+        memory.point(LEAVE)
         return Decision(Action.B, "the game refuses it", SURE)
 
     def _done(self, state: GameState, memory: PilotMemory) -> bool:
@@ -130,6 +131,7 @@ class MenuTasks:
         gap = _MACHINE_GAP if kind == TEACH else _ITEM_GAP
         use = screen.press_for(self._words.get("use", b""))
         if use is not None and screen.has_hollow() and not any(screen.left_behind(label, gap) for label in labels):
+            memory.point(LEAVE)
             return Decision(Action.B, "that is another thing", SURE)
         if use is not None:
             return Decision(use, "use it", SURE)
@@ -142,10 +144,12 @@ class MenuTasks:
         shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
         if shown != pocket:
             way = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+            memory.point(TURN, right=1 if way is Action.RIGHT else -1)
             return Decision(way if memory.task_steps % 2 else Action.NONE, "the other pocket", SURE)
         if state_is_question(screen):
             return None
         down = memory.task_steps // _SCROLL_TURN % 2 == 0
+        memory.point(SEARCH, 1 if down else -1)
         return Decision(Action.DOWN if down else Action.UP, "look for it", LIKELY)
 
     def _bag(self) -> Bag:

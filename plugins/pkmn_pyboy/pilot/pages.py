@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pkmn_pyboy.pilot.memory import MENU, TALK, PilotMemory
+from pkmn_pyboy.pilot.memory import LEAVE, MENU, TALK, WAIT, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmncli.api import Action, Decision
@@ -34,6 +34,7 @@ def note(state: GameState, memory: PilotMemory) -> None:
 def wait(memory: PilotMemory, settings: PilotSettings) -> Decision | None:
     """Nothing, for as long as a page that shows no cursor may need to be drawn; None when it has had its time."""
     if 0 < memory.page_waits <= settings.page_wait_steps:
+        memory.point(WAIT)
         return Decision(Action.NONE, "the page opens", SURE)
     return None
 
@@ -68,6 +69,8 @@ def leave(memory: PilotMemory, settings: PilotSettings) -> Decision:
         give_up(memory, settings)
     if turn >= _LEAVING_STEPS:
         memory.page_still = 0
+    if turn < _BACK_STEPS:
+        memory.point(LEAVE)
     action = Action.B if turn < _BACK_STEPS else _ANY[memory.draw(len(_ANY))]
     return Decision(action, "nothing changes here: away", LIKELY)
 

@@ -84,6 +84,7 @@ class RulesPilot:
         """What to press now, why, and how sure it is. Whatever it gives is allowed by the environment's mask."""
         environment, memory = self._environment, self.memory
         state = environment.state
+        memory.aim = []
         if self._observer is not None:
             self._observer.note(state)
         self._notice(state)
@@ -103,6 +104,7 @@ class RulesPilot:
         """
         state, memory = self._environment.state, self.memory
         self._advice.begin(memory)
+        memory.aim = []
         decision = self._advice.act(advice, state, memory)
         if decision is None and memory.wish and state.phase is Phase.FREE and not memory.wander:
             decision = self._traveller.decide(state, memory)

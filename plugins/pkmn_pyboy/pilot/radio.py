@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.milestones import Target
-from pkmn_pyboy.pilot.memory import MENU, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import LEAVE, MENU, SEARCH, TALK, TILE, TURN, WAIT, Goal, PilotMemory
 from pkmn_pyboy.pilot.screen_lists import ScreenList
 from pkmn_pyboy.profile import Radio
 from pkmn_pyboy.state.game_state import GameState
@@ -78,28 +78,35 @@ class RadioTuner:
         if memory.tuning_steps > self._most_steps + _LEAVING_STEPS:
             memory.tuning = []
             return None
-        screen = ScreenList.read(self._environment)
+        screen = ScreenList.read(self._environment, memory)
         entry = None if page else screen.press_for(self._entry, _ENTRY_GAP)
         if not memory.tuning_over:
             memory.tuning_over = self._end(radio, screen, memory, page=page)
         if memory.tuning_over:
+            memory.point(LEAVE)
             return Decision(Action.B, f"leave the radio: {memory.tuning_over}", SURE)
         if not page:
+            if entry is None:
+                memory.point(WAIT)
             memory.tuning_opened += entry is Action.A
             return Decision(Action.NONE if entry is None else entry, "open the radio's device", SURE)
-        decision = self._turn(radio, memory.tuning[0])
+        decision = self._turn(radio, memory)
         if not self._environment.mask[decision.action]:
             # What is pressed instead might do anything on a page that is not what it seems.
             memory.tuning_over = "its page takes no such press"
+            memory.point(LEAVE)
             return Decision(Action.B, f"leave the radio: {memory.tuning_over}", SURE)
         return decision
 
-    def _turn(self, radio: Radio, wanted: int) -> Decision:
+    def _turn(self, radio: Radio, memory: PilotMemory) -> Decision:
         if not self._shows_card(radio):
+            memory.point(TURN, right=1)
             return Decision(Action.RIGHT, "look for the radio's card", SURE)
-        knob = self._knob(radio)
+        wanted, knob = memory.tuning[0], self._knob(radio)
         if knob == wanted:
+            memory.point(WAIT)
             return Decision(Action.NONE, "listen", SURE)
+        memory.point(SEARCH, knob - wanted)
         return Decision(Action.UP if knob < wanted else Action.DOWN, "turn the radio's knob", SURE)
 
     def _end(self, radio: Radio, screen: ScreenList, memory: PilotMemory, *, page: bool) -> str:

@@ -6,9 +6,10 @@ Names are compared as the game codes them, so no language and no menu layout is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pkmn_pyboy.pilot.memory import ENTRY, PilotMemory
 from pkmn_pyboy.state.memory_map import RomTable
 from pkmncli.api import Action
 
@@ -69,22 +70,27 @@ def nicknames(environment: PokemonEnvironment) -> list[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class ScreenList:
-    """A screen with a list. ``row`` and ``column`` are the solid cursor's, -1 without one."""
+    """A screen with a list. ``row`` and ``column`` are the solid cursor's, -1 without one.
+
+    ``memory`` is told which row is wanted.
+    """
 
     tiles: bytes
     row: int
     column: int
+    memory: PilotMemory = field(default_factory=PilotMemory, compare=False)
 
     @classmethod
-    def read(cls, environment: PokemonEnvironment) -> ScreenList:
+    def read(cls, environment: PokemonEnvironment, memory: PilotMemory | None = None) -> ScreenList:
         """The screen now; no tiles where no window is open."""
         tiles = environment.reader.screen_tiles()
-        memory, place = environment.profile.memory, -1
-        if tiles and "wCursorCurrentTile" in memory and "wTilemap" in memory:
-            place = memory.read(environment.emulator, "wCursorCurrentTile") - memory["wTilemap"].address
+        places, place = environment.profile.memory, -1
+        if tiles and "wCursorCurrentTile" in places and "wTilemap" in places:
+            place = places.read(environment.emulator, "wCursorCurrentTile") - places["wTilemap"].address
         if not 0 <= place < len(tiles) or tiles[place] != SOLID:
             place = tiles.find(SOLID)
-        return cls(tiles, *divmod(place, COLUMNS)) if place >= 0 else cls(tiles, -1, -1)
+        row, column = divmod(place, COLUMNS) if place >= 0 else (-1, -1)
+        return cls(tiles, row, column, memory or PilotMemory())
 
     def rows_of(self, name: bytes) -> list[tuple[int, int]]:
         """(row, column) of each place where a name is written, whole and on its own."""
@@ -108,6 +114,7 @@ class ScreenList:
 
     def press_to_row(self, row: int) -> Action:
         """The press that brings the cursor nearer to a row, A in it."""
+        self.memory.point(ENTRY, row - self.row)
         return Action.A if row == self.row else Action.DOWN if row > self.row else Action.UP
 
     def left_behind(self, name: bytes, gap: int = _NAME_GAP) -> bool:
@@ -145,6 +152,7 @@ class ScreenList:
         if first is None or self.row < 0:
             return None
         if self.column >= _SUBMENU_COLUMN:
+            self.memory.point(ENTRY)
             return Action.A
         return self.press_to_row(first + _PARTY_ROW_STEP * place)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot import pages
 from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.memory import TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, SEARCH, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.roads import Key, Roads
 from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
@@ -262,20 +262,24 @@ class Shopping:
         ]
         clerk = self._clerk(state.map_id)
         goods = self._cartridge.shops[clerk.shop] if clerk is not None else ()
-        screen = ScreenList.read(self._environment)
+        screen = ScreenList.read(self._environment, memory)
         listed = any(screen.rows_of(self._names.items.get(item, b"")) for item in goods)
         if not open_wishes:
+            memory.point(LEAVE)
             return Decision(Action.B, "leave the shop", SURE)
         press = screen.press_for(self._names.items.get(open_wishes[0][0], b""))
         if press is Action.A and pages.in_vain(memory, self._settings, f"buy/{open_wishes[0][0]}", [state.money]):
             # The pack is full, or the like. It stays on the list with nothing wanted, so that the lists are left.
             memory.shopping[memory.shopping.index(open_wishes[0])][1] = 0
+            memory.point(LEAVE)
             return Decision(Action.B, "the game refuses it", SURE)
         if press is not None:
             return Decision(press, "buy", SURE)
         if listed and screen.column < 2:
             down = memory.shop_steps // 12 % 2 == 0
+            memory.point(SEARCH, 1 if down else -1)
             return Decision(Action.DOWN if down else Action.UP, "buy: look for it", LIKELY)
+        memory.point(ENTRY, min(1 - state.menu.cursor_row, 0))
         if state.menu.cursor_row > 1:
             return Decision(Action.UP, "buy", SURE)
         return Decision(Action.A, "buy", SURE)

@@ -45,6 +45,11 @@ class Phase(IntEnum):
 
 PHASE_NAMES: tuple[str, ...] = tuple(phase.name.lower() for phase in Phase)
 
+SITUATIONS: tuple[str, ...] = (
+    "walking", "walking", "words", "menu", "menu", "battle", "battle", "battle", "other", "other",
+)  # fmt: skip
+"""The kind of situation of each phase, coarser than it."""
+
 BATTLE_PHASES = frozenset({Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES})
 
 

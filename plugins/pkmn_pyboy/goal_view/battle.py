@@ -1,0 +1,173 @@
+"""Battles and the party in numbers: hit points, what each move is expected to do, who waits, what is planned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, share, within
+from pkmn_pyboy.pilot.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Tactician
+from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Battler, GameState, Party
+from pkmn_pyboy.state.type_chart import BEST_FACTOR
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+_MOVES = 4
+_LEVELS, _LEVEL_GAP, _POINTS, _FLIGHTS = 100, 20, 40, 4
+_PLANS = (MOVE, SWITCH, ITEM, BALL, RUN)
+
+_OF_SIDES: tuple[GoalNumber, ...] = (
+    GoalNumber("wild", "a wild battle is on"),
+    GoalNumber("trainer", "a trainer's battle is on"),
+    GoalNumber("own_out", "an own Pokemon is out"),
+    GoalNumber("own_hp", "its hit points over its most"),
+    GoalNumber("own_level", f"its level over {_LEVELS}"),
+    GoalNumber("own_ailing", "it has a lasting harm"),
+    GoalNumber("enemy_out", "an opponent is out"),
+    GoalNumber("enemy_hp", "its hit points over its most"),
+    GoalNumber("enemy_level", f"its level over {_LEVELS}"),
+    GoalNumber("enemy_ailing", "it has a lasting harm"),
+    GoalNumber("level_gap", f"levels that the own one is above it over {_LEVEL_GAP}"),
+    GoalNumber("faster", "the own one strikes first"),
+    GoalNumber("threat", "expected damage of the opponent's best move over the own hit points, cut at 1"),
+)
+_OF_MOVES: tuple[GoalNumber, ...] = tuple(
+    number
+    for place in range(1, _MOVES + 1)
+    for number in (
+        GoalNumber(f"move_{place}_usable", f"there is a move {place}, with points left"),
+        GoalNumber(f"move_{place}_points", f"points left over {_POINTS}"),
+        GoalNumber(f"move_{place}_damage", "its expected damage over the opponent's hit points, cut at 1"),
+        GoalNumber(f"move_{place}_factor", f"what its type does to the opponent over {BEST_FACTOR:g}"),
+        GoalNumber(f"move_{place}_rank", "1 for the move that should end it soonest, less for those after it"),
+    )
+)
+_OF_PLAN: tuple[GoalNumber, ...] = (
+    *one_hot("plan", _PLANS, "planned for this turn is a"),
+    GoalNumber("plan_place", "place of the move or member that is planned, from 1, over 6"),
+    GoalNumber("flights", f"tries to run over {_FLIGHTS}"),
+    GoalNumber("switches", "switches by choice over 2"),
+)
+_OF_PARTY: tuple[GoalNumber, ...] = tuple(
+    number
+    for place in range(1, PARTY_PLACES + 1)
+    for number in (
+        GoalNumber(f"member_{place}_hp", f"hit points of party place {place} over its most"),
+        GoalNumber(f"member_{place}_level", f"its level over {_LEVELS}"),
+        GoalNumber(f"member_{place}_out", "it is out in the battle"),
+    )
+)
+NUMBERS: tuple[GoalNumber, ...] = (*_OF_SIDES, *_OF_MOVES, *_OF_PLAN, *_OF_PARTY)
+
+_PLAN_ROWS = hot_rows(len(_PLANS))
+_PLAN_PLACES = {kind: place for place, kind in enumerate(_PLANS)}
+_PEACE = (0.0,) * (len(_OF_SIDES) + len(_OF_MOVES))
+_NO_PLAN = (0.0,) * len(_OF_PLAN)
+_NO_MOVE = (0.0,) * 5
+_NOBODY = (0.0, 0.0)
+
+
+class BattleNumbers:
+    """Writes the numbers, and works out anew only what has changed since the step before.
+
+    Args:
+        environment: the game.
+    """
+
+    def __init__(self, environment: PokemonEnvironment) -> None:
+        self._emulator = environment.emulator
+        self._places = environment.profile.memory
+        self._tables = BattleTables(environment.cartridge)
+        self._tactician = Tactician(self._tables, PilotSettings(), environment.profile.item_uses)
+        self._battle: Battle | None = None
+        self._of_battle: tuple[float, ...] = _PEACE
+        self._party: Party | None = None
+        self._of_party: tuple[tuple[float, float], ...] = (_NOBODY,) * PARTY_PLACES
+
+    def write(self, out: list[float], state: GameState, memory: PilotMemory | None) -> None:
+        """Append the numbers; without the memory of whoever sets the goals nothing is planned."""
+        battle = state.battle
+        if battle is None:
+            out += _PEACE
+        else:
+            # The reader gives the same object for as long as no byte of the battle changes.
+            if battle is not self._battle:
+                self._battle, self._of_battle = battle, tuple(self._fight(battle))
+            out += self._of_battle
+        if memory is None or battle is None:
+            out += _NO_PLAN
+        else:
+            self._write_plan(out, memory)
+        if state.party is not self._party:
+            self._party, self._of_party = state.party, _members(state.party)
+        place = self._place() if battle is not None and battle.own is not None else -1
+        for number, member in enumerate(self._of_party):
+            out += member
+            out.append(float(number == place))
+
+    @staticmethod
+    def _write_plan(out: list[float], memory: PilotMemory) -> None:
+        plan, number = memory.battle_plan, 0
+        if plan:
+            number = plan[1] + 1 if plan[0] in (MOVE, SWITCH) else plan[2] + 1
+        out += _PLAN_ROWS[_PLAN_PLACES[plan[0]] if plan else -1]
+        out += (
+            within(number / PARTY_PLACES),
+            min(memory.flights / _FLIGHTS, 1.0),
+            min(memory.switches / 2, 1.0),
+        )
+
+    def _place(self) -> int:
+        return int(self._places.read(self._emulator, "wCurBattleMon")) if "wCurBattleMon" in self._places else 0
+
+    def _fight(self, battle: Battle) -> list[float]:
+        own, foe = battle.own, battle.opponent
+        sides = self._tables.sides(battle)
+        numbers = [float(battle.kind != TRAINER_BATTLE), float(battle.kind == TRAINER_BATTLE)]
+        numbers += _side(own)
+        numbers += _side(foe)
+        if sides is None or own is None or foe is None:
+            numbers += (0.0, 0.0, 0.0)
+        else:
+            threat = self._tables.threat(sides[1], sides[0])
+            numbers += (
+                within((own.level - foe.level) / _LEVEL_GAP),
+                float(sides[0].stats[2] >= sides[1].stats[2]),
+                min(threat / max(own.hp, 1), 1.0),
+            )
+        ranks = {place: rank for rank, place in enumerate(self._tactician.ranked(*sides))} if sides is not None else {}
+        for place in range(_MOVES):
+            numbers += self._move(own, sides, place, ranks)
+        return numbers
+
+    def _move(
+        self, own: Battler | None, sides: tuple[Combatant, Combatant] | None, place: int, ranks: dict[int, int]
+    ) -> tuple[float, ...]:
+        if own is None or place >= len(own.moves) or not own.moves[place]:
+            return _NO_MOVE
+        number, points = own.moves[place], own.pp[place]
+        damage = factor = 0.0
+        if sides is not None:
+            damage = min(self._tables.damage(sides[0], number, sides[1]) / max(sides[1].hp, 1), 1.0)
+            move = self._tables.moves.get(number)
+            factor = self._tables.factor(move.type, sides[1].types) / BEST_FACTOR if move is not None else 0.0
+        rank = 1.0 - ranks[place] / _MOVES if place in ranks else 0.0
+        return (float(points > 0), min(points / _POINTS, 1.0), damage, factor, rank)
+
+
+def _side(battler: Battler | None) -> tuple[float, float, float, float]:
+    if battler is None:
+        return (0.0, 0.0, 0.0, 0.0)
+    level = min(battler.level / _LEVELS, 1.0)
+    return (1.0, min(share(battler.hp, battler.max_hp), 1.0), level, float(battler.status != 0))
+
+
+def _members(party: Party) -> tuple[tuple[float, float], ...]:
+    numbers = [
+        (min(share(one.hp, one.max_hp), 1.0), min(one.level / _LEVELS, 1.0)) if not one.egg else _NOBODY
+        for one in party.members[:PARTY_PLACES]
+    ]
+    return (*numbers, *(_NOBODY,) * (PARTY_PLACES - len(numbers)))

@@ -1,0 +1,73 @@
+"""Who sets the goals that an environment shows: the pilot beside it, one of its own, or nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.pilot import RulesPilot
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+
+class Guide:
+    """Holds the pilot whose goals are shown.
+
+    A pilot that lives beside the environment decides in every state anyway, so its goals cost nothing. Where there is
+    none, as in ``gymnasium.make``, the guide has one of its own, which decides in every state and never presses.
+
+    Args:
+        environment: the game.
+    """
+
+    def __init__(self, environment: PokemonEnvironment) -> None:
+        self._environment = environment
+        self._beside: Any = None
+        self._own: RulesPilot | None = None
+        self._seed = 0
+
+    def follow(self, pilot: Any) -> None:
+        """Show the goals of this pilot from now on; of another class than RulesPilot it shows none."""
+        self._beside, self._own = pilot, None
+
+    @property
+    def memory(self) -> PilotMemory | None:
+        """What the pilot remembers; None of one that is no RulesPilot."""
+        if self._beside is not None:
+            memory = getattr(self._beside, "memory", None)
+            return memory if isinstance(memory, PilotMemory) else None
+        if self._own is None:
+            self._own = RulesPilot(self._environment)
+            self._begin(self._own)
+        return self._own.memory
+
+    def begin(self, seed: int | None) -> None:
+        """An episode has begun."""
+        self._seed = seed or 0
+        if self._own is not None:
+            self._begin(self._own)
+
+    def look(self) -> None:
+        """A step was made."""
+        if self._own is not None:
+            self._own.act()
+
+    def save_state(self) -> dict[str, Any] | None:
+        """What the guide's own pilot remembers, as plain values; None without one."""
+        return self._own.save_state() if self._own is not None else None
+
+    def load_state(self, state: Mapping[str, Any] | None) -> None:
+        """Goes on from a saved state; one that was saved without a pilot makes the guide's own begin there."""
+        if self._beside is not None:
+            return
+        if state is None:
+            self._own = None
+            return
+        self._own = self._own or RulesPilot(self._environment)
+        self._own.load_state(state)
+
+    def _begin(self, pilot: RulesPilot) -> None:
+        pilot.reset(self._seed)
+        pilot.act()

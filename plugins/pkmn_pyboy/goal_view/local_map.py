@@ -1,0 +1,169 @@
+"""The tiles around the player as bits: what can be walked on, what stands there, what was seen, where the goal is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkmn_pyboy.navigation.exits import ExitReader
+from pkmn_pyboy.navigation.grid import LAND, WATER, GridReader, MapGrid
+from pkmn_pyboy.navigation.people import ITEM, PeopleReader
+from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
+from pkmn_pyboy.state.game_state import GameState, Phase
+
+if TYPE_CHECKING:
+    from pkmn_pyboy.environment import PokemonEnvironment
+
+MAP_SIZE = 13
+"""Rows and columns; the player stands in the middle."""
+
+PLANES: tuple[tuple[str, str], ...] = (
+    ("walkable", "land that is no wall"),
+    ("grass", "grass where wild Pokemon hide"),
+    ("water", "water"),
+    ("ledge_down", "a ledge that is jumped off downwards"),
+    ("ledge_up", "upwards"),
+    ("ledge_left", "to the left"),
+    ("ledge_right", "to the right"),
+    ("exit", "a door, stairs, a mat or the edge, from where one leaves the map"),
+    ("counter", "a counter, over which one speaks"),
+    ("person", "someone stands there"),
+    ("thing", "something to take lies there"),
+    ("boulder", "a boulder that Strength pushes"),
+    ("seen", "was on the screen in this episode"),
+    ("stood", "the player stood there in this episode"),
+    ("goal", "what the goal of the moment is"),
+    ("way", "tiles of the way to it"),
+)
+"""Names of the bits from the lowest, and what a set one says."""
+
+PLANE_NAMES = tuple(name for name, _ in PLANES)
+
+_BIT = {name: 1 << place for place, name in enumerate(PLANE_NAMES)}
+_LEDGES = ("ledge_down", "ledge_up", "ledge_left", "ledge_right")
+_HALF = MAP_SIZE // 2
+_PERSON, _THING, _BOULDER, _SEEN, _STOOD, _GOAL, _WAY = (
+    _BIT[name] for name in ("person", "thing", "boulder", "seen", "stood", "goal", "way")
+)
+_IN_VIEW = frozenset({Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE, Phase.CUTSCENE})
+"""Phases in which the map is before the player's eyes."""
+
+
+class LocalMap:
+    """Draws the tiles around the player. The map itself is drawn once, and again when a block of it changes.
+
+    Args:
+        environment: the game.
+    """
+
+    def __init__(self, environment: PokemonEnvironment) -> None:
+        emulator, profile = environment.emulator, environment.profile
+        self._environment = environment
+        self._grids = GridReader(emulator, profile)
+        self._exits = ExitReader(emulator, profile, self._grids.rules)
+        self._people = PeopleReader(emulator, profile)
+        strength = profile.field_moves.get("strength")
+        self._boulder = strength.movement if strength is not None else None
+        self._of_tile = self._bits_of_tiles()
+        self._grid: MapGrid | None = None
+        self._layers: NDArray[np.uint16] = np.zeros((MAP_SIZE, MAP_SIZE), np.uint16)
+        self._seen_mark = (-1, -1)
+        self._only_seen = environment.settings.knowledge == "seen"
+
+    def write(self, out: NDArray[np.uint16], state: GameState, memory: PilotMemory | None) -> None:
+        """Draw the tiles around the player into ``out``, (13, 13) uint16; zeros while the map is not in view.
+
+        Args:
+            out: where to.
+            state: the state now.
+            memory: of whoever sets the goals; without it there is no goal on the map.
+        """
+        if state.phase not in _IN_VIEW or not self._grids.readable or not state.loaded:
+            out[:] = 0
+            return
+        grid = self._grids.read(state.map_id)
+        if not grid.inside(state.x, state.y):
+            out[:] = 0
+            return
+        if grid is not self._grid:
+            self._begin(grid)
+        self._take_in_seen(grid)
+        left, top = state.x, state.y  # the border of half a map moves the player's tile into the middle
+        out[:] = self._layers[top : top + MAP_SIZE, left : left + MAP_SIZE]
+        right, down = _HALF - state.x, _HALF - state.y
+        for person in self._people.all():
+            column, row = person.x + right, person.y + down
+            if 0 <= column < MAP_SIZE and 0 <= row < MAP_SIZE:
+                out[row, column] |= self._kind_of(person.kind, person.movement)
+        if self._only_seen:
+            np.multiply(out, (out & _SEEN) != 0, out=out)
+        if memory is not None and memory.map_id == state.map_id:
+            self._draw_goal(out, memory, right, down)
+
+    def _kind_of(self, kind: int, movement: int) -> int:
+        if self._boulder is not None and movement == self._boulder:
+            return _BOULDER
+        return _THING if kind == ITEM else _PERSON
+
+    @staticmethod
+    def _draw_goal(out: NDArray[np.uint16], memory: PilotMemory, right: int, down: int) -> None:
+        path, goal = memory.path, memory.goal
+        for x, y, _ in path[: 2 * MAP_SIZE]:
+            column, row = x + right, y + down
+            if 0 <= column < MAP_SIZE and 0 <= row < MAP_SIZE:
+                out[row, column] |= _WAY
+        if goal is None or goal.map_id != memory.map_id:
+            return
+        x, y = (goal.x, goal.y) if goal.x >= 0 else path[-1][:2] if path else (-1, -1)
+        column, row = x + right, y + down
+        if x >= 0 and 0 <= column < MAP_SIZE and 0 <= row < MAP_SIZE:
+            out[row, column] |= _GOAL
+
+    # What changes once a map --------------------------------------------------------------------------------
+
+    def _bits_of_tiles(self) -> NDArray[np.uint16]:
+        """Bits of each of the 256 collision values."""
+        rules = self._grids.rules
+        bits = np.zeros(256, np.uint16)
+        for value in range(256):
+            ledges = sum(_BIT[name] for direction, name in enumerate(_LEDGES) if rules.jumps[value] >> direction & 1)
+            bits[value] = (
+                (_BIT["walkable"] if rules.kind[value] == LAND else 0)
+                | (_BIT["water"] if rules.kind[value] == WATER else 0)
+                | (_BIT["grass"] if value in rules.grass else 0)
+                | (_BIT["counter"] if value == rules.counter else 0)
+                | ledges
+            )
+        return bits
+
+    def _begin(self, grid: MapGrid) -> None:
+        self._grid, self._seen_mark = grid, (-1, -1)
+        tiles = np.frombuffer(grid.tiles, np.uint8).reshape(grid.height + 2, grid.stride)
+        bits = self._of_tile[tiles]
+        for way in self._exits.read(grid):
+            bits.reshape(-1)[list(way.ends)] |= _BIT["exit"]
+        # The grid has one tile of what lies outside around it already.
+        self._layers = np.pad(bits, _HALF - 1)
+
+    def _take_in_seen(self, grid: MapGrid) -> None:
+        """Draw what was seen since the latest look, all of it where that is more than one tile's view."""
+        seen = self._environment.seen
+        mark = (seen.beginnings, seen.count)
+        if mark == self._seen_mark:
+            return
+        if mark == (self._seen_mark[0], self._seen_mark[1] + 1):
+            places = seen.latest_on(grid.map_id)
+        else:
+            self._layers &= ~np.uint16(_SEEN | _STOOD)
+            places = seen.stood_on(grid.map_id)
+        for x, y in places:
+            if not grid.inside(x, y):
+                continue
+            columns = slice(max(x - VIEW_LEFT, 0) + _HALF, min(x + VIEW_RIGHT + 1, grid.width) + _HALF)
+            rows = slice(max(y - VIEW_UP, 0) + _HALF, min(y + VIEW_DOWN + 1, grid.height) + _HALF)
+            self._layers[rows, columns] |= _SEEN
+            self._layers[y + _HALF, x + _HALF] |= _STOOD
+        self._seen_mark = mark

@@ -1,0 +1,39 @@
+"""How the numbers of the observation ``goal`` are named, and what several of its parts are made with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class GoalNumber(NamedTuple):
+    """One of the numbers, each in -1..1."""
+
+    name: str
+    meaning: str
+
+
+def one_hot(prefix: str, kinds: Sequence[str], meaning: str) -> tuple[GoalNumber, ...]:
+    """Names of numbers of which one is 1 and the others 0."""
+    return tuple(GoalNumber(f"{prefix}_{kind}", f"{meaning} {kind.replace('_', ' ')}") for kind in kinds)
+
+
+def hot_rows(size: int) -> tuple[tuple[float, ...], ...]:
+    """Return the rows of one-hot numbers: a row a place, and a last one, also at -1, of zeros."""
+    rows = [tuple(float(place == row) for place in range(size)) for row in range(size)]
+    return (*rows, (0.0,) * size)
+
+
+def sign(value: int) -> float:
+    """Return -1, 0 or 1."""
+    return float((value > 0) - (value < 0))
+
+
+def within(value: float) -> float:
+    """Return the value cut to -1..1."""
+    return -1.0 if value < -1 else 1.0 if value > 1 else value
+
+
+def share(part: int, whole: int) -> float:
+    """Return a part of a whole, 0 of nothing."""
+    return part / whole if whole else 0.0

@@ -1,0 +1,64 @@
+"""Words, questions and pages in numbers: what is open, where its cursor stands, and where what is wanted of it."""
+
+from __future__ import annotations
+
+from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, sign, within
+from pkmn_pyboy.pilot.memory import AGAIN, ENTRY, LEAVE, NAME, NO, SEARCH, TURN, WAIT, YES, PilotMemory
+from pkmn_pyboy.state.game_state import GameState
+
+_AIMS = (ENTRY, YES, NO, AGAIN, LEAVE, SEARCH, TURN, NAME, WAIT)
+_ROWS, _COLUMNS, _WINDOWS = 10, 4, 4
+
+NUMBERS: tuple[GoalNumber, ...] = (
+    GoalNumber("message_box", "the message box is drawn"),
+    GoalNumber("printing", "words are being written"),
+    GoalNumber("full_page", "a page hides the map"),
+    GoalNumber("windows", f"windows that are open over {_WINDOWS}"),
+    GoalNumber("cursor", "a list waits for a choice"),
+    GoalNumber("cursor_row", f"row of its cursor over {_ROWS}"),
+    GoalNumber("cursor_column", f"column of its cursor over {_COLUMNS}"),
+    GoalNumber("rows", f"rows of the list over {_ROWS}"),
+    GoalNumber("columns", f"columns of the list over {_COLUMNS}"),
+    *one_hot("wants", _AIMS, "of the page is wanted: an entry, yes, no, another answer, to leave it, an entry not in "
+             "view, another pocket, the end of a naming, some time:"),
+    GoalNumber("wanted_below", "what is wanted stands below the cursor (1) or above (-1)"),
+    GoalNumber("wanted_right", "it stands right of the cursor (1) or left (-1)"),
+    GoalNumber("wanted_rows", f"rows from the cursor to it over {_ROWS}"),
+    GoalNumber("gives_up", "a move is to be given up for a new one"),
+)  # fmt: skip
+
+_AIM_ROWS = hot_rows(len(_AIMS))
+_AIM_PLACES = {kind: place for place, kind in enumerate(_AIMS)}
+_NO_AIM = (0.0,) * (len(_AIMS) + 4)
+_NO_LIST = (0.0,) * 5
+
+
+def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
+    """Append the numbers; without the memory of whoever sets the goals nothing is wanted."""
+    menu = state.menu
+    out += (
+        float(state.message_box),
+        float(state.printing),
+        float(menu.full_screen),
+        min(menu.windows / _WINDOWS, 1.0),
+    )
+    if menu.cursor_shown:
+        out += (
+            1.0,
+            min(menu.cursor_row / _ROWS, 1.0),
+            min(menu.cursor_column / _COLUMNS, 1.0),
+            min(menu.rows / _ROWS, 1.0),
+            min(menu.columns / _COLUMNS, 1.0),
+        )
+    else:
+        out += _NO_LIST
+    if memory is None:
+        out += _NO_AIM
+        return
+    if memory.aim:
+        kind, down, right = memory.aim
+        out += _AIM_ROWS[_AIM_PLACES[kind]]
+        out += (sign(down), sign(right), within(down / _ROWS))
+    else:
+        out += _NO_AIM[:-1]
+    out.append(float(bool(memory.forget)))

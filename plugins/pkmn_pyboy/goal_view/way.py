@@ -1,0 +1,126 @@
+"""The goal of the moment in numbers: its kind, the next tile of its way, the side to face, how far it is."""
+
+from __future__ import annotations
+
+from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, sign, within
+from pkmn_pyboy.navigation.grid import PRESSES, STEPS
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, PilotMemory
+from pkmn_pyboy.pilot.menu_tasks import LEAD, TEACH, USE
+from pkmn_pyboy.state.game_state import GameState, Phase
+from pkmncli.api import Action
+
+_KINDS = (TILE, EXIT, TALK, PACE, MENU, LOOK, PUSH)
+_TASKS = (USE, TEACH, LEAD)
+_SIDES = ("down", "up", "left", "right")
+_NEAR, _FAR, _LEGS = 4, 32, 8
+
+NUMBERS: tuple[GoalNumber, ...] = (
+    GoalNumber("no_goal", "there is no goal now"),
+    *one_hot("goal", _KINDS, "kind of the goal: stand on a tile, leave by an exit, speak or read, walk about for "
+             "fights, open the menu, see what lies beyond, push a boulder:"),
+    GoalNumber("next_right", "the next tile of the way lies right of the player (1), left (-1) or neither"),
+    GoalNumber("next_down", "it lies below (1) or above (-1)"),
+    GoalNumber("after_right", f"columns from the player to the tile after that over {_NEAR}"),
+    GoalNumber("after_down", f"rows to it over {_NEAR}"),
+    *one_hot("side", _SIDES, "the side to face here, to act or to leave:"),
+    GoalNumber("faces_side", "the player faces it"),
+    GoalNumber("acts_here", "something is to be done on this tile, with what the player faces"),
+    GoalNumber("calls_menu", "the START menu is to be opened"),
+    GoalNumber("ends_here", "the way ends on this tile"),
+    GoalNumber("waits", "someone stands in the way"),
+    GoalNumber("bumps", "steps towards the next tile that failed, over 2"),
+    GoalNumber("way_left", f"steps of the way that are left over {_FAR}"),
+    GoalNumber("end_right", f"columns to the end of the way on this map over {_FAR}"),
+    GoalNumber("end_down", f"rows to it over {_FAR}"),
+    GoalNumber("target_right", f"columns to what the goal is, on this map, over {_FAR}"),
+    GoalNumber("target_down", f"rows to it over {_FAR}"),
+    GoalNumber("maps_left", f"maps to the target of the whole way over {_LEGS}, 0 when it is on this one"),
+    *one_hot("job", _TASKS, "a job in the menu waits: use a thing, teach a move, put someone first:"),
+    GoalNumber("shops", "something is to be bought"),
+    GoalNumber("tunes", "a station is to be tuned in"),
+    GoalNumber("catches", "some species is to be caught"),
+    GoalNumber("trains", "the party is to become stronger first"),
+)  # fmt: skip
+
+_KIND_ROWS, _SIDE_ROWS, _TASK_ROWS = hot_rows(len(_KINDS)), hot_rows(4), hot_rows(len(_TASKS))
+_KIND_PLACES = {kind: place for place, kind in enumerate(_KINDS)}
+_TASK_PLACES = {kind: place for place, kind in enumerate(_TASKS)}
+_DIRECTIONS = {int(press): direction for direction, press in enumerate(PRESSES)}
+_A, _START = int(Action.A), int(Action.START)
+_NOTHING = (0.0,) * len(NUMBERS)
+_NO_WAY = (0.0,) * 17
+
+
+def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
+    """Append the numbers; zeros without the memory of whoever sets the goals."""
+    if memory is None:
+        out += _NOTHING
+        return
+    goal = memory.goal
+    out.append(float(goal is None))
+    out += _KIND_ROWS[_KIND_PLACES[goal.kind] if goal is not None else -1]
+    path = memory.path
+    if path and path[0][0] == state.x and path[0][1] == state.y and state.map_id == memory.map_id:
+        _write_way(out, path, state, memory)
+    else:
+        out += _NO_WAY
+    if goal is not None and goal.map_id == state.map_id and goal.x >= 0:
+        out += (within((goal.x - state.x) / _FAR), within((goal.y - state.y) / _FAR))
+    else:
+        out += (0.0, 0.0)
+    out.append(min(max(len(memory.route) - 1, 0) / _LEGS, 1.0))
+    out += _TASK_ROWS[_TASK_PLACES[memory.task[0]] if memory.task else -1]
+    out += (
+        float(bool(memory.shopping)),
+        float(bool(memory.tuning)),
+        float(bool(memory.catch_wish)),
+        float(bool(memory.training or memory.train_to)),
+    )
+
+
+def _write_way(out: list[float], path: list[list[int]], state: GameState, memory: PilotMemory) -> None:
+    """Append what the presses to come say of tiles and sides, and not the presses."""
+    x, y = state.x, state.y
+    free = state.phase is Phase.FREE
+    side, acts, menu = -1, False, False
+    ahead: list[tuple[int, int]] = []
+    for number, (column, row, press) in enumerate(path):
+        here = column == x and row == y
+        if not here and (not ahead or ahead[-1] != (column, row)):
+            ahead.append((column, row))
+            if len(ahead) == 2:
+                break
+        direction = _DIRECTIONS.get(press)
+        if not here:
+            continue
+        if press == _START:
+            menu = True
+        elif press == _A:
+            acts = True
+            side = side if side >= 0 else int(state.facing)
+        elif direction is not None and number + 1 < len(path) and path[number + 1][:2] == [x, y]:
+            side = direction  # it turns before it acts
+        elif direction is not None and number + 1 == len(path):
+            side = direction if side < 0 else side
+            ahead.append((x + STEPS[direction][0], y + STEPS[direction][1]))
+    end = path[-1]
+    next_x, next_y = ahead[0] if ahead else (x, y)
+    after_x, after_y = ahead[1] if len(ahead) > 1 else (next_x, next_y)
+    out += (
+        sign(next_x - x),
+        sign(next_y - y),
+        within((after_x - x) / _NEAR),
+        within((after_y - y) / _NEAR),
+    )
+    out += _SIDE_ROWS[side]
+    out += (
+        float(side == state.facing),
+        float(acts),
+        float(menu),
+        float(end[0] == x and end[1] == y),
+        float(memory.waited > 0 and free),
+        min(memory.bumps / 2, 1.0),
+        min(len(path) / _FAR, 1.0),
+        within((end[0] - x) / _FAR),
+        within((end[1] - y) / _FAR),
+    )
