@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from pkmncli.api import Source, Transitions
+from pkmncli.api import BitPlanes, Source, Transitions
 
 NUM_ENVS = 2
 NUM_ACTIONS = 4
@@ -32,18 +32,21 @@ class LearnerStream:
     Args:
         learner: of any algorithm, for these spaces and ``NUM_ENVS`` environments.
         by_rules: share of the steps that the rules press.
+        advised: tell what the rules would press, for most steps.
     """
 
     observation_space = gymnasium.spaces.Dict(
         screen=gymnasium.spaces.Box(0, 255, (24, 12), np.uint8),
+        local_map=BitPlanes(5, 5, [f"bit {bit}" for bit in range(10)]),
         state_variables=gymnasium.spaces.Box(0, 1, (5,), np.float32),
         action_mask=gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
     )
     action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
 
-    def __init__(self, learner: Any, by_rules: float = 0.0) -> None:
+    def __init__(self, learner: Any, by_rules: float = 0.0, advised: bool = False) -> None:
         self.learner = learner
         self.by_rules = by_rules
+        self.advised = advised
         self.step = 0
         self.metrics: list[dict[str, float]] = []
         self.acted: list[tuple[Any, ...]] = []
@@ -54,9 +57,14 @@ class LearnerStream:
         mask[:, rng.integers(NUM_ACTIONS)] = 1
         return {
             "screen": rng.integers(0, 256, (NUM_ENVS, 24, 12), np.uint8),
+            "local_map": rng.integers(0, 2**10, (NUM_ENVS, 5, 5), np.uint16),
             "state_variables": rng.random((NUM_ENVS, 5), np.float32),
             "action_mask": mask,
         }
+
+    def _advised(self, mask: np.ndarray) -> np.ndarray:
+        unknown = np.random.default_rng((self.step, 4)).random(NUM_ENVS) < 0.2
+        return np.where(unknown, -1, mask.argmax(axis=1))
 
     def run(self, steps: int, executor: ThreadPoolExecutor | None = None) -> Self:
         """Takes steps as the trainer does; updates run in the executor's thread when there is one."""
@@ -84,6 +92,7 @@ class LearnerStream:
                     sources=np.where(by_rules, Source.RULE, np.where(exploring, Source.EXPLORE, Source.RL)).astype(
                         np.uint8
                     ),
+                    advised=self._advised(before["action_mask"]) if self.advised else None,
                 )
             )
             self.step += 1

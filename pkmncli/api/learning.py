@@ -127,6 +127,19 @@ class ValuingAlgorithm(Algorithm, Protocol):
         ...
 
 
+class SamplingAlgorithm(Algorithm, Protocol):
+    """A learner that can draw its actions, as ``pkmn eval --stochastic`` asks. Others leave the method out."""
+
+    def sample_actions(
+        self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Allowed actions (n,), drawn by ``random``, the better ones more often, and confidences (n,).
+
+        Leaves no trace: nothing of what is learned, explored or drawn later depends on it.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedPolicy:
     """What acts, in a form that needs neither the learner nor this program.

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -37,8 +38,9 @@ class Encoder(Protocol):
 
         Args:
             columns: those of ``layout.columns``, each (n, ...): ``screen`` uint8, packed as
-                :func:`pkmncli.learners.networks.unpack_screen` undoes, ``vector`` float32, as far as there are, and
-                perhaps ``action_mask`` uint8.
+                :func:`pkmncli.learners.networks.unpack_screen` undoes, ``planes`` whole numbers whose bits
+                :func:`pkmncli.learners.networks.unpack_planes` makes channels, ``vector`` float32, as far as there
+                are, and perhaps ``action_mask`` uint8.
 
         Returns:
             (n, num_features) float32.
@@ -112,8 +114,7 @@ def require_factory(settings: Any, encoder: EncoderFactory | None, learner: str)
 def blank_columns(layout: ObservationLayout, rows: int) -> dict[str, Tensor]:
     """Columns of observations in which nothing is to be seen: zeros, and every action allowed."""
     columns = {
-        name: torch.zeros((rows, *shape), dtype=torch.float32 if name == "vector" else torch.uint8)
-        for name, (shape, _) in layout.columns.items()
+        name: torch.from_numpy(np.zeros((rows, *shape), dtype)) for name, (shape, dtype) in layout.columns.items()
     }
     columns["action_mask"] += 1
     return columns

@@ -73,6 +73,8 @@ def _layout(plain: Mapping[str, Any]) -> ObservationLayout:
         **{
             **plain,
             "screen_shape": tuple(plain["screen_shape"]),
+            "planes_shape": tuple(plain["planes_shape"]),
+            "planes": tuple(plain["planes"]),
             "vector_keys": tuple(plain["vector_keys"]),
             "categories": tuple(Category(**one) for one in plain["categories"]),
             "counted": {

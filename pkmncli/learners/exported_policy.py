@@ -16,7 +16,8 @@ from torch import nn
 from pkmncli.api import ExportedPolicy
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.encoders import EncoderFactory
-from pkmncli.learners.observations import MASK, SCREEN, VECTOR, ObservationLayout
+from pkmncli.learners.networks import ObservationNetwork
+from pkmncli.learners.observations import MASK, PLANES, SCREEN, VECTOR, ObservationLayout
 
 _BEGINNING = '''"""Acts greedily with the policy in this folder. It needs {needs}."""
 
@@ -57,6 +58,13 @@ def features(observation):
         for layer, stride in zip(("screen.0", "screen.2"), ABOUT["network"]["strides"]):
             x = F.relu(F.conv2d(x, *of(layer), stride=stride))
         parts.append(F.relu(F.linear(x.flatten(1), *of("screen.5"))))
+    if "planes" in ABOUT["observation"]:
+        planes = ABOUT["observation"]["planes"]
+        x = torch.tensor(observation[planes["key"]].astype("int64")).reshape(1, 1, *planes["shape"])
+        x = ((x >> torch.arange(len(planes["bits"])).reshape(1, -1, 1, 1)) & 1).float()
+        for layer, stride in zip(("map.0", "map.2"), ABOUT["network"]["map_strides"]):
+            x = F.relu(F.conv2d(x, *of(layer), stride=stride))
+        parts.append(F.relu(F.linear(x.flatten(1), *of("map.5"))))
     if "vector" in ABOUT["observation"]:
         x = torch.cat([numbers(observation, key) for key in ABOUT["observation"]["vector"]["keys"]], dim=1)
         x = F.linear(x, *of("vector.0"))
@@ -81,7 +89,7 @@ def act(observation):
 
 
 def exported_policy(
-    network: nn.Module,
+    network: ObservationNetwork,
     layout: ObservationLayout,
     settings: BaseModel,
     encoder: EncoderFactory | None,
@@ -93,7 +101,7 @@ def exported_policy(
     """A network that acts, to be taken elsewhere.
 
     Args:
-        network: an :class:`pkmncli.learners.networks.ObservationNetwork` with its streams.
+        network: with its streams.
         layout: of the observations that it reads.
         settings: the learner's.
         encoder: what built its encoder; None for the default one.
@@ -108,7 +116,7 @@ def exported_policy(
     """
     weights = {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
     described = {
-        **({} if encoder else {"strides": [one.stride[0] for one in network.modules() if isinstance(one, nn.Conv2d)]}),
+        **({} if encoder else {"strides": _strides(network.screen), "map_strides": _strides(network.map)}),
         **about_network,
         "layers": {name: list(tensor.shape) for name, tensor in weights.items()},
     }
@@ -134,6 +142,11 @@ def exported_policy(
     )
 
 
+def _strides(branch: nn.Module | None) -> list[int]:
+    """Strides of the convolutions of a part of the network, in order."""
+    return [] if branch is None else [one.stride[0] for one in branch.modules() if isinstance(one, nn.Conv2d)]
+
+
 def _origin(encoder: EncoderFactory, settings: BaseModel) -> dict[str, Any]:
     origin = encoder.origin
     if origin is None or "<locals>" in str(origin["target"]) or str(origin["target"]).startswith("__main__"):
@@ -151,6 +164,14 @@ def _observation(layout: ObservationLayout) -> dict[str, Any]:
             "shape": list(layout.screen_shape),
             "type": "uint8",
             "meaning": "every second pixel both ways, 16 greys, two pixels a byte, the left one in the high four bits",
+        }
+    if layout.planes:
+        observation[PLANES] = {
+            "key": layout.planes_key,
+            "shape": list(layout.planes_shape),
+            "type": "uint16",
+            "bits": list(layout.planes),
+            "meaning": "each bit of a tile says one thing, from the lowest bit on",
         }
     if layout.vector_size:
         observation[VECTOR] = {"keys": list(layout.vector_keys), "size": layout.vector_size, "type": "float32"}

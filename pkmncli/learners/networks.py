@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import torch
@@ -10,10 +10,14 @@ from torch import Tensor, nn
 
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.encoders import EncoderFactory
-from pkmncli.learners.observations import SCREEN, VECTOR, ObservationLayout
+from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, ObservationLayout
 
 _KERNELS_AND_STRIDES = ((8, 8), (3, 2))
 """Of the two convolutions. On a half-size screen the first sees one step of the player's grid at a time."""
+
+
+_MAP_KERNELS_AND_STRIDES = ((3, 2), (2, 2))
+"""Of the two convolutions on a map. With a second one of 3, the lower and right edge of 13 x 13 tiles would be lost."""
 
 
 class ScreenSizes(Protocol):
@@ -28,7 +32,19 @@ class ScreenSizes(Protocol):
         """Numbers that describe the screen."""
 
 
-class NetworkSizes(ScreenSizes, Protocol):
+class MapSizes(Protocol):
+    """Those settings that say how large the part of a network is that reads a map of bits."""
+
+    @property
+    def map_channels(self) -> tuple[int, int]:
+        """Channels of the two convolutions."""
+
+    @property
+    def map_features(self) -> int:
+        """Numbers that describe the map."""
+
+
+class NetworkSizes(ScreenSizes, MapSizes, Protocol):
     """Those of a learner's settings that say how large its network is."""
 
     @property
@@ -41,11 +57,18 @@ def unpack_screen(packed: Tensor) -> Tensor:
     return torch.stack((packed >> 4, packed & 15), dim=-1).flatten(-2)
 
 
+def unpack_planes(packed: Tensor, planes: int) -> Tensor:
+    """Unpacks the lowest bits into channels: (n, rows, columns) uint16 to (n, planes, rows, columns) float32."""
+    bits = packed.view(torch.int16).unsqueeze(1)  # torch has no arithmetic of uint16; the bits stay the same
+    shifts = torch.arange(planes, dtype=torch.int16, device=packed.device)
+    return ((bits >> shifts[:, None, None]) & 1).to(torch.float32)
+
+
 class ConvolutionEncoder(nn.Module):
     """The encoder ``convolution``, which learners take where no other one is named.
 
-    Two convolutions read the screen, the first one a square of the player's grid at a time; a normalised layer reads
-    the numbers.
+    Two convolutions read the screen, the first one a square of the player's grid at a time; two small ones read a map
+    of bits; a normalised layer reads the numbers.
     """
 
     def __init__(self, layout: ObservationLayout, settings: NetworkSizes) -> None:
@@ -55,6 +78,10 @@ class ConvolutionEncoder(nn.Module):
         if layout.screen_shape:
             self.screen = screen_branch(layout, settings)
             self.num_features += settings.screen_features
+        self.map: nn.Module | None = None
+        if layout.planes:
+            self.map = map_branch(layout, settings)
+            self.num_features += settings.map_features
         self.vector: nn.Module | None = None
         if layout.vector_size:
             self.vector = nn.Sequential(
@@ -66,14 +93,14 @@ class ConvolutionEncoder(nn.Module):
 
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
         """Describes observations, as :class:`pkmncli.learners.encoders.Encoder` says."""
-        return read_branches(self.screen, self.vector, columns)
+        return read_branches(self.screen, self.map, self.vector, columns)
 
 
 class ObservationNetwork(nn.Module):
     """Describes observations by numbers. A learner's network derives from it and adds its output streams.
 
-    The default encoder's weights have the names of one flat network in checkpoints, ``screen.*`` and ``vector.*``
-    beside those of the streams; another encoder's begin with ``encoder.``.
+    The default encoder's weights have the names of one flat network in checkpoints, ``screen.*``, ``map.*``
+    and ``vector.*`` beside those of the streams; another encoder's begin with ``encoder.``.
     """
 
     def __init__(
@@ -92,11 +119,12 @@ class ObservationNetwork(nn.Module):
         super().__init__()
         self.encoder: nn.Module | None = None
         self.screen: nn.Module | None = None
+        self.map: nn.Module | None = None
         self.vector: nn.Module | None = None
         if encoder is None:
             default = ConvolutionEncoder(layout, settings)
             self.num_features = default.num_features
-            self.screen, self.vector = default.screen, default.vector
+            self.screen, self.map, self.vector = default.screen, default.map, default.vector
         else:
             self.encoder, self.num_features = encoder(layout, settings)
 
@@ -104,24 +132,46 @@ class ObservationNetwork(nn.Module):
         """What output streams read.
 
         Args:
-            observations: ``screen`` uint8 packed (n, height, bytes) or (n, frames, height, bytes), and ``vector``
-                float32 (n, d), as far as the layout has them.
+            observations: ``screen`` uint8 packed (n, height, bytes) or (n, frames, height, bytes),
+                ``planes`` (n, rows, columns), and ``vector`` float32 (n, d), as far as the layout has them.
 
         Returns:
             (n, num_features) float32.
         """
         if self.encoder is None:
-            return read_branches(self.screen, self.vector, observations)
+            return read_branches(self.screen, self.map, self.vector, observations)
         features: Tensor = self.encoder(observations)
         return features
 
 
-def read_branches(screen: nn.Module | None, vector: nn.Module | None, columns: Mapping[str, Tensor]) -> Tensor:
-    """What two parts of a network make of screens and of vectors, side by side: (n, features). One may be missing."""
+class MapBranch(nn.Sequential):
+    """Describes maps of bits, (n, rows, columns) whole numbers, by numbers (n, map_features)."""
+
+    def __init__(self, planes: int, *layers: nn.Module) -> None:
+        super().__init__(*layers)
+        self.planes = planes
+
+    def forward(self, packed: Tensor) -> Tensor:
+        """Unpacks the bits into channels and reads them."""
+        described = unpack_planes(packed, self.planes)
+        for layer in self:
+            described = layer(described)
+        return described
+
+
+def read_branches(
+    screen: nn.Module | None, map_: nn.Module | None, vector: nn.Module | None, columns: Mapping[str, Tensor]
+) -> Tensor:
+    """Read screens, maps of bits and vectors, each with its part of a network, side by side: (n, features).
+
+    Parts may be missing, but not all of them.
+    """
     branches = []
     if screen is not None:
         pixels = unpack_screen(columns[SCREEN]).to(torch.float32).mul_(1 / 15)
         branches.append(screen(pixels if pixels.ndim == 4 else pixels.unsqueeze(1)))
+    if map_ is not None:
+        branches.append(map_(columns[PLANES]))
     if vector is not None:
         branches.append(vector(columns[VECTOR]))
     return branches[0] if len(branches) == 1 else torch.cat(branches, dim=1)
@@ -139,18 +189,45 @@ def screen_branch(layout: ObservationLayout, sizes: ScreenSizes) -> nn.Module:
         ConfigurationError: the screen is too small for them.
     """
     packed_shape = layout.screen_shape
-    channels = packed_shape[0] if len(packed_shape) == 3 else 1
-    height, width = packed_shape[-2], packed_shape[-1] * 2
-    layers: list[nn.Module] = []
-    for out_channels, (kernel, stride) in zip(sizes.screen_channels, _KERNELS_AND_STRIDES, strict=True):
-        layers += [nn.Conv2d(channels, out_channels, kernel, stride), nn.ReLU()]
-        channels, height, width = out_channels, (height - kernel) // stride + 1, (width - kernel) // stride + 1
-    if height < 1 or width < 1:
+    frames = packed_shape[0] if len(packed_shape) == 3 else 1
+    shape = frames, packed_shape[-2], packed_shape[-1] * 2
+    layers = _convolutions(shape, sizes.screen_channels, _KERNELS_AND_STRIDES, sizes.screen_features)
+    if layers is None:
         raise ConfigurationError(
             f"{layout.learner} needs a screen of at least 24 x 24 pixels; this one is packed as {packed_shape}."
         )
-    layers += [nn.Flatten(), nn.Linear(channels * height * width, sizes.screen_features), nn.ReLU()]
     return nn.Sequential(*layers)
+
+
+def map_branch(layout: ObservationLayout, sizes: MapSizes) -> MapBranch:
+    """Two convolutions and a layer that describe a map of bits.
+
+    Raises:
+        ConfigurationError: the map is too small for them.
+    """
+    rows, columns = layout.planes_shape
+    shape = len(layout.planes), rows, columns
+    layers = _convolutions(shape, sizes.map_channels, _MAP_KERNELS_AND_STRIDES, sizes.map_features)
+    if layers is None:
+        raise ConfigurationError(f"{layout.learner} needs a map of at least 5 x 5 tiles, not {rows} x {columns}.")
+    return MapBranch(len(layout.planes), *layers)
+
+
+def _convolutions(
+    shape: tuple[int, int, int],
+    channels: Sequence[int],
+    kernels_and_strides: Sequence[tuple[int, int]],
+    features: int,
+) -> list[nn.Module] | None:
+    """Convolutions of images (channels, height, width), then a layer; None where nothing of the image is left."""
+    before, height, width = shape
+    layers: list[nn.Module] = []
+    for after, (kernel, stride) in zip(channels, kernels_and_strides, strict=True):
+        layers += [nn.Conv2d(before, after, kernel, stride), nn.ReLU()]
+        before, height, width = after, (height - kernel) // stride + 1, (width - kernel) // stride + 1
+    if height < 1 or width < 1:
+        return None
+    return [*layers, nn.Flatten(), nn.Linear(before * height * width, features), nn.ReLU()]
 
 
 def device_of(name: str) -> torch.device:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from pkmncli.learners.networks import ObservationNetwork
-from pkmncli.learners.observations import SCREEN, VECTOR, Columns, ObservationLayout
+from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, Columns, ObservationLayout
 
 Rows = NDArray[np.float32]
 """Numbers of n observations, (n, ...)."""
@@ -34,11 +34,15 @@ class NumpyFeatures:
 
     def __init__(self, network: ObservationNetwork, layout: ObservationLayout) -> None:
         """Reads the weights of a network, which must be in ordinary memory and stay the network's own."""
-        self._screen = self._vector = None
+        self._screen = self._map = self._vector = None
         if network.screen is not None:
             height, width = layout.screen_shape[-2], layout.screen_shape[-1] * 2
             frames = layout.screen_shape[0] if len(layout.screen_shape) == 3 else 1
             self._screen = numpy_layers(network.screen, (frames, height, width))
+        if network.map is not None:
+            rows, columns = layout.planes_shape
+            self._map = numpy_layers(network.map, (len(layout.planes), rows, columns))
+            self._shifts = np.arange(len(layout.planes), dtype=np.uint16)[:, None]
         if network.vector is not None:
             self._vector = numpy_layers(network.vector)
 
@@ -49,6 +53,10 @@ class NumpyFeatures:
             packed = columns[SCREEN]
             pixels = _PIXELS.take(packed.reshape(len(packed), -1)).view(np.float32)
             branches.append(self._screen(pixels))
+        if self._map is not None:
+            packed = columns[PLANES]
+            bits = (packed.reshape(len(packed), 1, -1) >> self._shifts) & 1
+            branches.append(self._map(bits.reshape(len(packed), -1).astype(np.float32)))
         if self._vector is not None:
             branches.append(self._vector(columns[VECTOR]))
         return branches[0] if len(branches) == 1 else np.concatenate(branches, axis=1)

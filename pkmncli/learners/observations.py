@@ -11,16 +11,17 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmncli.api import ScaledBox
+from pkmncli.api import BitPlanes, ScaledBox
 from pkmncli.errors import ConfigurationError
 
 SCREEN = "screen"
 VECTOR = "vector"
+PLANES = "planes"
 MASK = "action_mask"
 
 Columns = Mapping[str, NDArray[Any]]
-"""A batch of kept observations, each array (n, ...): ``screen`` uint8 packed, ``vector`` float32 (n, d),
-``action_mask`` uint8 (n, num_actions), 1 = allowed."""
+"""A batch of kept observations, each array (n, ...): ``screen`` uint8 packed, ``planes`` uint16 (n, rows, columns)
+whose bits are channels, ``vector`` float32 (n, d), ``action_mask`` uint8 (n, num_actions), 1 = allowed."""
 
 
 def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -77,6 +78,12 @@ class ObservationLayout:
     """Which of the vector's numbers are categories, by place."""
     counted: Mapping[str, Counted] = field(default_factory=dict)
     """Those of the vector's keys that are Discrete or MultiDiscrete."""
+    planes_key: str = ""
+    """The observation that is a map of bits, a :class:`pkmncli.api.BitPlanes`; nothing where there is none."""
+    planes_shape: tuple[int, ...] = ()
+    """Rows and columns of the map."""
+    planes: tuple[str, ...] = ()
+    """Names of the bits, from the lowest on."""
 
     @property
     def columns(self) -> dict[str, tuple[tuple[int, ...], type[np.generic]]]:
@@ -84,6 +91,8 @@ class ObservationLayout:
         kept: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {}
         if self.screen_shape:
             kept[SCREEN] = (self.screen_shape, np.uint8)
+        if self.planes:
+            kept[PLANES] = (self.planes_shape, np.uint16)
         if self.vector_size:
             kept[VECTOR] = ((self.vector_size,), np.float32)
         kept[MASK] = ((self.num_actions,), np.uint8)
@@ -97,6 +106,9 @@ class ObservationLayout:
             screen = np.asarray(observations[SCREEN])
             columns[SCREEN] = pack_screen(screen) if self.screen_is_rgb else screen
             size = len(screen)
+        if self.planes:
+            columns[PLANES] = np.asarray(observations[self.planes_key])
+            size = len(columns[PLANES])
         if self.vector_size:
             parts = [self._vector_part(key, observations[key]) for key in self.vector_keys]
             columns[VECTOR] = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
@@ -120,8 +132,8 @@ def layout_of(
     """Works out what to keep of an environment's observations.
 
     Args:
-        observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are. Discrete and
-            MultiDiscrete numbers count as vectors.
+        observation_space: a Dict of ``screen``, ``action_mask``, a map of bits and vectors, as far as there are.
+            Discrete and MultiDiscrete numbers count as vectors.
         action_space: Discrete, from 0.
         learner: the name of the learner that will read them, for messages.
 
@@ -139,6 +151,7 @@ def layout_of(
     vector_size = 0
     categories: list[Category] = []
     counted: dict[str, Counted] = {}
+    planes_key, planes = "", None
     for key, space in observation_space.spaces.items():
         shape = space.shape or ()
         if key == MASK and shape == (num_actions,):
@@ -149,6 +162,10 @@ def layout_of(
             screen_shape, screen_is_rgb = (shape[0] // 2, shape[1] // 4), True
         elif key == SCREEN and space.dtype == np.uint8 and len(shape) in (2, 3):
             screen_shape = shape
+        elif isinstance(space, BitPlanes):
+            if planes is not None:
+                raise ConfigurationError(f"{learner} reads one map of bits, not both {planes_key!r} and {key!r}.")
+            planes_key, planes = key, space
         elif isinstance(space, gymnasium.spaces.Box) and len(shape) in (1, 2):
             if isinstance(space, ScaledBox):
                 categories += [Category(vector_size + place, largest) for place, largest in space.categories]
@@ -162,11 +179,11 @@ def layout_of(
         else:
             raise ConfigurationError(
                 f"{learner} cannot learn from the observation {key!r} of {space}: it takes 'screen' (packed uint8, or "
-                f"RGB), 'action_mask' of {num_actions}, vectors of numbers, Discrete and MultiDiscrete."
+                f"RGB), 'action_mask' of {num_actions}, one BitPlanes, vectors of numbers, Discrete and MultiDiscrete."
             )
-    if not screen_shape and not vector_size:
+    if not screen_shape and not vector_size and planes is None:
         raise ConfigurationError(
-            f"{learner} needs an observation with a screen or a vector; this environment gives neither."
+            f"{learner} needs an observation with a screen, a map of bits or a vector; this environment gives none."
         )
     has_mask = MASK in observation_space.spaces
     return ObservationLayout(
@@ -179,6 +196,9 @@ def layout_of(
         learner,
         tuple(categories),
         counted,
+        planes_key,
+        () if planes is None else planes.shape or (),
+        () if planes is None else planes.planes,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pkmncli.api import ScaledBox
+from pkmncli.api import BitPlanes, ScaledBox
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.observations import ObservationLayout, layout_of
@@ -24,10 +24,13 @@ _SPACES: dict[str, dict[str, gymnasium.Space[Any]]] = {
     "a screen and numbers": {"screen": _SCREEN, "state_variables": _NUMBERS},
     "numbers alone": {"state_variables": _NUMBERS},
     "a screen alone": {"screen": _SCREEN},
+    "a map and numbers": {"local_map": BitPlanes(13, 13, [f"bit {bit}" for bit in range(12)]), "goal": _NUMBERS},
 }
 """What there may be to see, in words."""
 
-_LEARNERS_SIZES = SimpleNamespace(screen_channels=(8, 8), screen_features=16, vector_features=8, head_features=8)
+_LEARNERS_SIZES = SimpleNamespace(
+    screen_channels=(8, 8), screen_features=16, map_channels=(8, 8), map_features=8, vector_features=8, head_features=8
+)
 """In the place of a learner's settings, for an encoder that has none of its own."""
 
 
@@ -62,11 +65,8 @@ def _columns(layout: ObservationLayout) -> dict[str, Tensor]:
     for name, (shape, kind) in layout.columns.items():
         size = (_ROWS, *shape)
         drawn = rng.random(size) if kind is np.float32 else rng.integers(0, 256, size)
-        columns[name] = torch.tensor(np.ones(size) if name == "action_mask" else drawn, dtype=_TYPES[kind])
+        columns[name] = torch.from_numpy((np.ones(size) if name == "action_mask" else drawn).astype(kind))
     return columns
-
-
-_TYPES: dict[type[np.generic], torch.dtype] = {np.float32: torch.float32, np.uint8: torch.uint8}
 
 
 def _check_reading(title: str, encoder: nn.Module, count: int, columns: Mapping[str, Tensor]) -> None:

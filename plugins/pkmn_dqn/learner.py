@@ -24,14 +24,16 @@ from pkmn_dqn.decidedness import Decidedness, gaps_of
 from pkmn_dqn.exported_policy import exported_q_network
 from pkmn_dqn.network import NumpyQNetwork
 from pkmn_dqn.priorities import Priorities
-from pkmn_dqn.q_learning import ADVISED, Batch, Drawn, Learned, QLearning
+from pkmn_dqn.q_learning import Batch, Drawn, Learned, QLearning
 from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
 from pkmn_dqn.schedules import Schedules
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
+from pkmncli.learners.drawing import pick
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.labels import NO_LABEL, labels_of
 from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
@@ -122,7 +124,7 @@ class DQN:
 
     @property
     def demonstration_weight(self) -> float:
-        """Weight of the large-margin loss now; falls to 0 by the learner's own count of steps."""
+        """Weight of demonstrations now; falls to 0 by the learner's own count of steps."""
         return self._schedules.demonstration_weight(self.steps)
 
     @property
@@ -169,6 +171,27 @@ class DQN:
         nth = np.minimum((picks * counts).astype(np.int64), counts - 1)
         random_actions = (allowed.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
         return np.where(exploring, random_actions, greedy), confidences, exploring
+
+    def sample_actions(
+        self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Draws actions by a softmax over the values of allowed ones, divided by ``softmax_temperature``.
+
+        Args:
+            observations: arrays (n, ...).
+            random: draws one number for each observation.
+
+        Returns:
+            Actions (n,), and confidences (n,) of the greedy ones, as :meth:`act` gives them.
+
+        Raises:
+            TrainingError: an observation's mask allows no action.
+        """
+        _, confidences, _ = self.act(observations, explore=False)
+        assert self._latest_values is not None
+        scaled = self._latest_values.astype(np.float64) / self._settings.softmax_temperature
+        likely = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        return pick(likely, random.random(len(likely))), confidences
 
     def action_values(self) -> NDArray[np.float32] | None:
         """The expected returns of the latest :meth:`act`, (n, num_actions), scaled as rewards are in learning."""
@@ -221,9 +244,9 @@ class DQN:
         size = self._settings.batch_size
         columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self._layout.columns.items()}
         numbers, zeros = np.zeros(size, np.int64), np.zeros(size, np.float32)
-        sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.full(size, Source.RULE, np.uint8))
+        sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.full(size, Source.RULE, np.uint8), numbers)
         trial = self._learning.trial()
-        batch = Batch.of(sample, self._device, self.demonstration_weight)
+        batch = Batch.of(sample, self._device, self._settings, self.demonstration_weight)
         trial.update(batch)  # the first one also allocates
         began = time.perf_counter()
         for _ in range(_TIMED_UPDATES):
@@ -327,6 +350,8 @@ class DQN:
             transitions,
             self._layout.encode(transitions.next_observations),
         )
+        if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
+            self._schedules.note_labels()
         return transitions
 
     def _sample(self) -> tuple[Sample, NDArray[np.float32] | None]:
@@ -339,10 +364,9 @@ class DQN:
 
     def _priorities_of(self, sample: Sample, td_errors: NDArray[np.float32]) -> NDArray[np.float64]:
         errors = np.abs(td_errors).astype(np.float64)
-        demonstrated = np.isin(sample.sources, ADVISED)
-        priorities: NDArray[np.float64] = (
-            errors + self._settings.priority_epsilon + self._settings.demonstration_priority * demonstrated
-        )
+        labels = labels_of(sample.actions, sample.sources, sample.advised, self._settings.demonstrations)
+        shown = self._settings.demonstration_priority * (labels != NO_LABEL)
+        priorities: NDArray[np.float64] = errors + self._settings.priority_epsilon + shown
         return priorities
 
     def _values(self, columns: Columns) -> NDArray[np.float32]:

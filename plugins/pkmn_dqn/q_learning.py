@@ -1,12 +1,12 @@
 """Deep Q-learning proper: the learned network, its target network, and one update of them.
 
 Double: van Hasselt et al. 2016. Dueling: Wang et al. 2016. n-step returns as in Rainbow, Hessel et al. 2018.
-Large-margin loss of demonstrated presses: Hester et al. 2018, "Deep Q-learning from demonstrations". Importance weights
-of steps that were not drawn evenly: Schaul et al. 2016, "Prioritized experience replay".
+Losses of demonstrations: :mod:`pkmn_dqn.demonstrations`. Importance weights of steps that were not drawn evenly: Schaul
+et al. 2016, "Prioritized experience replay".
 
-The weights are of all that is learned from a step, the margin loss too: so both losses estimate, up to the batch's
-common factor, what even draws would give. Were the margin loss left out, it would grow beside the other one as the
-weights get smaller, and demand most where errors are large.
+The weights are of all that is learned from a step, its demonstration too: so both losses estimate, up to the batch's
+common factor, what even draws would give. Were demonstrations left out, their loss would grow beside the other one as
+the weights get smaller, and demand most where errors are large.
 
 n-step returns run on over presses of all sides, uncorrected. What follows a step may be pressed worse than the learner
 would (then the return is too low), never better than the best: the games change in the same way whenever the same is
@@ -27,17 +27,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss, masked, mean
 from pkmn_dqn.network import QNetwork
 from pkmn_dqn.replay_buffer import Sample
 from pkmn_dqn.settings import DQNSettings
-from pkmncli.api import Source
 from pkmncli.errors import TrainingError
 from pkmncli.learners.encoders import EncoderFactory
+from pkmncli.learners.labels import labels_of
 from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.transfer import numbers_of, on_device
 from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
-
-ADVISED = (Source.RULE, Source.LLM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +48,10 @@ class Batch:
     returns: Tensor
     discounts: Tensor
     next_observations: Mapping[str, Tensor]
-    demonstrated: Tensor
-    """(n,) bool: the advised side pressed."""
+    labels: Tensor
+    """(n,) int64: the actions demonstrated, -1 for none."""
     demonstration_weight: float
-    """Of the large-margin loss in this update; 0 leaves it out."""
+    """Of the demonstrations' loss in this update; 0 leaves it out."""
     weights: Tensor | None = None
     """(n,) importance weights of the steps' losses; none where they were drawn evenly."""
 
@@ -61,6 +60,7 @@ class Batch:
         cls,
         sample: Sample,
         device: torch.device,
+        settings: DQNSettings,
         demonstration_weight: float = 0.0,
         weights: NDArray[np.float32] | None = None,
     ) -> Batch:
@@ -75,7 +75,7 @@ class Batch:
             copied(sample.returns),
             copied(sample.discounts),
             {name: copied(array) for name, array in sample.next_observations.items()},
-            copied(np.isin(sample.sources, ADVISED)),
+            copied(labels_of(sample.actions, sample.sources, sample.advised, settings.demonstrations)),
             demonstration_weight,
             None if weights is None else copied(weights),
         )
@@ -103,51 +103,13 @@ class Learned:
 class Update:
     """What came of one update.
 
-    ``metrics``: ``loss``, ``mean_q`` (of the actions taken), ``td_error`` (mean absolute), ``margin_loss`` (without its
-    weight in the loss; 0 where it is off), ``grad_norm`` (before clipping). ``td_errors`` (n,): value less target of
-    each step, before the update.
+    ``metrics``: ``loss``, ``mean_q`` (of the actions taken), ``td_error`` (mean absolute), ``demonstration_loss``
+    (without its weight in the loss; 0 where it is off), ``grad_norm`` (before clipping). ``td_errors`` (n,): value less
+    target of each step, before the update.
     """
 
     metrics: Mapping[str, float]
     td_errors: Tensor
-
-
-def masked(values: Tensor, mask: Tensor) -> Tensor:
-    """Values (n, num_actions) with minus infinity where the mask (n, num_actions) is 0.
-
-    Where it allows nothing at all, as a final observation's may, nothing is masked.
-    """
-    allowed = mask.to(torch.bool)
-    return values.masked_fill(~(allowed | ~allowed.any(dim=1, keepdim=True)), -torch.inf)
-
-
-def margin_loss(
-    values: Tensor,
-    actions: Tensor,
-    mask: Tensor,
-    demonstrated: Tensor,
-    margin: float,
-    weights: Tensor | None = None,
-) -> Tensor:
-    """How far demonstrated presses fall short of being worth ``margin`` more than every other allowed press.
-
-    The mean over the whole batch of max_a [Q(s, a) + margin (a is not the press)] - Q(s, press), with 0 for steps that
-    are no demonstrations (Hester et al. 2018, equation 2): so the weight of a demonstration does not depend on how many
-    there are.
-
-    Args:
-        values: (n, num_actions) of the learned network.
-        actions: (n,) what was pressed.
-        mask: (n, num_actions), 1 = allowed. The press itself always counts.
-        demonstrated: (n,) bool.
-        margin: in units of return.
-        weights: (n,) of the steps; none where all are 1.
-    """
-    pressed = actions[:, None]
-    demanded = (values + margin).scatter(1, pressed, values.gather(1, pressed))
-    demanded = masked(demanded, mask.scatter(1, pressed, 1))
-    shortfall = demanded.amax(dim=1) - values.gather(1, pressed)[:, 0]
-    return _mean(shortfall * demonstrated, weights)
 
 
 class QLearning:
@@ -181,7 +143,7 @@ class QLearning:
     def learn(self, drawn: Drawn) -> Learned:
         """Learns from all that was drawn. Raises TrainingError when a loss is not a finite number."""
         updates = [
-            self.update(Batch.of(sample, self._device, drawn.demonstration_weight, weights))
+            self.update(Batch.of(sample, self._device, self._settings, drawn.demonstration_weight, weights))
             for sample, weights in drawn.samples
         ]
         all_metrics = [update.metrics for update in updates]
@@ -198,13 +160,12 @@ class QLearning:
         all_values = self.online(batch.observations)
         values = all_values.gather(1, batch.actions[:, None])[:, 0]
         losses = nn.functional.huber_loss(values, targets, reduction="none", delta=settings.huber_delta)
-        loss = _mean(losses, batch.weights)
-        shortfalls = {}
+        loss = mean(losses, batch.weights)
+        demonstrations = {}
         if batch.demonstration_weight > 0 and settings.demonstration_margin > 0:
-            mask, margin = batch.observations[MASK], settings.demonstration_margin
-            demanded = margin_loss(all_values, batch.actions, mask, batch.demonstrated, margin, batch.weights)
+            demanded = self._demonstration_loss(all_values, batch)
             loss = loss + batch.demonstration_weight * demanded
-            shortfalls = {"margin_loss": demanded}
+            demonstrations = {"demonstration_loss": demanded}
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
@@ -216,7 +177,7 @@ class QLearning:
                     "mean_q": values.mean(),
                     "td_error": td_errors.abs().mean(),
                     "grad_norm": grad_norm,
-                    **shortfalls,
+                    **demonstrations,
                 }
             )
         if not math.isfinite(metrics["loss"]):
@@ -228,7 +189,7 @@ class QLearning:
         self.updates += 1
         if self.updates % settings.target_update_interval == 0:
             self._update_target()
-        return Update({"margin_loss": 0.0} | metrics, td_errors)
+        return Update({"demonstration_loss": 0.0} | metrics, td_errors)
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""
@@ -245,6 +206,12 @@ class QLearning:
         restore_optimizer(self._optimizer, self.online, ADAM, state)
         self.updates = int(state["updates"])
 
+    def _demonstration_loss(self, values: Tensor, batch: Batch) -> Tensor:
+        settings, mask = self._settings, batch.observations[MASK]
+        if settings.demonstration_loss == "margin":
+            return margin_loss(values, batch.labels, mask, settings.demonstration_margin, batch.weights)
+        return label_cross_entropy(values, batch.labels, mask, settings.softmax_temperature, batch.weights)
+
     @torch.no_grad()
     def _next_values(self, observations: Mapping[str, Tensor]) -> Tensor:
         mask = observations[MASK]
@@ -257,7 +224,3 @@ class QLearning:
     def _update_target(self) -> None:
         for target, online in zip(self.target.parameters(), self._parameters, strict=True):
             target.lerp_(online, self._settings.tau)
-
-
-def _mean(losses: Tensor, weights: Tensor | None) -> Tensor:
-    return losses.mean() if weights is None else (losses * weights).mean()

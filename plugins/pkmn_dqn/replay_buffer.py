@@ -33,7 +33,9 @@ _STEP_COLUMNS: dict[str, type[np.generic]] = {
     "rewards": np.float32,
     "ends": np.uint8,  # bits: 1 the episode terminated, 2 it was truncated or the experience breaks off
     "sources": np.uint8,  # a pkmncli.api.Source
+    "advised": np.int16,  # the action that the advised side would have taken, -1 where it is not known
 }
+_UNKNOWN = -1
 _FINAL = "final."
 _FINAL_OFFSETS = "final_offsets"
 _FIRST_ROW = "first_row"
@@ -54,6 +56,7 @@ class Sample:
     discounts: NDArray[np.float32]
     next_observations: Columns
     sources: NDArray[np.uint8]
+    advised: NDArray[np.int64]
 
 
 class ReplayBuffer:
@@ -129,6 +132,7 @@ class ReplayBuffer:
         self._steps["rewards"][slots] = transitions.rewards
         self._steps["ends"][slots] = ends
         self._steps["sources"][slots] = transitions.sources
+        self._steps["advised"][slots] = _UNKNOWN if transitions.advised is None else transitions.advised
         if ends.any():
             for environment in np.flatnonzero(ends).tolist():
                 self._finals[number].add(offset + environment, next_observations, environment)
@@ -171,6 +175,7 @@ class ReplayBuffer:
             discounts=discounts.astype(np.float32),
             next_observations=self._next_observations(last_rows, last_ends != 0),
             sources=self._look_up("sources", rows),
+            advised=self._look_up("advised", rows).astype(np.int64),
         )
 
     def segments(self) -> Iterator[Segment]:
@@ -284,7 +289,7 @@ class ReplayBuffer:
         arrays = segment.arrays
         finals = len(arrays[_FINAL_OFFSETS]) if _FINAL_OFFSETS in arrays else -1
         wanted: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
-            name: ((rows,), dtype) for name, dtype in _STEP_COLUMNS.items()
+            name: ((rows,), dtype) for name, dtype in _STEP_COLUMNS.items() if name != "advised" or name in arrays
         }
         for name, (shape, dtype) in self.columns.items():
             wanted[name] = ((rows, *shape), dtype)
@@ -302,4 +307,5 @@ class ReplayBuffer:
         self._finals[number] = FinalObservations.of(self.columns, arrays[_FINAL_OFFSETS], finals)
         first = start % self._size
         for name, values in (*self._steps.items(), *self._rows.items()):
-            values[first : first + rows] = arrays[name]
+            # Segments of an earlier version don't say what was advised.
+            values[first : first + rows] = arrays.get(name, _UNKNOWN)

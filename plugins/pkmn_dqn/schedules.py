@@ -18,6 +18,7 @@ class Schedules:
     def __init__(self, settings: DQNSettings, total_steps: int) -> None:
         """Fixes how long each schedule takes, in a run of ``total_steps`` steps over all environments."""
         self._settings = settings
+        self._beside_rules = False
         self._exploration_steps = max(1, round(settings.exploration_fraction * total_steps))
         self._demonstration_steps = round(settings.demonstration_fraction * total_steps)
         self._importance_steps = max(1, total_steps)
@@ -25,8 +26,17 @@ class Schedules:
     def epsilon(self, steps: int) -> float:
         """Share of exploring actions after ``steps`` steps.
 
-        It falls in a straight line, or with ``exponential`` by the same factor in every step, to the same end.
+        It falls in a straight line, or with ``exponential`` by the same factor in every step, to the same end. Once
+        there are labels it is no more than ``exploration_beside_rules``.
         """
+        share = self._falling_share(steps)
+        return min(share, self._settings.exploration_beside_rules) if self._beside_rules else share
+
+    def note_labels(self) -> None:
+        """From now on there are rules beside the learner that say what they would press."""
+        self._beside_rules = True
+
+    def _falling_share(self, steps: int) -> float:
         initial, final = self._settings.exploration_initial, self._settings.exploration_final
         progress = min(1.0, steps / self._exploration_steps)
         if self._settings.exploration_schedule == "exponential":
@@ -34,7 +44,7 @@ class Schedules:
         return initial + progress * (final - initial)
 
     def demonstration_weight(self, steps: int) -> float:
-        """Weight of the large-margin loss: falls to 0 in a straight line."""
+        """Weight of demonstrations: falls to 0 in a straight line."""
         if steps >= self._demonstration_steps:
             return 0.0
         return self._settings.demonstration_weight * (1 - steps / self._demonstration_steps)
@@ -45,16 +55,18 @@ class Schedules:
         return initial + min(1.0, steps / self._importance_steps) * (1.0 - initial)
 
     def state_dict(self) -> dict[str, Any]:
-        """The lengths, in steps."""
+        """The lengths, in steps, and whether there are labels."""
         return {
             "exploration_steps": self._exploration_steps,
             "demonstration_steps": self._demonstration_steps,
             "importance_steps": self._importance_steps,
+            "beside_rules": self._beside_rules,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`."""
         self._exploration_steps = int(state["exploration_steps"])
+        self._beside_rules = bool(state.get("beside_rules", False))
         # A checkpoint of an earlier version has none: it goes on without demonstrations, as it began.
         self._demonstration_steps = int(state.get("demonstration_steps", 0))
         self._importance_steps = int(state.get("importance_steps", self._importance_steps))

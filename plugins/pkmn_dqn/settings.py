@@ -47,7 +47,17 @@ class DQNSettings(BaseModel):
     )
     tau: float = Field(1.0, gt=0, le=1, description="Share of the learned weights in such a copy; 1 replaces [nature]")
 
-    # Demonstrations: steps that the advised side pressed
+    # Demonstrations: what the advised side pressed, or would have pressed
+    demonstrations: Literal["every_step", "pressed"] = Field(
+        "every_step",
+        description="Steps that demonstrate: all for which the advised side says what it would press, or those alone "
+        "that it pressed [own: as in dataset aggregation, Ross et al. 2011]",
+    )
+    demonstration_loss: Literal["margin", "cross_entropy"] = Field(
+        "margin",
+        description="What they demand: to be worth a margin more than any other action, or to be likely under a "
+        "softmax over the values [dqfd]",
+    )
     demonstration_margin: float = Field(
         0.8,
         ge=0,
@@ -103,6 +113,20 @@ class DQNSettings(BaseModel):
         0.2, ge=0, le=1, description="Share of the run's steps over which random actions get fewer [own]"
     )
 
+    exploration_beside_rules: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="Most random actions, as a share, once the advised side says what it would press: every step shows "
+        "then what to do, and random ones little more [own]",
+    )
+    softmax_temperature: float = Field(
+        0.1,
+        gt=0,
+        description="Difference of two values, in units of return, that makes one action e times as likely where "
+        "actions are drawn (pkmn eval --stochastic), and in the cross-entropy of demonstrations [own]",
+    )
+
     # Processes
     own_process: bool = Field(
         True,
@@ -127,7 +151,13 @@ class DQNSettings(BaseModel):
         (32, 64), description="Channels of the two convolutions on the screen [own: speed on one core]"
     )
     screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own]")
-    vector_features: PositiveInt = Field(64, description="Numbers that describe the state variables [own]")
+    map_channels: tuple[PositiveInt, PositiveInt] = Field(
+        (16, 32), description="Channels of the two convolutions on the map of bits [own]"
+    )
+    map_features: PositiveInt = Field(64, description="Numbers that describe the map of bits [own]")
+    vector_features: PositiveInt = Field(
+        128, description="Numbers that describe the vectors: goal and state variables [own]"
+    )
     head_features: PositiveInt = Field(128, description="Hidden units of each output stream [own]")
 
     @model_validator(mode="after")

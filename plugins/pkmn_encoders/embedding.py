@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from pkmn_encoders.settings import EmbeddingSettings
 from pkmncli.errors import ConfigurationError
-from pkmncli.learners.networks import read_branches, screen_branch
+from pkmncli.learners.networks import map_branch, read_branches, screen_branch
 from pkmncli.learners.observations import ObservationLayout
 
 
@@ -55,7 +55,7 @@ class EmbeddedVector(nn.Module):
 
 
 class EmbeddingEncoder(nn.Module):
-    """An :class:`pkmncli.learners.encoders.Encoder`: two convolutions for the screen, tables for what names kinds."""
+    """An :class:`pkmncli.learners.encoders.Encoder`: convolutions for screen and map, tables for what names kinds."""
 
     def __init__(self, layout: ObservationLayout, settings: EmbeddingSettings) -> None:
         """Builds an untrained encoder.
@@ -71,8 +71,11 @@ class EmbeddingEncoder(nn.Module):
             )
         self.vector = EmbeddedVector(layout, settings)
         self.screen = screen_branch(layout, settings) if layout.screen_shape else None
-        self.num_features = settings.vector_features + (settings.screen_features if layout.screen_shape else 0)
+        self.map = map_branch(layout, settings) if layout.planes else None
+        self.num_features = settings.vector_features
+        self.num_features += settings.screen_features if layout.screen_shape else 0
+        self.num_features += settings.map_features if layout.planes else 0
 
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
         """Describes observations."""
-        return read_branches(self.screen, self.vector, columns)
+        return read_branches(self.screen, self.map, self.vector, columns)

@@ -21,3 +21,7 @@ class EmbeddingSettings(BaseModel):
         (32, 64), description="Channels of the two convolutions on the screen [own: as dqn's]"
     )
     screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own: as dqn's]")
+    map_channels: tuple[PositiveInt, PositiveInt] = Field(
+        (16, 32), description="Channels of the two convolutions on the map of bits [own: as dqn's]"
+    )
+    map_features: PositiveInt = Field(64, description="Numbers that describe the map of bits [own: as dqn's]")

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from pkmn_ppo.experience import Experience
-from pkmn_ppo.learning import Epochs, PolicyLearning
+from pkmn_ppo.learning import Epochs, Loss, PolicyLearning
+from pkmn_ppo.policy import MaskedCategorical
 from pkmn_ppo.settings import A2CSettings
 from pkmncli.learners.weights import RMSPROP
 
@@ -50,9 +51,8 @@ class A2CLearning(PolicyLearning[A2CSettings]):
         """All rows at once, once."""
         return [[np.arange(steps)]]
 
-    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, Tensor]]:
+    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
         """The policy gradient's loss, less the entropy, plus the value's error."""
-        policy, values = self.network(batch.observations)
         policy_loss = policy_gradient_loss(policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.own)
         value_loss = nn.functional.mse_loss(values, batch.returns)
         entropy = (policy.entropy() * batch.own).mean()

@@ -28,6 +28,8 @@ class Experience:
 
     observations: Mapping[str, Tensor]
     actions: Tensor
+    labels: Tensor
+    """What the advised side demonstrates; -1 where it doesn't."""
     own: Tensor
     """1 where the learner drew the press itself, else 0: only such steps say anything about its policy."""
     log_probs: Tensor
@@ -70,6 +72,7 @@ class Experience:
         return cls(
             observations,
             actions,
+            torch.tensor(steps["labels"].ravel().astype(np.int64), device=device),
             torch.tensor(steps["own"].ravel(), dtype=torch.float32, device=device),
             torch.tensor(steps["log_probs"].ravel(), device=device),
             log_probs_before,
@@ -86,7 +89,8 @@ class Experience:
             name: torch.tensor(np.ones((size, *shape), dtype), device=device)
             for name, (shape, dtype) in layout.columns.items()
         }
-        return cls(observations, zeros.to(torch.int64), ones, zeros, zeros, ones, ones, ones)
+        whole = zeros.to(torch.int64)
+        return cls(observations, whole, whole, ones, zeros, zeros, ones, ones, ones)
 
     def rows(self, chosen: NDArray[np.int64]) -> Experience:
         """Those steps alone, in that order."""

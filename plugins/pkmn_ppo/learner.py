@@ -22,14 +22,16 @@ from numpy.typing import NDArray
 from pkmn_ppo.a2c import A2CLearning
 from pkmn_ppo.exported_policy import exported_actor_critic
 from pkmn_ppo.learning import Drawn, PolicyLearning
-from pkmn_ppo.policy import NumpyActorCritic, leads, pick
+from pkmn_ppo.policy import NumpyActorCritic, leads
 from pkmn_ppo.ppo import PPOLearning
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import A2CSettings, OnPolicySettings, PPOSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError, TrainingError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
+from pkmncli.learners.drawing import pick
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.labels import NO_LABEL, labels_of
 from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
@@ -117,6 +119,13 @@ class OnPolicyLearner:
         return self._settings.ent_coef * (1 - self._settings.ent_coef_decay * self._progress)
 
     @property
+    def demonstration_weight(self) -> float:
+        """Weight of demonstrations now; falls to 0 by the learner's own count of steps."""
+        fraction = self._settings.demonstration_fraction
+        left = 1 - self._progress / fraction if fraction > 0 else 0.0
+        return self._settings.demonstration_weight * max(0.0, left)
+
+    @property
     def reliability(self) -> float:
         """How far values agreed with what came, 0..1; a factor of confidence."""
         return self._record.reliability
@@ -157,6 +166,26 @@ class OnPolicyLearner:
         self._record.note_choices(np.broadcast_to(values[:, None], log_probs.shape), actions)
         return actions, confidences, actions != likeliest
 
+    def sample_actions(
+        self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Draws actions from the policy.
+
+        Args:
+            observations: arrays (n, ...).
+            random: draws one number for each observation.
+
+        Returns:
+            Actions (n,), and confidences (n,) of the most probable ones, as :meth:`act` gives them.
+
+        Raises:
+            TrainingError: as :meth:`act`.
+        """
+        _, confidences, _ = self.act(observations, explore=False)
+        assert self._latest_probabilities is not None
+        probabilities = np.maximum(self._latest_probabilities, 0).astype(np.float64)
+        return pick(probabilities, random.random(len(probabilities))), confidences
+
     def action_values(self) -> NDArray[np.float32] | None:
         """The probabilities of the latest :meth:`act`, (n, num_actions)."""
         return self._latest_probabilities
@@ -173,6 +202,7 @@ class OnPolicyLearner:
                 self._layout.encode(transitions.next_observations),
                 own,
                 self._drawn_log_probs,
+                self._labels(transitions),
             )
         self._record.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
@@ -190,6 +220,7 @@ class OnPolicyLearner:
             self._learning.here.epochs(self.update_interval, self._draw_rng),
             self.learning_rate,
             self.ent_coef,
+            self.demonstration_weight,
             {"reliability": self.reliability},
         )
 
@@ -289,6 +320,14 @@ class OnPolicyLearner:
     @property
     def _progress(self) -> float:
         return min(1.0, self.steps / self._schedule_steps)
+
+    def _labels(self, transitions: Transitions) -> NDArray[np.int64]:
+        """Actions demonstrated, (num_envs,); none where nobody says what the advised side would press."""
+        if transitions.advised is None:
+            return np.full(self._num_envs, NO_LABEL)
+        labels = labels_of(transitions.actions, transitions.sources, transitions.advised, "every_step")
+        allowed = self._layout.encode(transitions.observations)[MASK]
+        return np.where(allowed[np.arange(self._num_envs), labels] != 0, labels, NO_LABEL)
 
     def _new_rollout(self) -> Rollout:
         return Rollout(self._layout.columns, self._settings.n_steps, self._num_envs)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_ppo.experience import Experience, look_at
-from pkmn_ppo.policy import ActorCritic
+from pkmn_ppo.policy import ActorCritic, MaskedCategorical
 from pkmn_ppo.rollout import Rollout
 from pkmn_ppo.settings import OnPolicySettings
 from pkmncli.errors import TrainingError
@@ -41,7 +41,22 @@ class Drawn:
     epochs: Epochs
     learning_rate: float
     ent_coef: float
+    demonstration_weight: float
     metrics: Mapping[str, float]
+
+
+Loss = tuple[Tensor, Mapping[str, Tensor]]
+"""To go down, and metrics by name."""
+
+
+def demonstration_loss(policy: MaskedCategorical, labels: Tensor) -> Tensor:
+    """The cross-entropy of what is demonstrated, in nats: the mean over all steps, with 0 for those without a label.
+
+    Args:
+        policy: of n steps.
+        labels: (n,) allowed actions; -1 for none.
+    """
+    return -(policy.log_prob(labels.clamp(min=0)) * (labels >= 0)).mean()
 
 
 class PolicyLearning(ABC, Generic[SettingsT]):
@@ -78,8 +93,25 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         """How a rollout of that many steps is learned from."""
 
     @abstractmethod
-    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, Tensor]]:
-        """The loss of a minibatch, and metrics of it by name, one number each."""
+    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
+        """The loss of a minibatch but for demonstrations, and metrics of it by name, one number each.
+
+        Args:
+            batch: the minibatch.
+            policy: what the network makes of its observations.
+            values: (n,) likewise.
+            ent_coef: weight of the entropy.
+        """
+
+    def loss(self, batch: Experience, ent_coef: float, demonstration_weight: float = 0.0) -> Loss:
+        """The loss of a minibatch with demonstrations, and metrics of it by name, one number each."""
+        policy, values = self.network(batch.observations)
+        loss, metrics = self.rl_loss(batch, policy, values, ent_coef)
+        demanded = torch.zeros_like(loss)
+        if demonstration_weight > 0:
+            demanded = demonstration_loss(policy, batch.labels)
+            loss = loss + demonstration_weight * demanded
+        return loss, {**metrics, "demonstration_loss": demanded.detach()}
 
     def is_enough(self, epoch: Sequence[Mapping[str, float]]) -> bool:
         """Whether the update is to end after an epoch whose minibatches had these metrics."""
@@ -100,7 +132,10 @@ class PolicyLearning(ABC, Generic[SettingsT]):
             group["lr"] = drawn.learning_rate
         taken: list[dict[str, float]] = []
         for epoch in drawn.epochs:
-            taken += [self._step(*self.loss(experience.rows(rows), drawn.ent_coef)) for rows in epoch]
+            taken += [
+                self._step(*self.loss(experience.rows(rows), drawn.ent_coef, drawn.demonstration_weight))
+                for rows in epoch
+            ]
             if self.is_enough(taken[-len(epoch) :]):
                 break
         means = {name: sum(metrics[name] for metrics in taken) / len(taken) for name in taken[0]}
@@ -108,6 +143,7 @@ class PolicyLearning(ABC, Generic[SettingsT]):
             **self.describe(experience),
             "learning_rate": drawn.learning_rate,
             "ent_coef": drawn.ent_coef,
+            "demonstration_weight": drawn.demonstration_weight,
             "gradient_steps": float(len(taken)),
             "updates": float(self.updates),
             **drawn.metrics,
@@ -118,10 +154,10 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         epochs = self.epochs(steps, np.random.default_rng(0))
         size = len(epochs[0][0])
         batch = Experience.made_up(self._layout, size, self._device)
-        self._step(*self.loss(batch, 0.0))  # the first one also allocates
+        self._step(*self.loss(batch, 0.0, self.settings.demonstration_weight))  # the first one also allocates
         began = time.perf_counter()
         for _ in range(_TIMED_STEPS):
-            self._step(*self.loss(batch, 0.0))
+            self._step(*self.loss(batch, 0.0, self.settings.demonstration_weight))
         stepped = time.perf_counter()
         look_at(self.network, batch.observations, batch.actions)
         looked = time.perf_counter()

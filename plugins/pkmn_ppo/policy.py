@@ -103,11 +103,3 @@ def leads(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.ones(len(probabilities))
     top = np.partition(probabilities, -2, axis=1)[:, -2:]
     return np.asarray(top[:, 1] - top[:, 0])
-
-
-def pick(probabilities: NDArray[np.float64], dice: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Actions (n,) drawn by ``dice`` (n,) in 0..1; one of probability 0 never is."""
-    heights = probabilities.cumsum(axis=1)
-    # Below the last height whatever rounding does, so that there always is an action above.
-    thresholds = np.minimum(dice * heights[:, -1], np.nextafter(heights[:, -1], 0))
-    return np.asarray((heights > thresholds[:, None]).argmax(axis=1), np.int64)

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from pkmn_ppo.experience import Experience
-from pkmn_ppo.learning import Epochs, PolicyLearning
+from pkmn_ppo.learning import Epochs, Loss, PolicyLearning
+from pkmn_ppo.policy import MaskedCategorical
 from pkmn_ppo.settings import PPOSettings
 from pkmncli.learners.weights import ADAM
 
@@ -92,10 +93,9 @@ class PPOLearning(PolicyLearning[PPOSettings]):
         parts = -(-steps // self.settings.batch_size)
         return [np.array_split(rng.permutation(steps), parts) for _ in range(self.settings.n_epochs)]
 
-    def loss(self, batch: Experience, ent_coef: float) -> tuple[Tensor, dict[str, Tensor]]:
+    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
         """The clipped surrogate, less the entropy, plus the value's error."""
         settings = self.settings
-        policy, values = self.network(batch.observations)
         log_probs = policy.log_prob(batch.actions)
         weights = weights_of_drawn(batch.log_probs_before, batch.log_probs, batch.own, settings.max_importance_weight)
         policy_loss, clip_fraction = clipped_surrogate(

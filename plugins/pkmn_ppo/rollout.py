@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from pkmncli.api import Transitions
 from pkmncli.errors import CheckpointError
+from pkmncli.learners.labels import NO_LABEL
 from pkmncli.learners.observations import Columns
 from pkmncli.learners.weights import under
 
 _STEP_COLUMNS: dict[str, type[np.generic]] = {
     "actions": np.int64,  # that were pressed
     "log_probs": np.float32,  # of the press, by the policy that chose it; 0 where it is not the learner's own
+    "labels": np.int16,  # the action that the advised side demonstrates; -1 where it doesn't
     "own": np.bool_,  # the learner drew this press itself
     "rewards": np.float32,
     "terminated": np.bool_,
@@ -56,6 +58,7 @@ class Rollout:
         next_observations: Columns,
         own: NDArray[np.bool_],
         log_probs: NDArray[np.float32],
+        labels: NDArray[np.int64],
     ) -> None:
         """Keeps one step of every environment.
 
@@ -65,6 +68,7 @@ class Rollout:
             next_observations: columns of what followed; an episode's last observation where it ended.
             own: (num_envs,), whether the learner drew the press itself.
             log_probs: (num_envs,), of presses that are the learner's own.
+            labels: (num_envs,), what the advised side demonstrates; -1 where it doesn't.
         """
         self._note_breaks(observations)
         step = self.filled
@@ -72,6 +76,7 @@ class Rollout:
             self.observations[name][step] = array
         self.steps["actions"][step] = transitions.actions
         self.steps["log_probs"][step] = np.where(own, log_probs, 0)
+        self.steps["labels"][step] = labels
         self.steps["own"][step] = own
         self.steps["rewards"][step] = transitions.rewards
         self.steps["terminated"][step] = transitions.terminated
@@ -116,6 +121,8 @@ class Rollout:
         kept = {"observations": self.observations, "steps": self.steps}
         for kind, arrays in kept.items():
             saved = under(kind, state)
+            if kind == "steps" and saved:  # a checkpoint of an earlier version has no labels
+                saved.setdefault("labels", np.full((filled, self.steps["own"].shape[1]), NO_LABEL, np.int16))
             if filled and {name: array.shape for name, array in saved.items()} != {
                 name: (filled, *array.shape[1:]) for name, array in arrays.items() if filled <= len(array)
             }:

@@ -55,6 +55,17 @@ class OnPolicySettings(BaseModel):
     )
     vf_coef: float = Field(0.5, ge=0, description="Weight of the value's mean squared error [preset]")
 
+    # Demonstrations: what the advised side would press
+    demonstration_weight: float = Field(
+        1.0,
+        ge=0,
+        description="Weight of the cross-entropy, in nats, of what the advised side would press, at the start; 0 turns "
+        "demonstrations off [own]",
+    )
+    demonstration_fraction: float = Field(
+        1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls to 0 [own: as dqn's]"
+    )
+
     # Processes
     own_process: bool = Field(
         True,
@@ -80,7 +91,13 @@ class OnPolicySettings(BaseModel):
         (32, 64), description="Channels of the two convolutions on the screen [own: as dqn's]"
     )
     screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own: as dqn's]")
-    vector_features: PositiveInt = Field(64, description="Numbers that describe the state variables [own: as dqn's]")
+    map_channels: tuple[PositiveInt, PositiveInt] = Field(
+        (16, 32), description="Channels of the two convolutions on the map of bits [own: as dqn's]"
+    )
+    map_features: PositiveInt = Field(64, description="Numbers that describe the map of bits [own: as dqn's]")
+    vector_features: PositiveInt = Field(
+        128, description="Numbers that describe the vectors: goal and state variables [own: as dqn's]"
+    )
     head_features: PositiveInt = Field(128, description="Hidden units of policy and value each [own: as dqn's]")
 
 

@@ -11,7 +11,7 @@ const CHARTS = [
   ["Length of an episode, steps", { "episode/length": "steps" }],
   ["Who decided, share of all steps", { "share/rl": "learner", "share/explore": "exploring", "share/rule": "rules", "share/llm": "language model" }],
   ["Share of the language model", { "episode/llm_share": "of an episode's steps", "strategy/llm_share": "wanted by the strategy" }],
-  ["Losses", { "learner/loss": "loss", "learner/td_error": "error of estimates", "learner/margin_loss": "margin", "learner/policy_loss": "policy", "learner/value_loss": "value" }],
+  ["Losses", { "learner/loss": "loss", "learner/td_error": "error of estimates", "learner/demonstration_loss": "demonstrations", "learner/policy_loss": "policy", "learner/value_loss": "value" }],
   ["Steps a second", { "time/steps_per_second": "all environments" }],
   ["Stage of the curriculum", { "curriculum/stage": "stage" }],
   ["Trust in the advised side", { "curriculum/trust": "trust" }],

@@ -14,6 +14,7 @@ from pkmn_dqn.network import NumpyQNetwork, QNetwork
 from pkmn_dqn.settings import DQNSettings
 from pkmn_ppo.policy import ActorCritic, NumpyActorCritic
 from pkmn_ppo.settings import PPOSettings
+from pkmncli.api import BitPlanes
 from pkmncli.learners.numpy_network import numpy_layers
 from pkmncli.learners.observations import MASK, ObservationLayout, layout_of
 
@@ -21,7 +22,9 @@ ACTIONS = gymnasium.spaces.Discrete(9)
 SCREEN = {"screen": gymnasium.spaces.Box(0, 255, (72, 40), np.uint8)}
 FRAMES = {"screen": gymnasium.spaces.Box(0, 255, (3, 40, 24), np.uint8)}
 VECTOR = {"state": gymnasium.spaces.Box(0, 1, (25,), np.float32)}
-KINDS = [SCREEN, VECTOR, SCREEN | VECTOR, FRAMES | VECTOR]
+MAP = {"local_map": BitPlanes(13, 13, [f"bit {bit}" for bit in range(16)])}
+SMALL_MAP = {"local_map": BitPlanes(5, 7, ["walkable", "grass"])}
+KINDS = [SCREEN, VECTOR, SCREEN | VECTOR, FRAMES | VECTOR, MAP, SCREEN | MAP | VECTOR, SMALL_MAP | VECTOR]
 
 
 def layout(spaces: dict[str, Any]) -> ObservationLayout:
@@ -32,7 +35,9 @@ def layout(spaces: dict[str, Any]) -> ObservationLayout:
 def seen(found: ObservationLayout, rows: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(rows)
     columns = {
-        name: rng.integers(0, 256, (rows, *shape), np.uint8) if kind is np.uint8 else rng.random((rows, *shape), kind)
+        name: rng.random((rows, *shape), kind)
+        if kind is np.float32
+        else rng.integers(0, np.iinfo(kind).max, (rows, *shape), kind, endpoint=True)
         for name, (shape, kind) in found.columns.items()
     }
     columns[MASK] = rng.integers(0, 2, (rows, 9), np.uint8)

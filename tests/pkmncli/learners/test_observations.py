@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gymnasium
 import numpy as np
+import pytest
 import torch
 
 from pkmn_pyboy.observation import pack_screen as pack_screen_of_environment
 from pkmn_pyboy.observation import unpack_screens
-from pkmncli.learners.networks import unpack_screen
+from pkmncli.api import BitPlanes
+from pkmncli.errors import ConfigurationError
+from pkmncli.learners.networks import unpack_planes, unpack_screen
 from pkmncli.learners.observations import layout_of, pack_screen
 
 
@@ -55,3 +58,26 @@ def test_colour_and_packed_screens_give_the_same_columns() -> None:
     np.testing.assert_array_equal(
         colour.encode({"screen": rgb})["screen"], packed.encode({"screen": pack_screen(rgb)})["screen"]
     )
+
+
+@pytest.mark.parametrize("count", [1, 9, 16])
+def test_each_bit_of_a_map_becomes_a_channel(count: int) -> None:
+    channels = np.random.default_rng(0).integers(0, 2, (2, count, 4, 5))
+    packed = (channels << np.arange(count)[:, None, None]).sum(axis=1).astype(np.uint16)
+    np.testing.assert_array_equal(unpack_planes(torch.from_numpy(packed), count).numpy(), channels)
+
+
+def test_a_map_is_kept_as_it_is_whatever_its_key() -> None:
+    space = gymnasium.spaces.Dict(around=BitPlanes(13, 13, ["walkable", "grass", "door"]))
+    layout = layout_of(space, gymnasium.spaces.Discrete(3), "it")
+    assert layout.planes == ("walkable", "grass", "door")
+    seen = np.random.default_rng(0).integers(0, 8, (2, 13, 13), np.uint16)
+    columns = layout.encode({"around": seen})
+    assert columns["planes"] is seen
+    assert columns["action_mask"].shape == (2, 3)
+
+
+def test_one_map_is_enough() -> None:
+    space = gymnasium.spaces.Dict(a=BitPlanes(5, 5, ["x"]), b=BitPlanes((5, 5), ["x"]))
+    with pytest.raises(ConfigurationError, match="one map of bits, not both 'a' and 'b'"):
+        layout_of(space, gymnasium.spaces.Discrete(3), "it")

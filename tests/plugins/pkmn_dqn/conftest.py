@@ -26,6 +26,8 @@ class ScriptedTraining(LearnerStream):
             "learning_rate": 1e-3,
             "screen_channels": (4, 4),
             "screen_features": 8,
+            "map_channels": (4, 4),
+            "map_features": 8,
             "vector_features": 8,
             "head_features": 8,
             "confidence_horizon": 10,

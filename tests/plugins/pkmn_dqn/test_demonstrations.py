@@ -1,4 +1,4 @@
-"""Presses of the advised side are demonstrations: the large-margin loss, its schedule, and what it is worth."""
+"""What the advised side does is demonstrated: labels, their losses, the schedule, and what it is worth."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss
 from pkmn_dqn.learner import DQN
-from pkmn_dqn.q_learning import margin_loss
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source, Transitions
+from pkmncli.learners.labels import labels_of
 
 LENGTH = 12
 FORWARD = [step % 3 for step in range(LENGTH)]
@@ -21,43 +22,59 @@ BLOCKED = 3
 CAP = 2_500
 
 
-def loss_of(values: list[float], action: int, mask: list[int], demonstrated: bool = True) -> float:
+def loss_of(values: list[float], label: int, mask: list[int]) -> float:
     return margin_loss(
-        torch.tensor([values]),
-        torch.tensor([action]),
-        torch.tensor([mask], dtype=torch.uint8),
-        torch.tensor([demonstrated]),
-        margin=0.8,
+        torch.tensor([values]), torch.tensor([label]), torch.tensor([mask], dtype=torch.uint8), margin=0.8
     ).item()
 
 
 @pytest.mark.parametrize(
-    ("values", "action", "mask", "expected"),
+    ("values", "label", "mask", "expected"),
     [
         ([1.0, 2.0, 0.5], 0, [1, 1, 1], 2.0 + 0.8 - 1.0),  # another press seems better
         ([1.0, 0.9, 0.5], 0, [1, 1, 1], 0.9 + 0.8 - 1.0),  # it is the best, by less than the margin
         ([1.0, 0.1, 0.0], 0, [1, 1, 1], 0.0),  # by more
         ([1.0, 9.0, 0.5], 0, [1, 0, 1], 0.5 + 0.8 - 1.0),  # what the mask forbids demands nothing
         ([1.0, 9.0, 9.0], 0, [1, 0, 0], 0.0),  # the only one allowed
-        ([1.0, 9.0, 0.0], 0, [0, 0, 1], 0.0),  # what was pressed counts even where the mask lacks it
+        ([1.0, 9.0, 0.0], 0, [0, 0, 1], 0.0),  # what was demonstrated counts even where the mask lacks it
+        ([1.0, 2.0, 0.5], -1, [1, 1, 1], 0.0),  # nothing was demonstrated
     ],
 )
 def test_the_loss_is_the_shortfall_from_the_margin(
-    values: list[float], action: int, mask: list[int], expected: float
+    values: list[float], label: int, mask: list[int], expected: float
 ) -> None:
-    assert loss_of(values, action, mask) == pytest.approx(expected)
+    assert loss_of(values, label, mask) == pytest.approx(expected)
 
 
-def test_only_demonstrations_are_held_against_the_learner() -> None:
-    assert loss_of([1.0, 2.0, 0.5], 0, [1, 1, 1], demonstrated=False) == 0
-    both = margin_loss(
-        torch.tensor([[1.0, 2.0], [1.0, 2.0]]),
-        torch.tensor([0, 0]),
-        torch.ones(2, 2, dtype=torch.uint8),
-        torch.tensor([True, False]),
-        margin=0.8,
-    )
-    assert both.item() == pytest.approx(1.8 / 2)
+@pytest.mark.parametrize("loss", [margin_loss, label_cross_entropy])
+def test_the_mean_is_over_all_steps_whether_they_demonstrate_or_not(loss: Any) -> None:
+    values, ones = torch.tensor([[1.0, 2.0], [1.0, 2.0]]), torch.ones(2, 2, dtype=torch.uint8)
+    alone = loss(values[:1], torch.tensor([0]), ones[:1], 0.8).item()
+    assert alone > 0
+    assert loss(values, torch.tensor([0, -1]), ones, 0.8).item() == pytest.approx(alone / 2)
+    assert loss(values, torch.tensor([0, 0]), ones, 0.8, torch.tensor([0.5, 0.0])).item() == pytest.approx(alone / 4)
+
+
+def test_the_cross_entropy_is_of_a_softmax_over_allowed_values() -> None:
+    values = torch.tensor([[0.1, 0.3, 9.0]], requires_grad=True)
+    mask = torch.tensor([[1, 1, 0]], dtype=torch.uint8)
+    loss = label_cross_entropy(values, torch.tensor([0]), mask, temperature=0.1)
+    assert loss.item() == pytest.approx(np.log(1 + np.exp(2)), rel=1e-5)
+    loss.backward()
+    assert values.grad is not None
+    assert values.grad[0, 2] == 0
+    assert values.grad[0, 0] < 0 < values.grad[0, 1]
+
+
+@pytest.mark.parametrize(
+    ("demonstrations", "expected"), [("every_step", [2, 1, -1, 2, 3]), ("pressed", [2, 1, -1, -1, -1])]
+)
+def test_labels_are_what_was_pressed_by_the_advised_side_or_would_have_been(
+    demonstrations: Any, expected: list[int]
+) -> None:
+    sources = np.array([Source.RULE, Source.LLM, Source.RL, Source.RL, Source.EXPLORE], np.uint8)
+    advised = np.array([-1, 3, -1, 2, 3])
+    assert labels_of(np.array([2, 1, 0, 0, 0]), sources, advised, demonstrations).tolist() == expected
 
 
 def corridor(tile: int, action: int) -> tuple[int, float, bool]:
@@ -167,4 +184,92 @@ def test_presses_of_the_learners_own_bring_no_such_loss(scripted_training: Any) 
     with_margin = scripted_training().run(100)  # no step of it is the advised side's
     without = scripted_training(demonstration_margin=0).run(100)
     assert with_margin.acted == without.acted
-    assert all(metrics["margin_loss"] == 0 for metrics in with_margin.metrics)
+    assert all(metrics["demonstration_loss"] == 0 for metrics in with_margin.metrics)
+
+
+RIGHT = [2, 0, 1]
+
+
+def learner_of_labels(**settings: Any) -> DQN:
+    """A learner that lived for 400 steps where every press is worth the same, and was told the right ones."""
+    chosen: dict[str, Any] = {
+        "learning_rate": 3e-3,
+        "learning_starts": 40,
+        "vector_features": 16,
+        "head_features": 16,
+        "demonstration_fraction": 1.0,
+    }
+    learner = DQN(
+        gymnasium.spaces.Dict(state=gymnasium.spaces.Box(0, 1, (3,), np.float32)),
+        gymnasium.spaces.Discrete(4),
+        num_envs=1,
+        seed=0,
+        settings=DQNSettings(**(chosen | settings)),
+        total_steps=10_000,
+    )
+    states = np.eye(3, dtype=np.float32)
+    for count in range(400):
+        state = count % 3
+        seen = {"state": states[[state]]}
+        learner.observe(
+            Transitions(
+                observations=seen,
+                actions=np.array([BLOCKED]),  # always the same press of its own, a wrong one
+                rewards=np.zeros(1, np.float32),
+                terminated=np.array([False]),
+                truncated=np.array([False]),
+                next_observations={"state": states[[(state + 1) % 3]]},
+                sources=np.array([Source.RL], np.uint8),
+                advised=np.array([RIGHT[state]]),
+            )
+        )
+        if count % 4 == 3 and (drawn := learner.draw()) is not None:
+            learner.learn(drawn)
+            learner.publish()
+    return learner
+
+
+def greedy(learner: DQN) -> list[int]:
+    actions: list[int] = learner.act({"state": np.eye(3, dtype=np.float32)}, explore=False)[0].tolist()
+    return actions
+
+
+@pytest.mark.parametrize("loss", ["margin", "cross_entropy"])
+def test_labels_alone_fix_the_greedy_action(loss: str) -> None:
+    assert greedy(learner_of_labels(demonstration_loss=loss)) == RIGHT
+
+
+@pytest.mark.parametrize(
+    "off", [{"demonstrations": "pressed"}, {"demonstration_margin": 0}, {"demonstration_weight": 0}]
+)
+def test_without_them_nothing_does(off: dict[str, Any]) -> None:
+    assert greedy(learner_of_labels(**off)) != RIGHT
+
+
+def test_exploration_is_small_once_there_are_labels(scripted_training: Any) -> None:
+    alone, beside = scripted_training(), scripted_training(exploration_beside_rules=0.02)
+    beside.advised = True
+    assert beside.learner.epsilon == 1.0
+    assert alone.run(2).learner.epsilon > 0.9
+    assert beside.run(2).learner.epsilon == 0.02
+    resumed = scripted_training(exploration_beside_rules=0.02).learner
+    resumed.load_state_dict(beside.learner.state_dict())
+    assert resumed.epsilon == 0.02
+
+
+def test_drawn_actions_follow_the_values(scripted_training: Any) -> None:
+    training = scripted_training(softmax_temperature=0.5).run(60)
+    learner, seen = training.learner, training.observations(5)
+    before = learner.state_dict()
+    greedy_actions, confidences, _ = learner.act(seen, explore=False)
+    values = learner.action_values()
+    many = {name: np.repeat(array[:1], 4_000, axis=0) for name, array in seen.items()}
+    drawn, sure = learner.sample_actions(many, np.random.default_rng(0))
+    likely = np.exp((values[0] - values[0].max()) / 0.5)
+    np.testing.assert_allclose(np.bincount(drawn, minlength=4) / 4_000, likely / likely.sum(), atol=0.03)
+    assert drawn.tolist() == learner.sample_actions(many, np.random.default_rng(0))[0].tolist()
+    np.testing.assert_allclose(sure, confidences[0])
+    assert greedy_actions[0] == np.bincount(drawn).argmax()
+    after = learner.state_dict()
+    assert after["random.act"] == before["random.act"]
+    assert after["record.gaps_seen"] == before["record.gaps_seen"]

@@ -227,7 +227,7 @@ def test_a_checkpoint_of_another_network_is_refused(scripted_training: Any) -> N
     [
         (gymnasium.spaces.Box(0, 1, (3,)), "Dict observation space"),
         (gymnasium.spaces.Dict(a=gymnasium.spaces.Box(0, 1, (3, 3, 3, 3))), "cannot learn from the observation 'a'"),
-        (gymnasium.spaces.Dict(action_mask=gymnasium.spaces.MultiBinary(4)), "neither"),
+        (gymnasium.spaces.Dict(action_mask=gymnasium.spaces.MultiBinary(4)), "gives none"),
         (gymnasium.spaces.Dict(screen=gymnasium.spaces.Box(0, 255, (16, 8), np.uint8)), "24 x 24"),
     ],
 )

@@ -38,8 +38,11 @@ def batch(weights: list[float] | None, steps: int = 4, demonstration_weight: flo
         discounts=np.full(steps, 0.9, np.float32),
         next_observations=columns(),
         sources=np.array([Source.RULE, Source.RL, Source.LLM, Source.RL], np.uint8)[:steps],
+        advised=np.full(steps, -1),
     )
-    return Batch.of(sample, CPU, demonstration_weight, None if weights is None else np.array(weights, np.float32))
+    return Batch.of(
+        sample, CPU, DQNSettings(), demonstration_weight, None if weights is None else np.array(weights, np.float32)
+    )
 
 
 def parameters(network: torch.nn.Module) -> torch.Tensor:
@@ -74,9 +77,9 @@ def test_a_weight_counts_a_step_in_both_losses(demonstration_weight: float) -> N
     whole, part = learning(), learning()
     weighted = whole.update(batch([1, 1, 0, 0], demonstration_weight=demonstration_weight))
     alone = part.update(batch(None, steps=2, demonstration_weight=demonstration_weight))
-    for name in ("loss", "margin_loss", "grad_norm"):
+    for name in ("loss", "demonstration_loss", "grad_norm"):
         assert weighted.metrics[name] == pytest.approx(alone.metrics[name] / 2, rel=1e-5), name
-    assert (weighted.metrics["margin_loss"] > 0) == (demonstration_weight > 0)
+    assert (weighted.metrics["demonstration_loss"] > 0) == (demonstration_weight > 0)
     torch.testing.assert_close(weighted.td_errors[:2], alone.td_errors)
 
 

@@ -45,6 +45,7 @@ class History:
                     "action": self.serial % 3,
                     "reward": float(self.serial % 7),
                     "outcome": outcome,
+                    "advised": self.serial % 4 - 1,
                 }
             )
         latest = [steps[-1] for steps in self.steps]
@@ -56,6 +57,7 @@ class History:
             truncated=np.array([step["outcome"] == "truncated" for step in latest]),
             next_observations={},
             sources=np.array([self.serial % 4] * self.num_envs, np.uint8),
+            advised=np.array([step["advised"] for step in latest], np.int64),
         )
         return columns(observations), transitions, columns(following)
 
@@ -103,6 +105,7 @@ def assert_agrees(history: History, buffer: ReplayBuffer, n_step: int) -> None:
         assert tuple(sample.observations["vector"][index]) == before
         assert tuple(sample.next_observations["vector"][index]) == after
         assert sample.actions[index] == action
+        assert sample.advised[index] == history.steps[row % history.num_envs][row // history.num_envs]["advised"]
         assert sample.returns[index] == pytest.approx(total)
         assert sample.discounts[index] == pytest.approx(discount)
     for kept in (sample.observations, sample.next_observations):
@@ -187,6 +190,7 @@ def test_prioritised_draws_give_what_happened_across_ends_of_episodes(
             assert tuple(sample.observations["vector"][index]) == before
             assert tuple(sample.next_observations["vector"][index]) == after
             assert sample.actions[index] == action
+            assert sample.advised[index] == history.steps[row % history.num_envs][row // history.num_envs]["advised"]
             assert (sample.returns[index], sample.discounts[index]) == pytest.approx((total, discount))
         priorities.note(rows, rng.random(8) * 10 + 0.001)
         priorities.apply()
@@ -241,3 +245,17 @@ def test_segments_that_do_not_fit_are_refused(damage: str) -> None:
         segments[0] = Segment(segments[0].name, True, arrays)
     with pytest.raises(CheckpointError, match=r"replay-00000\d does not fit"):
         loading.load_segments(segments)
+
+
+def test_segments_of_an_earlier_version_say_nothing_of_advice() -> None:
+    history = History(1)
+    buffer = ReplayBuffer(COLUMNS, 1, 40, segment_steps=8)
+    feed(history, buffer, [["go"]] * 20)
+    earlier = [
+        Segment(one.name, one.sealed, {name: array for name, array in one.arrays.items() if name != "advised"})
+        for one in buffer.segments()
+    ]
+    loaded = ReplayBuffer(COLUMNS, 1, 40, segment_steps=8)
+    loaded.load_segments(earlier)
+    assert set(buffer.at(np.arange(10), 1, GAMMA).advised.tolist()) == {-1, 0, 1, 2}
+    assert set(loaded.at(np.arange(10), 1, GAMMA).advised.tolist()) == {-1}

@@ -19,6 +19,8 @@ SMALL: dict[str, Any] = {
     "learning_rate": 1e-3,
     "screen_channels": (4, 4),
     "screen_features": 8,
+    "map_channels": (4, 4),
+    "map_features": 8,
     "vector_features": 8,
     "head_features": 8,
     "confidence_horizon": 10,

@@ -42,6 +42,7 @@ def batch_of(size: int = 6, own: tuple[float, ...] = (1, 1, 1, 0, 1, 0)) -> Expe
     return Experience(
         observations={"vector": torch.randn(size, 3, generator=generator), "action_mask": mask},
         actions=torch.tensor([0, 1, 2, 3, 1, 0]),
+        labels=torch.tensor([2, 0, -1, 3, -1, 1]),
         own=owned,
         log_probs=(-1.2 + 0.5 * numbers()) * owned,
         log_probs_before=-1.0 + 0.5 * numbers(),
@@ -203,3 +204,15 @@ def test_the_entropy_coefficient_opens_the_policy(rl: str) -> None:
     for _ in range(20):
         learning._step(*learning.loss(batch, 1.0))
     assert learning.loss(batch, 1.0)[1]["entropy"] > before + 0.1
+
+
+@pytest.mark.parametrize("rl", ["ppo", "a2c"])
+def test_demonstrations_add_their_weighted_cross_entropy(rl: str) -> None:
+    learning, batch = learning_of(rl), batch_of()
+    plain, _ = learning.loss(batch, 0.0)
+    with_them, metrics = learning.loss(batch, 0.0, demonstration_weight=0.5)
+    with torch.no_grad():
+        log_probs = learning.network(batch.observations)[0].log_probs
+    expected = -sum(log_probs[row, label].item() for row, label in [(0, 2), (1, 0), (3, 3), (5, 1)]) / 6
+    assert metrics["demonstration_loss"].item() == pytest.approx(expected, rel=1e-5)
+    assert with_them.item() == pytest.approx(plain.item() + 0.5 * expected, rel=1e-5)

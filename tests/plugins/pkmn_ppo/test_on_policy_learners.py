@@ -140,6 +140,7 @@ def test_what_is_reported_is_what_the_guide_lists(scripted_training: Any, rl: st
     reported = set(scripted_training(rl).run(20).metrics[-1])
     common = {"loss", "policy_loss", "value_loss", "entropy", "grad_norm", "updates", "own_share"}
     common |= {"learning_rate", "ent_coef", "gradient_steps", "reliability"}
+    common |= {"demonstration_loss", "demonstration_weight"}
     assert reported == common | ({"explained_variance", "approx_kl", "clip_fraction"} if rl == "ppo" else set())
 
 

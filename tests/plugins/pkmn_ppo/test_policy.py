@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from pkmn_ppo.policy import ActorCritic, MaskedCategorical, leads, pick
+from pkmn_ppo.policy import ActorCritic, MaskedCategorical, leads
 from pkmn_ppo.settings import PPOSettings
+from pkmncli.learners.drawing import pick
 from pkmncli.learners.observations import layout_of
 
 

@@ -35,6 +35,7 @@ def add(
     truncated: tuple[bool, ...] = (False, False),
     own: tuple[bool, ...] = (True, True),
     reward: float = 0.0,
+    labels: tuple[int, ...] = (-1, -1),
 ) -> None:
     step = Transitions(
         {},
@@ -45,7 +46,9 @@ def add(
         {},
         np.zeros(2, np.uint8),
     )
-    rollout.append(columns(*now), step, columns(*following), np.array(own), np.full(2, -0.5, np.float32))
+    rollout.append(
+        columns(*now), step, columns(*following), np.array(own), np.full(2, -0.5, np.float32), np.array(labels)
+    )
 
 
 def played() -> Rollout:
