@@ -1,4 +1,4 @@
-"""Observation spaces that say what their numbers stand for: kinds of things rather than amounts, bits of a tile."""
+"""Observation spaces that say more than a shape: which numbers name kinds of things, what the bits of a map are."""
 
 from __future__ import annotations
 
@@ -35,28 +35,24 @@ class ScaledBox(gymnasium.spaces.Box):
 
 
 class BitPlanes(gymnasium.spaces.Box):
-    """A map of tiles whose bits are channels: (height, width) uint16, a tile's lowest bit the first plane.
+    """A map of tiles of which each bit says one thing: 13 x 13 tiles of 16 bits hold sixteen maps of yes and no.
 
-    Sixteen maps of yes and no fit into one array of whole numbers, which costs a step and a replay memory an eighth of
-    what a byte a channel does. Whoever reads it unpacks ``tiles >> plane & 1``.
+    A learner unpacks them into as many channels. To everyone else it is a Box of whole numbers.
     """
 
-    MOST_PLANES = 16
-
-    def __init__(self, height: int, width: int, planes: Sequence[str]) -> None:
-        """Make a space of maps (height, width) uint16.
+    def __init__(self, shape: tuple[int, int], planes: Sequence[str]) -> None:
+        """Make a space of maps of the smallest of uint8, uint16 and uint32 that holds all planes.
 
         Args:
-            height: rows of tiles.
-            width: columns of tiles.
-            planes: names of the bits from the lowest, 1 to 16.
+            shape: rows and columns of the map.
+            planes: names of the bits, from the lowest on.
 
         Raises:
-            ValueError: there is no plane, more than 16, or a name twice.
+            ValueError: there is no plane, there are more than 32, or two have the same name.
         """
-        names = tuple(planes)
-        if not 1 <= len(names) <= self.MOST_PLANES or len(set(names)) != len(names):
-            raise ValueError(f"a map has 1 to {self.MOST_PLANES} planes with names of their own, not {list(names)}")
-        super().__init__(0, (1 << len(names)) - 1, (height, width), np.uint16)
-        self.planes: tuple[str, ...] = names
-        """Names of the bits, from the lowest."""
+        if not 1 <= len(planes) <= 32 or len(set(planes)) < len(planes):
+            raise ValueError(f"a map has 1 to 32 planes of different names, not {list(planes)}")
+        dtype = next(kind for kind in (np.uint8, np.uint16, np.uint32) if np.iinfo(kind).bits >= len(planes))
+        super().__init__(0, 2 ** len(planes) - 1, shape, dtype)
+        self.planes: tuple[str, ...] = tuple(planes)
+        """Names of the bits, from the lowest on."""

@@ -79,7 +79,7 @@ class Progression:
 
     def measure(self, learner: Algorithm, interrupted: Callable[[], bool]) -> list[Measured]:
         """Play what is due, before the next step. Returns what all of it came to once the last episode was played."""
-        if self._play is None or self.curriculum is None:
+        if not self._due or self._play is None or self.curriculum is None:
             return []
         while self._due:
             measured = self._play(learner, self._due[0], interrupted)

@@ -29,7 +29,7 @@ _KNOWN = (
     *EVALUATED,
     *(EPISODES, "episode/length", "episode/milestones", "episode/llm_share", "episode/average_reward"),
     *("share/rl", "share/explore", "share/rule", "share/llm", "strategy/llm_share"),
-    *("curriculum/stage", "curriculum/trust", "curriculum/measured_reward"),
+    *("curriculum/stage", "curriculum/trust", "alone/reward"),
 )
 _OPEN = ("learner/", "milestone/", "reward/", "time/", "store/", "memory/")
 """Beginnings of metrics whose names learner, game or reward decide."""

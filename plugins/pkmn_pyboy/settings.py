@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -33,6 +33,9 @@ class EnvironmentSettings(EmulationSettings):
     """How the emulated game is set up, seen and scored."""
 
     model_config = ConfigDict(extra="forbid", validate_default=False)
+
+    observed_in_training: ClassVar[str] = "goal"
+    """The ``observation_type`` of trainings that name none: what is learned best from."""
 
     game: str | None = Field(
         default=None,

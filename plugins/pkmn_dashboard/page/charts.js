@@ -7,7 +7,7 @@ import { count, figure } from "./format.js";
 import { get } from "./server.js";
 
 const CHARTS = [
-  ["Reward of an episode", { "episode/reward": "each episode", "episode/average_reward": "last 10", "curriculum/measured_reward": "learner alone", "evaluation/avg_reward": "evaluation" }],
+  ["Reward of an episode", { "episode/reward": "each episode", "episode/average_reward": "last 10", "alone/reward": "learner alone", "evaluation/avg_reward": "evaluation" }],
   ["Length of an episode, steps", { "episode/length": "steps" }],
   ["Who decided, share of all steps", { "share/rl": "learner", "share/explore": "exploring", "share/rule": "rules", "share/llm": "language model" }],
   ["Share of the language model", { "episode/llm_share": "of an episode's steps", "strategy/llm_share": "wanted by the strategy" }],

@@ -16,8 +16,8 @@ NUMBERS: tuple[GoalNumber, ...] = (
     *one_hot("facing", _FACINGS, "the player faces"),
     *one_hot("moves", ("on_foot", "by_bicycle", "surfing"), "the player moves"),
     *one_hot("pressed", _PRESSES, "the latest press was"),
-    *one_hot("quarter", ("0", "1", "2", "3"), "steps of this phase, the rest of 4 being"),
-    *one_hot("fifth", ("0", "1", "2", "3", "4"), "steps of this phase, the rest of 5 being"),
+    *one_hot("quarter", ("0", "1", "2", "3"), "steps of this phase, divided by 4, leave"),
+    *one_hot("fifth", ("0", "1", "2", "3", "4"), "steps of this phase, divided by 5, leave"),
     GoalNumber("phase_steps", f"steps of this phase over {_LONG_PHASE}"),
     GoalNumber("page_steps_odd", "steps on a battle's page are odd"),
     GoalNumber("task_steps_odd", "steps of the job in the menu are odd"),
@@ -25,7 +25,7 @@ NUMBERS: tuple[GoalNumber, ...] = (
     GoalNumber("stays", f"steps with control on this tile over {_LONG_STAY}"),
     GoalNumber("wanders", "it walks at random for a while, having got nowhere"),
 )
-"""The first seven rows of counts are those of whoever sets the goals."""
+"""Counts from ``quarter_0`` on are those of whoever sets the goals."""
 
 _PHASE, _FACING, _PRESSED, _QUARTER, _FIFTH = (hot_rows(size) for size in (len(PHASE_NAMES), 4, len(_PRESSES), 4, 5))
 _MOVES = {Movement.FOOT: (1.0, 0.0, 0.0), Movement.BICYCLE: (0.0, 1.0, 0.0), Movement.SURFING: (0.0, 0.0, 1.0)}

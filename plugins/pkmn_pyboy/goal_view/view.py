@@ -33,7 +33,7 @@ def goal_spaces() -> dict[str, spaces.Box]:
     """Return the spaces of both parts by name."""
     return {
         GOAL: spaces.Box(-1.0, 1.0, (GOAL_SIZE,), np.float32),
-        LOCAL_MAP: BitPlanes(MAP_SIZE, MAP_SIZE, PLANE_NAMES),
+        LOCAL_MAP: BitPlanes((MAP_SIZE, MAP_SIZE), PLANE_NAMES),
     }
 
 

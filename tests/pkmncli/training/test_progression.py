@@ -18,6 +18,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
+from pkmncli.training.measurement import Measured
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.progression import Progression
 from pkmncli.training.statistics import TrainingStatistics
@@ -37,15 +38,15 @@ def make(**settings: Any) -> tuple[Progression, list[str], list[int]]:
     told: list[str] = []
     measured: list[int] = []
 
-    def play(learner: Any, number: int, interrupted: Callable[[], bool]) -> float | None:
+    def play(learner: Any, number: int, interrupted: Callable[[], bool]) -> Measured | None:
         if interrupted():
             return None
         measured.append(number)
-        return 15.0
+        return Measured(15.0, 7, success=True)
 
     curriculum = Curriculum(
         CurriculumSettings(
-            **{"stages": STAGES, "window_episodes": 2, "min_episodes": 2, "measure_interval": 3, **settings}
+            **{"stages": STAGES, "window_episodes": 2, "min_episodes": 2, "measure_interval": 3, "measure_starts": 2, **settings}
         )
     )
     return Progression(AdaptiveStrategySystem(), curriculum, play=play, tell=told.append), told, measured
@@ -60,14 +61,14 @@ def end_episodes(progression: Progression, statistics: TrainingStatistics, count
     return happened
 
 
-def test_every_few_episodes_one_is_measured_and_stages_follow_from_it() -> None:
+def test_every_few_episodes_some_are_measured_and_stages_follow_from_it() -> None:
     progression, told, measured = make()
     statistics = TrainingStatistics()
     progression.begin()
-    assert end_episodes(progression, statistics, 6) == []
-    assert measured == [0]
+    assert end_episodes(progression, statistics, 3) == []
+    assert measured == []
     stage, switch = end_episodes(progression, statistics, 1)
-    assert measured == [0, 1]
+    assert measured == [0, 1], "on two starts, since that many are asked for"
     assert (stage.event, stage.metrics) == ("stage_advanced", {"stage": 2, "trust": 0.6, "completed": False})
     assert (switch.event, switch.metrics["strategy"], switch.metrics["share"]) == (
         "strategy_switched",
@@ -80,7 +81,6 @@ def test_every_few_episodes_one_is_measured_and_stages_follow_from_it() -> None:
     assert progression.take_metrics() == {
         "curriculum/stage": 2,
         "curriculum/trust": 0.6,
-        "curriculum/measured_reward": 15.0,
         "strategy/llm_share": 0.2,
     }
 
@@ -88,13 +88,14 @@ def test_every_few_episodes_one_is_measured_and_stages_follow_from_it() -> None:
 def test_a_measurement_that_was_interrupted_is_taken_when_the_training_goes_on() -> None:
     progression, _told, measured = make()
     end_episodes(progression, TrainingStatistics(), 3)
-    assert progression.measure(NoLearner(), lambda: True) is None
-    assert measured == []
+    stops = iter((False, True))
+    assert progression.measure(NoLearner(), lambda: next(stops)) == []
+    assert measured == [0]
     resumed, _told, measured = make()
     resumed.load_state_dict(json.loads(json.dumps(progression.state_dict())))
-    assert resumed.measure(NoLearner(), lambda: False) == 15.0
-    assert measured == [0]
-    assert resumed.measure(NoLearner(), lambda: False) is None, "once is enough"
+    assert resumed.measure(NoLearner(), lambda: False) == [Measured(15.0, 7, success=True)] * 2
+    assert measured == [1], "the first one was played before"
+    assert resumed.measure(NoLearner(), lambda: False) == [], "once is enough"
 
 
 def test_nothing_moves_without_strategy_and_curriculum() -> None:
@@ -139,7 +140,7 @@ def test_an_untrained_learner_that_the_pilot_carries_does_not_pass_a_stage(
     assert ("Stage 1 of the curriculum passed" in result.out) is (stage == 2)
     names = {name for _step, name, _value in found["metrics"]}
     assert {"curriculum/stage", "curriculum/trust"} <= names
-    assert ("curriculum/measured_reward" in names) is (measure == "greedy")
+    assert ("alone/reward" in names) is (measure == "greedy")
     run = Run(tmp_path / "runs" / "it")
     assert ("stage-2" in run.checkpoints.index().milestones) is (stage == 2), "a stage is worth a checkpoint"
 
