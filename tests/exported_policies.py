@@ -28,7 +28,7 @@ SPACES = {
     "packed": {"screen": box((24, 12), np.uint8, 255), "state_variables": VECTOR, "action_mask": MASK},
     "colour": {"screen": box((48, 48, 3), np.uint8, 255), "state_variables": VECTOR, "action_mask": MASK},
     "stacked": {"screen": box((3, 24, 12), np.uint8, 255), "action_mask": MASK},
-    "map": {"goal": VECTOR, "local_map": BitPlanes(13, 13, [f"bit {bit}" for bit in range(12)]), "action_mask": MASK},
+    "map": {"goal": VECTOR, "local_map": BitPlanes((13, 13), [f"bit {bit}" for bit in range(12)]), "action_mask": MASK},
     "vectors": {"a": box((2, 3)), "b": box((4,), np.float64)},
     "counted": {
         "room": gymnasium.spaces.Discrete(7, start=3),

@@ -37,7 +37,7 @@ class LearnerStream:
 
     observation_space = gymnasium.spaces.Dict(
         screen=gymnasium.spaces.Box(0, 255, (24, 12), np.uint8),
-        local_map=BitPlanes(5, 5, [f"bit {bit}" for bit in range(10)]),
+        local_map=BitPlanes((5, 5), [f"bit {bit}" for bit in range(10)]),
         state_variables=gymnasium.spaces.Box(0, 1, (5,), np.float32),
         action_mask=gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
     )

@@ -169,7 +169,7 @@ def _observation(layout: ObservationLayout) -> dict[str, Any]:
         observation[PLANES] = {
             "key": layout.planes_key,
             "shape": list(layout.planes_shape),
-            "type": "uint16",
+            "type": layout.planes_type,
             "bits": list(layout.planes),
             "meaning": "each bit of a tile says one thing, from the lowest bit on",
         }

@@ -58,10 +58,19 @@ def unpack_screen(packed: Tensor) -> Tensor:
 
 
 def unpack_planes(packed: Tensor, planes: int) -> Tensor:
-    """Unpacks the lowest bits into channels: (n, rows, columns) uint16 to (n, planes, rows, columns) float32."""
-    bits = packed.view(torch.int16).unsqueeze(1)  # torch has no arithmetic of uint16; the bits stay the same
-    shifts = torch.arange(planes, dtype=torch.int16, device=packed.device)
-    return ((bits >> shifts[:, None, None]) & 1).to(torch.float32)
+    """Unpacks the lowest bits of whole numbers into channels: (n, rows, columns) to (n, planes, rows, columns) float32.
+
+    Args:
+        packed: uint8, uint16 or uint32.
+        planes: how many bits there are.
+    """
+    if packed.dtype in _SIGNED:  # for which torch can do arithmetic; the bits stay the same
+        packed = packed.view(_SIGNED[packed.dtype])
+    shifts = torch.arange(planes, dtype=packed.dtype, device=packed.device)
+    return ((packed.unsqueeze(1) >> shifts[:, None, None]) & 1).to(torch.float32)
+
+
+_SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32}
 
 
 class ConvolutionEncoder(nn.Module):

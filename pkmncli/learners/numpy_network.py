@@ -42,7 +42,7 @@ class NumpyFeatures:
         if network.map is not None:
             rows, columns = layout.planes_shape
             self._map = numpy_layers(network.map, (len(layout.planes), rows, columns))
-            self._shifts = np.arange(len(layout.planes), dtype=np.uint16)[:, None]
+            self._shifts = np.arange(len(layout.planes), dtype=layout.planes_type)[:, None]
         if network.vector is not None:
             self._vector = numpy_layers(network.vector)
 

@@ -20,8 +20,8 @@ PLANES = "planes"
 MASK = "action_mask"
 
 Columns = Mapping[str, NDArray[Any]]
-"""A batch of kept observations, each array (n, ...): ``screen`` uint8 packed, ``planes`` uint16 (n, rows, columns)
-whose bits are channels, ``vector`` float32 (n, d), ``action_mask`` uint8 (n, num_actions), 1 = allowed."""
+"""A batch of kept observations, each array (n, ...): ``screen`` uint8 packed, ``planes`` whole numbers (n, rows,
+columns) whose bits are channels, ``vector`` float32 (n, d), ``action_mask`` uint8 (n, num_actions), 1 = allowed."""
 
 
 def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -82,6 +82,8 @@ class ObservationLayout:
     """The observation that is a map of bits, a :class:`pkmncli.api.BitPlanes`; nothing where there is none."""
     planes_shape: tuple[int, ...] = ()
     """Rows and columns of the map."""
+    planes_type: str = "uint16"
+    """The type of its numbers."""
     planes: tuple[str, ...] = ()
     """Names of the bits, from the lowest on."""
 
@@ -92,7 +94,7 @@ class ObservationLayout:
         if self.screen_shape:
             kept[SCREEN] = (self.screen_shape, np.uint8)
         if self.planes:
-            kept[PLANES] = (self.planes_shape, np.uint16)
+            kept[PLANES] = (self.planes_shape, np.dtype(self.planes_type).type)
         if self.vector_size:
             kept[VECTOR] = ((self.vector_size,), np.float32)
         kept[MASK] = ((self.num_actions,), np.uint8)
@@ -198,6 +200,7 @@ def layout_of(
         counted,
         planes_key,
         () if planes is None else planes.shape or (),
+        "uint16" if planes is None else str(planes.dtype),
         () if planes is None else planes.planes,
     )
 

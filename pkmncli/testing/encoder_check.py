@@ -24,7 +24,7 @@ _SPACES: dict[str, dict[str, gymnasium.Space[Any]]] = {
     "a screen and numbers": {"screen": _SCREEN, "state_variables": _NUMBERS},
     "numbers alone": {"state_variables": _NUMBERS},
     "a screen alone": {"screen": _SCREEN},
-    "a map and numbers": {"local_map": BitPlanes(13, 13, [f"bit {bit}" for bit in range(12)]), "goal": _NUMBERS},
+    "a map and numbers": {"local_map": BitPlanes((13, 13), [f"bit {bit}" for bit in range(12)]), "goal": _NUMBERS},
 }
 """What there may be to see, in words."""
 

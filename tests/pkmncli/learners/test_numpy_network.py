@@ -22,8 +22,8 @@ ACTIONS = gymnasium.spaces.Discrete(9)
 SCREEN = {"screen": gymnasium.spaces.Box(0, 255, (72, 40), np.uint8)}
 FRAMES = {"screen": gymnasium.spaces.Box(0, 255, (3, 40, 24), np.uint8)}
 VECTOR = {"state": gymnasium.spaces.Box(0, 1, (25,), np.float32)}
-MAP = {"local_map": BitPlanes(13, 13, [f"bit {bit}" for bit in range(16)])}
-SMALL_MAP = {"local_map": BitPlanes(5, 7, ["walkable", "grass"])}
+MAP = {"local_map": BitPlanes((13, 13), [f"bit {bit}" for bit in range(16)])}
+SMALL_MAP = {"local_map": BitPlanes((5, 7), ["walkable", "grass"])}
 KINDS = [SCREEN, VECTOR, SCREEN | VECTOR, FRAMES | VECTOR, MAP, SCREEN | MAP | VECTOR, SMALL_MAP | VECTOR]
 
 

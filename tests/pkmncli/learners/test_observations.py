@@ -60,24 +60,26 @@ def test_colour_and_packed_screens_give_the_same_columns() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [1, 9, 16])
-def test_each_bit_of_a_map_becomes_a_channel(count: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "kind"), [(3, np.uint8), (9, np.uint16), (16, np.uint16), (17, np.uint32), (32, np.uint32)]
+)
+def test_each_bit_of_a_map_becomes_a_channel(count: int, kind: type[np.generic]) -> None:
     channels = np.random.default_rng(0).integers(0, 2, (2, count, 4, 5))
-    packed = (channels << np.arange(count)[:, None, None]).sum(axis=1).astype(np.uint16)
+    packed = (channels << np.arange(count)[:, None, None]).sum(axis=1).astype(kind)
     np.testing.assert_array_equal(unpack_planes(torch.from_numpy(packed), count).numpy(), channels)
 
 
 def test_a_map_is_kept_as_it_is_whatever_its_key() -> None:
-    space = gymnasium.spaces.Dict(around=BitPlanes(13, 13, ["walkable", "grass", "door"]))
+    space = gymnasium.spaces.Dict(around=BitPlanes((13, 13), ["walkable", "grass", "door"]))
     layout = layout_of(space, gymnasium.spaces.Discrete(3), "it")
     assert layout.planes == ("walkable", "grass", "door")
-    seen = np.random.default_rng(0).integers(0, 8, (2, 13, 13), np.uint16)
+    seen = np.random.default_rng(0).integers(0, 8, (2, 13, 13), np.uint8)
     columns = layout.encode({"around": seen})
     assert columns["planes"] is seen
     assert columns["action_mask"].shape == (2, 3)
 
 
 def test_one_map_is_enough() -> None:
-    space = gymnasium.spaces.Dict(a=BitPlanes(5, 5, ["x"]), b=BitPlanes((5, 5), ["x"]))
+    space = gymnasium.spaces.Dict(a=BitPlanes((5, 5), ["x"]), b=BitPlanes((5, 5), ["x"]))
     with pytest.raises(ConfigurationError, match="one map of bits, not both 'a' and 'b'"):
         layout_of(space, gymnasium.spaces.Discrete(3), "it")
