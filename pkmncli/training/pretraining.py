@@ -48,34 +48,34 @@ class Pretraining:
         """Whether there are updates left, so that the learner may not decide yet."""
         return self.done < self._updates
 
-    def learn(self, interrupted: Callable[[], bool], tell: Callable[[str], None]) -> dict[str, float] | None:
+    def learn(self, interrupted: Callable[[], bool], tell: Callable[[str], None]) -> None:
         """Makes the updates that are left, if there is enough to learn from.
 
         Args:
             interrupted: whether to stop between two of them.
             tell: is told how far it is, now and then.
-
-        Returns:
-            Means of the metrics over the latest :data:`METRICS_OF` updates, once all are made; nothing before.
         """
         told = 0.0
         while self.pending and not interrupted():
             drawn = self._learner.draw()
             if drawn is None:
-                return None
+                return
             self._latest = [*self._latest, self._learner.learn(drawn)][-METRICS_OF:]
             self._learner.publish()
             self.done += 1
             if time.monotonic() > told + _TELL_SECONDS:
                 told = time.monotonic()
                 tell(f"pretraining: {self.done:,} of {self._updates:,} updates")
-        if self.pending:
+
+    def take_metrics(self) -> dict[str, float] | None:
+        """Means of the metrics over the latest :data:`METRICS_OF` updates: once, when all are made."""
+        if self.pending or not self._latest:
             return None
         latest, self._latest = self._latest, []
-        return {name: fmean(one[name] for one in latest) for name in latest[-1]} if latest else None
+        return {name: fmean(one[name] for one in latest) for name in latest[-1]}
 
     def state_dict(self) -> dict[str, Any]:
-        """How many updates were made, and the latest of their metrics."""
+        """How many updates were made, and the latest of their metrics that are not taken yet."""
         return {"done": self.done, "latest": [dict(one) for one in self._latest]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.action_values import ActionValues
 from pkmncli.training.checkpoints import Checkpoint
 from pkmncli.training.episodes import RunningEpisode
+from pkmncli.training.estimate import duration
 from pkmncli.training.intervals import crossings
 from pkmncli.training.journey import FRAMES_A_SECOND
 from pkmncli.training.journeys import Journeys
@@ -253,6 +254,9 @@ class Trainer:
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
+        # Told with the step that follows: what was told at a checkpoint's own step would be there twice after a crash.
+        pretrained = self._pretraining.take_metrics() or {}
+        self._keep_metrics({f"pretraining/{name}": value for name, value in pretrained.items()})
         recorded = clock()
         for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             if decides:
@@ -294,7 +298,7 @@ class Trainer:
         if not self._pretraining.pending:
             return
         began, before = time.perf_counter(), self._pretraining.done
-        metrics = self._pretraining.learn(interrupted, self._observer.on_activity)
+        self._pretraining.learn(interrupted, self._observer.on_activity)
         made = self._pretraining.done - before
         if not made:
             if self._options.mode is AgentMode.RL_ONLY and not interrupted():
@@ -308,12 +312,10 @@ class Trainer:
         self.statistics.elapsed_s += spent
         self.statistics.updates += made
         self.statistics.pretrain_updates += made
-        if metrics is not None:
-            self._keep_metrics({f"pretraining/{name}": value for name, value in metrics.items()})
-            loss = f", loss {metrics['loss']:.3g}" if "loss" in metrics else ""
+        if not self._pretraining.pending:
             self._observer.message(
-                f"Pretrained with {self.statistics.pretrain_updates:,} updates{loss}: from now on the learner decides, "
-                "too."
+                f"Pretrained with {self.statistics.pretrain_updates:,} updates in {duration(spent)}: from now on the "
+                "learner decides, too."
             )
 
     def _measure(self, interrupted: Callable[[], bool]) -> None:
