@@ -23,7 +23,7 @@ import statistics
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class Job(NamedTuple):
     planes: bool
     weights: Weights | None
     stochastic: bool = False
+    goals: Literal["rules", "none"] = "rules"
 
 
 def play(job: Job) -> Episode:
@@ -64,7 +65,9 @@ def play(job: Job) -> Episode:
     from pkmn_pyboy.pilot.pilot import RulesPilot  # noqa: PLC0415
     from pkmn_pyboy.settings import EnvironmentSettings  # noqa: PLC0415
 
-    settings = EnvironmentSettings(observation_type="goal", max_steps_per_episode=job.steps, goal=job.goal)
+    settings = EnvironmentSettings(
+        observation_type="goal", max_steps_per_episode=job.steps, goal=job.goal, goals=job.goals
+    )
     environment = PokemonEnvironment(settings)
     pilot = RulesPilot(environment)
     environment.guide(pilot)
@@ -138,11 +141,11 @@ def fit(episodes: list[Episode], epochs: int, seed: int) -> Weights:
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, total_steps=steps)
     for _ in range(epochs):
-        for rows in torch.randperm(len(labels)).split(batch):
+        for rows in torch.split(torch.randperm(len(labels)), batch):
             scores = network(inputs[rows]).masked_fill(~masks[rows], FORBIDDEN)
             loss = torch.nn.functional.cross_entropy(scores, labels[rows])
             optimiser.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
     return [parameter.detach().numpy() for parameter in network.parameters()]
@@ -203,6 +206,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=0, help="rounds of dataset aggregation")
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--planes", action="store_true", help="observe the map around the player too")
+    parser.add_argument("--goals", choices=("rules", "none"), default="rules", help="whose goals are observed")
     parser.add_argument("--stochastic", action="store_true", help="draw presses instead of taking the likeliest")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--json", type=Path)
@@ -211,7 +215,7 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
 
         def episodes(seeds: list[int], weights: Weights | None, *, stochastic: bool = False) -> list[Episode]:
-            job = Job(0, options.goal, options.steps, options.planes, weights, stochastic)
+            job = Job(0, options.goal, options.steps, options.planes, weights, stochastic, options.goals)
             return pool.map(play, [job._replace(seed=seed) for seed in seeds], 1)
 
         started = time.perf_counter()

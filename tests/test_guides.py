@@ -14,6 +14,8 @@ import pytest
 
 import pkmncli
 from pkmn_pyboy.environment import make_environment
+from pkmn_pyboy.goal_view.local_map import PLANES
+from pkmn_pyboy.goal_view.table import GOAL_NUMBERS
 from pkmn_pyboy.mask_rules import MASK_RULES, allowed_actions
 from pkmn_pyboy.observation import STATE_VARIABLES
 from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
@@ -179,6 +181,22 @@ def test_state_variables_are_as_the_code_has_them() -> None:
         for index, one in enumerate(STATE_VARIABLES)
     ]
     assert rows(DOCS / "environment.md", "index") == expected
+
+
+def test_numbers_of_goals_are_as_the_code_has_them() -> None:
+    table = rows(DOCS / "environment.md", "numbers")
+    assert [name for _, names, _ in table for name in named(names)] == [number.name for number in GOAL_NUMBERS]
+    places = [[int(place) for place in numbers.split(" to ")] for numbers, _, _ in table]
+    first = 0
+    for ends, (_, names, meaning) in zip(places, table, strict=True):
+        assert (ends[0], ends[-1]) == (first, first + len(named(names)) - 1)
+        assert meaning
+        first = ends[-1] + 1
+
+
+def test_planes_of_the_map_are_as_the_code_has_them() -> None:
+    expected = [[str(bit), f"`{name}`", meaning] for bit, (name, meaning) in enumerate(PLANES)]
+    assert rows(DOCS / "environment.md", "bit") == expected
 
 
 def test_phases_are_as_the_code_has_them() -> None:

@@ -14,6 +14,7 @@ from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.world.cartridge import Cartridge
 
 _MOVES = 4
 _LEVELS, _LEVEL_GAP, _POINTS, _FLIGHTS = 100, 20, 40, 4
@@ -70,6 +71,29 @@ _NO_MOVE = (0.0,) * 5
 _NOBODY = (0.0, 0.0)
 
 
+class _RememberedDamage(BattleTables):
+    """Tables that work out the damage of each side's moves once a pair."""
+
+    def __init__(self, cartridge: Cartridge) -> None:
+        super().__init__(cartridge)
+        self._known: dict[tuple[int, int], float] = {}
+        self._pair: tuple[Combatant, Combatant] | None = None
+
+    def sides(self, battle: Battle) -> tuple[Combatant, Combatant] | None:
+        """The own side and the opponent's, whose damage is remembered from now on."""
+        self._pair = super().sides(battle)
+        self._known.clear()
+        return self._pair
+
+    def damage(self, attacker: Combatant, number: int, defender: Combatant) -> float:
+        """Expected damage of a move a turn."""
+        key = (id(attacker), number)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = super().damage(attacker, number, defender)
+        return found
+
+
 class BattleNumbers:
     """Writes the numbers, and works out anew only what has changed since the step before.
 
@@ -80,7 +104,7 @@ class BattleNumbers:
     def __init__(self, environment: PokemonEnvironment) -> None:
         self._emulator = environment.emulator
         self._places = environment.profile.memory
-        self._tables = BattleTables(environment.cartridge)
+        self._tables = _RememberedDamage(environment.cartridge)
         self._tactician = Tactician(self._tables, PilotSettings(), environment.profile.item_uses)
         self._battle: Battle | None = None
         self._of_battle: tuple[float, ...] = _PEACE

@@ -21,6 +21,7 @@ NUMBERS: tuple[GoalNumber, ...] = (
     GoalNumber("columns", f"columns of the list over {_COLUMNS}"),
     *one_hot("wants", _AIMS, "of the page is wanted: an entry, yes, no, another answer, to leave it, an entry not in "
              "view, another pocket, the end of a naming, some time:"),
+    GoalNumber("wanted_here", "the cursor stands at the entry that is wanted"),
     GoalNumber("wanted_below", "what is wanted stands below the cursor (1) or above (-1)"),
     GoalNumber("wanted_right", "it stands right of the cursor (1) or left (-1)"),
     GoalNumber("wanted_rows", f"rows from the cursor to it over {_ROWS}"),
@@ -29,7 +30,7 @@ NUMBERS: tuple[GoalNumber, ...] = (
 
 _AIM_ROWS = hot_rows(len(_AIMS))
 _AIM_PLACES = {kind: place for place, kind in enumerate(_AIMS)}
-_NO_AIM = (0.0,) * (len(_AIMS) + 4)
+_NO_AIM = (0.0,) * (len(_AIMS) + 5)
 _NO_LIST = (0.0,) * 5
 
 
@@ -58,7 +59,8 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
     if memory.aim:
         kind, down, right = memory.aim
         out += _AIM_ROWS[_AIM_PLACES[kind]]
-        out += (sign(down), sign(right), within(down / _ROWS))
+        here = kind == ENTRY and down == 0 and right == 0
+        out += (float(here), sign(down), sign(right), within(down / _ROWS))
     else:
         out += _NO_AIM[:-1]
     out.append(float(bool(memory.forget)))

@@ -25,6 +25,7 @@ NUMBERS: tuple[GoalNumber, ...] = (
     *one_hot("side", _SIDES, "the side to face here, to act or to leave:"),
     GoalNumber("faces_side", "the player faces it"),
     GoalNumber("acts_here", "something is to be done on this tile, with what the player faces"),
+    GoalNumber("acts_now", "something is to be done here, and the player faces it"),
     GoalNumber("calls_menu", "the START menu is to be opened"),
     GoalNumber("ends_here", "the way ends on this tile"),
     GoalNumber("waits", "someone stands in the way"),
@@ -48,7 +49,7 @@ _TASK_PLACES = {kind: place for place, kind in enumerate(_TASKS)}
 _DIRECTIONS = {int(press): direction for direction, press in enumerate(PRESSES)}
 _A, _START = int(Action.A), int(Action.START)
 _NOTHING = (0.0,) * len(NUMBERS)
-_NO_WAY = (0.0,) * 17
+_NO_WAY = (0.0,) * 18
 
 
 def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
@@ -116,6 +117,7 @@ def _write_way(out: list[float], path: list[list[int]], state: GameState, memory
     out += (
         float(side == state.facing),
         float(acts),
+        float(acts and side == state.facing),
         float(menu),
         float(end[0] == x and end[1] == y),
         float(memory.waited > 0 and free),

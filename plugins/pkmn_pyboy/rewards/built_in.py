@@ -45,6 +45,11 @@ BUILT_IN_REWARDS: Mapping[str, BuiltInReward] = {
         "pkmn_pyboy.rewards.stuck:StuckSettings",
         "penalties for nothing new, for walking into walls and for the same talk again",
     ),
+    "time": BuiltInReward(
+        "pkmn_pyboy.rewards.time:TimeReward",
+        "pkmn_pyboy.rewards.time:TimeSettings",
+        "a small penalty for each step",
+    ),
     "potential": BuiltInReward(
         "pkmn_pyboy.rewards.potential:PotentialReward",
         "pkmn_pyboy.rewards.potential:PotentialSettings",

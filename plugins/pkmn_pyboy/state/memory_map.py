@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol, TypeAlias
 
 from pkmncli.errors import EnvironmentSetupError
@@ -33,6 +34,13 @@ class Memory(Protocol):
         ...
 
 
+@cache
+def _parts_of(encoding: str) -> tuple[str, str | None]:
+    """Return the kind of number of an encoding, and how many there are where it says so."""
+    match = _ENCODING.match(encoding)
+    return (match["kind"], match["count"]) if match else ("", None)
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryField:
     """One named place in memory. ``valid_when`` says in words when its value means something."""
@@ -47,8 +55,7 @@ class MemoryField:
 
     def decode(self, data: bytes) -> Any:
         """The value of the field's bytes: a number, a tuple of numbers or pairs, or the bytes themselves."""
-        match = _ENCODING.match(self.encoding)
-        kind, count = (match["kind"], match["count"]) if match else ("", None)
+        kind, count = _parts_of(self.encoding)
         if kind == "pairs":
             return item_pairs(data)
         width = _INTEGERS.get(kind)

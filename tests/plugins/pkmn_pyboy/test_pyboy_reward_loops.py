@@ -175,7 +175,7 @@ def test_no_loop_gains(name: str, scenes: Scenes) -> None:
             assert not gains, f"{loop}, turn {turn}: {gains}"
 
 
-@pytest.mark.parametrize("name", ["battle", "health", "money", "stuck", "potential"])
+@pytest.mark.parametrize("name", ["battle", "health", "money", "stuck", "time", "potential"])
 def test_not_even_the_first_round_gains(name: str, scenes: Scenes) -> None:
     """Of these, where the loop begins with what it ends with, and finds nothing that stays."""
     stays = {"evolved again", "caught and released", "a milestone toggled", "a badge toggled"}

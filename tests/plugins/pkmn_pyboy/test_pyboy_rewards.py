@@ -234,13 +234,13 @@ def test_a_goal_that_is_reached_takes_the_potential_back(make: Callable[..., Pok
 
 @pytest.mark.parametrize("name", BUILT_IN_REWARDS)
 def test_without_a_change_nothing_is_earned(name: str, fight: Callable[..., GameState]) -> None:
-    """Only a potential costs its discount."""
+    """Only a potential costs its discount, and time itself costs."""
     state = fight(0)
     reward = RewardSum({name: RewardPart()})
     reward.reset(state)
     before = reward.save_state()
     reward.score(state, Action.NONE, state)
-    assert set(reward.parts) <= {"potential.level", "potential.health"}
+    assert set(reward.parts) <= {"potential.level", "potential.health", "time.step"}
     assert reward.save_state() == before or name == "stuck"
 
 

@@ -63,7 +63,7 @@ def game() -> Game:
 
 
 def test_names_are_unique_and_say_what_they_mean() -> None:
-    assert len(set(NAMES)) == GOAL_SIZE == 157
+    assert len(set(NAMES)) == GOAL_SIZE == 159
     assert all(number.meaning for number in GOAL_NUMBERS)
     assert len(SITUATIONS) == len(PHASE_NAMES)
     assert {SITUATIONS[phase] for phase in BATTLE_PHASES} == {"battle"}
@@ -210,6 +210,7 @@ def test_a_page_says_in_which_row_stands_what_is_wanted(game: Game) -> None:
         if memory.task and memory.aim and memory.aim[0] == ENTRY:
             assert goal["wants_entry"] == goal["job_lead"] == 1
             assert game.decision.action == towards[goal["wanted_below"]]
+            assert goal["wanted_here"] == (game.decision.action == Action.A)
             assert goal["wanted_rows"] == pytest.approx(memory.aim[1] / 10)
             pointed += 1
         game.step()
