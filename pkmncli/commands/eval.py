@@ -30,7 +30,6 @@ from pkmncli.training.evaluation import (
     Policy,
     RandomPolicy,
     evaluate,
-    goal_of,
     keep_evaluation,
     report,
 )
@@ -171,9 +170,8 @@ class _Evaluation:
         check_kept_starts(self.settings, self.run)
         progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
         with InterruptFlag() as interrupted, WorkerPool(self._spec()) as pool, progress:
-            goal = goal_of(self.settings, pool)
             if show:
-                typer.echo(self._introduction(pool, goal))
+                typer.echo(self._introduction(pool))
             # refuses a checkpoint of another image or game; what it loads is gone with the first reset
             pool.call(0, "load", read_checkpoint(self.checkpoint).workers[0], 0)
             task = progress.add_task("playing", total=self.episodes)
@@ -193,13 +191,11 @@ class _Evaluation:
                 "seed": self.seed,
             }
             if played:
-                result |= report([one.summary for one in played], pool.milestone_names, goal)
+                result |= report([one.summary for one in played], pool.milestone_names, pool.goal)
             if self.baselines and len(played) == self.episodes:
                 result |= play_baselines(
                     Baselines(self.run.folder / BASELINES_FILE, pool),
                     self.episodes,
-                    pool.milestone_names,
-                    goal,
                     on_activity=lambda doing: progress.update(task, description=doing),
                     interrupted=lambda: bool(interrupted),
                 )
@@ -223,13 +219,13 @@ class _Evaluation:
             return LearnerPolicy(learner, self.seed if self.stochastic else None)
         return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"])
 
-    def _introduction(self, pool: WorkerPool, goal: str | None) -> str:
+    def _introduction(self, pool: WorkerPool) -> str:
         """What kind of number comes, before it does."""
         who = PLAYED_BY[self.mode]
         if self.mode is EvaluationMode.RL_ONLY:
             how = "draws each press by its own odds" if self.stochastic else "always presses what it thinks best"
             who = f"{who}, which decides every step and {how}"
-        ends = f"at {goal} or after" if goal is not None else "after at most"
+        ends = f"at {pool.goal} or after" if pool.goal is not None else "after at most"
         return (
             f"Evaluating {self.run.name}, {self.checkpoint.name}: {who}.\n"
             f"{self.episodes} episodes from held-out starts, seed {self.seed}, each ending {ends} "

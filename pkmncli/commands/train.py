@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -312,10 +312,9 @@ def _film(outcome: Outcome, registry: Registry) -> Path | None:
     settings = ResolvedSettings.from_run(outcome.run.folder, registry)
     if outcome.evaluation is None or not settings.train.film or not can_film():
         return None
-    if not settings.train.quiet:
-        typer.echo("Filming the learner alone.")
+    tell: Callable[[str], None] = typer.echo if not settings.train.quiet else lambda text: None
     try:
-        return film_learner_alone(outcome.run, settings, registry, outcome.evaluation)
+        return film_learner_alone(outcome.run, settings, registry, outcome.evaluation, tell=tell)
     except RunError as error:
         say(f"The film was not made, and the run is saved: {error}")
         return None
@@ -357,10 +356,14 @@ def _show(outcome: Outcome, film: Path | None) -> None:
     else:
         which = "" if run.parent == default_save_dir().absolute() else f" {quoted(run)}"
         learned = summary["source_shares"]["rl"] + summary["source_shares"]["explore"] > 0
-        alone = "" if learned else " --mode llm-only"
-        steps = {
-            f"pkmn eval{which}{alone}": "how good it is without learning on",
-            f"pkmn replay{which} --video best.mp4": "the best episode as a film",
+        if "verdict" in summary:
+            steps = {f"pkmn replay{which} --evaluation --terminal": "watch the learner alone"}
+        elif learned:
+            steps = {f"pkmn eval{which}": "how good the learner is alone"}
+        else:
+            steps = {f"pkmn eval{which} --mode llm-only": "how good the rules are"}
+        steps |= {
+            f"pkmn replay{which} --video best.mp4": "the training's best episode as a film",
             f"pkmn analyze-patterns{which}": "what was done where, and what it brought",
             f"pkmn train --resume{which} --steps {2 * summary['total_steps']}": "train on",
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,18 @@ ALONE_FILM = "learner_alone.mp4"
 LONGEST_S = 40.0
 """Of that film, which plays faster where the episode would take longer."""
 
+STILL_S = 2.0
+"""For which its last picture stays."""
+
 
 def can_film() -> bool:
     """Return whether what writes films is installed."""
     return find_spec("imageio_ffmpeg") is not None
 
 
-def film_learner_alone(run: Run, settings: ResolvedSettings, registry: Registry, evaluation: Path) -> Path | None:
+def film_learner_alone(
+    run: Run, settings: ResolvedSettings, registry: Registry, evaluation: Path, *, tell: Callable[[str], None]
+) -> Path | None:
     """Film the episode of an evaluation that reached furthest, and soonest; into the run's folder.
 
     Args:
@@ -44,6 +49,7 @@ def film_learner_alone(run: Run, settings: ResolvedSettings, registry: Registry,
         settings: of the run.
         registry: where plugins are looked up.
         evaluation: folder that keeps the evaluation's episodes.
+        tell: says that a film is being made.
 
     Returns:
         The film; None where no episode reached anything.
@@ -57,7 +63,8 @@ def film_learner_alone(run: Run, settings: ResolvedSettings, registry: Registry,
     reached = [(row, steps) for row, steps in reached if steps]
     if not reached:
         return None
-    best, _ = max(reached, key=lambda one: (one[0]["terminated"], len(one[1]), -max(one[1])))
+    best, _ = max(reached, key=lambda one: (_far(*one), -max(one[1])))
+    tell("Filming the best of them.")
     path = run.folder / ALONE_FILM
     environment = build_environment(settings, registry, run)
     episode = RecordedEpisode.from_row(best)
@@ -65,12 +72,18 @@ def film_learner_alone(run: Run, settings: ResolvedSettings, registry: Registry,
         try:
             shown = shown_episode(run, environment, episode, [], who="the learner alone")
             show = Show([shown], overlay=True, interrupted=lambda: bool(interrupted))
-            film(show, path, max(SPEED, len(episode.presses) / (LONGEST_S * show.frames_per_second)))
+            speed = max(SPEED, len(episode.presses) / (LONGEST_S * show.frames_per_second))
+            film(show, path, speed, still_s=STILL_S)
         except KeyboardInterrupt:
             raise typer.Exit(interrupted.exit_code) from None
         finally:
             environment.close()
     return path
+
+
+def _far(row: Mapping[str, Any], steps: Sequence[int]) -> tuple[bool, int]:
+    """How far an episode got: to its goal, or else to how many milestones."""
+    return row["terminated"], 0 if row["terminated"] else len(steps)
 
 
 def film_evaluation(

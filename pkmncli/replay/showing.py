@@ -121,12 +121,25 @@ def play_silently(show: Show) -> None:
         pass
 
 
-def film(show: Show, path: Path, speed: float) -> None:
-    """Films it; the film appears when it is complete. Raises RunError where it can't be written."""
+def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
+    """Films it; the film appears when it is complete. Raises RunError where it can't be written.
+
+    Args:
+        show: what is filmed.
+        path: the film.
+        speed: times the speed of the real console.
+        still_s: seconds for which the last picture stays.
+    """
+    rate = show.frames_per_second * speed
     # Words need the pixels; without any, a gif of half the size is as good.
-    with open_video(path, show.frames_per_second * speed, enlarged=show.overlay) as writer:
+    with open_video(path, rate, enlarged=show.overlay) as writer:
+        picture = None
         for _step in show:
-            writer.add(show.picture() if show.overlay else show.screens())
+            picture = show.picture() if show.overlay else show.screens()
+            writer.add(picture)
+        if picture is not None:
+            for _ in range(round(still_s * rate)):
+                writer.add(picture)
 
 
 def show_in_terminal(show: Show, speed: float) -> None:

@@ -31,17 +31,12 @@ class Baselines:
 
     def __init__(self, file: Path, pool: WorkerPool) -> None:
         self._file = file
-        self._pool = pool
+        self.pool = pool
 
     @property
     def players(self) -> list[str]:
         """The baselines that can be played: ``pilot`` where the environments have one, and ``random``."""
-        return ["pilot", "random"] if self._pool.spec.pilot is not None else ["random"]
-
-    def missing(self, episodes: int) -> list[str]:
-        """Return those of :attr:`players` that have to be played, since fewer episodes of them are kept."""
-        kept = self._read()
-        return [who for who in self.players if len(kept.get(self._key(who), ())) < episodes]
+        return ["pilot", "random"] if self.pool.spec.pilot is not None else ["random"]
 
     def find(
         self, who: str, episodes: int, *, on_episode: Callable[[int], None], interrupted: Callable[[], bool]
@@ -54,9 +49,9 @@ class Baselines:
         kept, key = self._read(), self._key(who)
         if len(kept.get(key, ())) >= episodes:
             return [EpisodeSummary(**row) for row in kept[key][:episodes]]
-        seed = self._pool.spec.seed
+        seed = self.pool.spec.seed
         policy: Policy = PilotPolicy() if who == "pilot" else RandomPolicy(seed)
-        played = evaluate(self._pool, policy, episodes, seed=seed, on_episode=on_episode, interrupted=interrupted)
+        played = evaluate(self.pool, policy, episodes, seed=seed, on_episode=on_episode, interrupted=interrupted)
         summaries = [one.summary for one in played]
         if len(summaries) == episodes:
             with write_errors_explained(self._file):
@@ -64,7 +59,7 @@ class Baselines:
         return summaries
 
     def _key(self, who: str) -> str:
-        return f"{who}-{_digest(self._pool.spec, who)}"
+        return f"{who}-{_digest(self.pool.spec, who)}"
 
     def _read(self) -> dict[str, list[dict[str, Any]]]:
         try:

@@ -23,7 +23,6 @@ from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pkmncli.config import ResolvedSettings
     from pkmncli.runs import Run
     from pkmncli.training.workers import WorkerPool
 
@@ -241,11 +240,6 @@ def report(
         "goal_steps": median_low(to_goal) if to_goal else None,
         "milestones": milestones,
     }
-
-
-def goal_of(settings: ResolvedSettings, pool: WorkerPool) -> str | None:
-    """Return the milestone that ends an episode: the settings', or the game's last; None where it has none."""
-    return settings.train.goal or (pool.milestone_names[-1] if pool.milestone_names else None)
 
 
 def keep_evaluation(

@@ -12,7 +12,7 @@ from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store, worker_spec
 from pkmncli.training.baselines import BASELINES_FILE, Baselines
-from pkmncli.training.evaluation import LearnerPolicy, evaluate, goal_of, keep_evaluation, report
+from pkmncli.training.evaluation import LearnerPolicy, evaluate, keep_evaluation, report
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.verdict import PLAYERS, verdict
 from pkmncli.training.workers import WorkerPool
@@ -59,8 +59,6 @@ def side_by_side_spec(
 def play_baselines(
     baselines: Baselines,
     episodes: int,
-    milestones: list[str],
-    goal: str | None,
     *,
     on_activity: Tell,
     interrupted: Callable[[], bool],
@@ -75,7 +73,7 @@ def play_baselines(
         summaries = baselines.find(who, episodes, on_episode=tell, interrupted=interrupted)
         if len(summaries) < episodes:
             return found
-        found[who] = report(summaries, milestones, goal)
+        found[who] = report(summaries, baselines.pool.milestone_names, baselines.pool.goal)
     return found
 
 
@@ -104,7 +102,6 @@ def hold_final_evaluation(
     episodes, seed = settings.train.final_episodes, settings.train.seed
     spec = side_by_side_spec(settings, registry, num_envs=min(ENVIRONMENTS, episodes))
     with WorkerPool(spec) as pool:
-        goal = goal_of(settings, pool)
         on_activity(f"evaluating the learner alone, 0 of {episodes} episodes")
         played = evaluate(
             pool,
@@ -116,12 +113,10 @@ def hold_final_evaluation(
         )
         if len(played) < episodes:
             return None
-        alone = report([one.summary for one in played], pool.milestone_names, goal)
+        alone = report([one.summary for one in played], pool.milestone_names, pool.goal)
         beside = play_baselines(
             Baselines(run.folder / BASELINES_FILE, pool),
             episodes,
-            pool.milestone_names,
-            goal,
             on_activity=on_activity,
             interrupted=interrupted,
         )

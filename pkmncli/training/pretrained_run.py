@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pkmncli.atomic_files import write_atomic, write_json
 from pkmncli.config import ResolvedSettings
 from pkmncli.diagnostics import say
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.runs import Run, create_run, open_run
 from pkmncli.training.assembly import build_learner, open_store, worker_spec
@@ -47,7 +47,13 @@ def pretrained_run(name: str, registry: Registry, rom: Path | None = None) -> It
             if differing:
                 say(f"pretrained {name} was measured with another {', '.join(differing)}: it may do worse here")
             learner: Any = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
-            learner.take_weights(pretrained.weights())
+            try:
+                learner.take_weights(pretrained.weights())
+            except CheckpointError:
+                raise RunError(
+                    f"the pretrained policy of {name} was made for other observations than this version shows: use "
+                    "the version of pkmncli that it came with"
+                ) from None
             pool.reset()
             names = {**pool.names, "identity": pool.identity}
             write_json(

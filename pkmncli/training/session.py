@@ -265,7 +265,7 @@ class TrainingSession:
                     summary |= {name: found for name, found in run.read_summary().items() if name in RESULTS}
                 elif not (interrupted or stopped):
                     run.write_summary(summary)
-                    final = self._evaluate_at_end(run, learner, interrupted)
+                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, interrupted)
                     summary |= final.found if final is not None else {}
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
@@ -283,11 +283,15 @@ class TrainingSession:
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
 
-    def _evaluate_at_end(self, run: Run, learner: Algorithm, interrupted: InterruptFlag) -> FinalEvaluation | None:
+    def _evaluate_at_end(
+        self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: InterruptFlag
+    ) -> FinalEvaluation | None:
         """Hold the final evaluation, if there is a learner and one is wanted. The run is saved whatever comes of it."""
         train = self._settings.train
         if train.rl == NONE or not train.final_episodes:
             return None
+        if self._is_default("final_episodes") and steps < train.final_episodes * pool.max_steps_per_episode:
+            return None  # it would take longer than the training
         self._tell(
             f"Evaluating the learner alone from {train.final_episodes} held-out starts, then pilot and random play."
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Store, Transitions
+from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
@@ -359,16 +359,20 @@ class Trainer:
         metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.frames / FRAMES_A_SECOND}
         metrics |= {f"journey/{name}": value for name, value in journey.progress.items()}
         kept: dict[str, float] = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
-        if self._options.mode is AgentMode.ADAPTIVE:
-            kept |= self._hand_over.metrics()
+        kept |= self._hand_over_metrics()
         if self._desk is not None:
             kept |= self._desk.metrics()
         self._keep_metrics(metrics | kept)
 
     def _look(self, record: np.void) -> None:
         """Shows where the training stands. Nothing depends on whether it is looked at."""
-        scene = scene_of(self._pool.status(0), record, self._desk, self._progression)
-        self._observer.on_look(self._meters.look(self.statistics, scene, self._journeys.leading(self._episodes)))
+        scene = scene_of(self._pool.status(0), self._pool.goal, record, self._desk, self._progression)
+        journey, taken = self._journeys.leading(self._episodes), self._hand_over_metrics()
+        self._observer.on_look(self._meters.look(self.statistics, scene, journey, taken))
+
+    def _hand_over_metrics(self) -> dict[str, float]:
+        """The evidence of the learner by situation, where it could take over from anyone."""
+        return self._hand_over.metrics() if self._options.mode is AgentMode.ADAPTIVE else {}
 
     # Spectators ------------------------------------------------------------------------------------------------------
 
@@ -412,7 +416,8 @@ class Trainer:
         summary = episode.summarize(
             index, record, self._pool.milestones_of_ended(index), self._pool.milestone_frames_of_ended(index)
         )
-        self.statistics.add_episode(summary, self._pool.num_envs, began_further=bool(episode.start))
+        own = episode.steps_by_source[Source.RL] + episode.steps_by_source[Source.EXPLORE]
+        self.statistics.add_episode(summary, self._pool.num_envs, learner_steps=own, began_further=bool(episode.start))
         self._journeys.end(index, episode, self.statistics.elapsed_s, self.statistics.steps)
         self._recorder.add_episode(episode, summary, last_step=self.statistics.steps, frames=int(record["frames"]))
         self._keep_metrics(metrics_of(summary, self._pool.rewards_of_ended(index)))

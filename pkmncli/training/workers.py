@@ -96,6 +96,8 @@ class WorkerPool:
             self.situations: list[str] = descriptions[0]["situations"]
             """The kind of situation that each phase is."""
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
+            self.goal: str | None = descriptions[0]["goal"]
+            """The milestone that ends an episode, where the environment says so."""
             self.names: dict[str, Any] = descriptions[0]["names"]
             self.reward_names: list[str] = descriptions[0]["reward_names"]
             self.identity: dict[str, Any] = descriptions[0]["identity"]

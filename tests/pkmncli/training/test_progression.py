@@ -46,7 +46,14 @@ def make(**settings: Any) -> tuple[Progression, list[str], list[int]]:
 
     curriculum = Curriculum(
         CurriculumSettings(
-            **{"stages": STAGES, "window_episodes": 2, "min_episodes": 2, "measure_interval": 3, "measure_starts": 2, **settings}
+            **{
+                "stages": STAGES,
+                "window_episodes": 2,
+                "min_episodes": 2,
+                "measure_interval": 3,
+                "measure_starts": 2,
+                **settings,
+            }
         )
     )
     return Progression(AdaptiveStrategySystem(), curriculum, play=play, tell=told.append), told, measured
