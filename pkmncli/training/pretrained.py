@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pkmncli.plugins import Registry
 
 FOLDER = "pretrained"
+GAME_FILE = "game.toml"
+"""What tells a game profile's folder."""
 WEIGHTS = "weights.safetensors"
 SCORE = "score.json"
 
@@ -40,15 +42,17 @@ _OF_ONE_TRAINING = (
 
 @dataclass(frozen=True, slots=True)
 class Pretrained:
-    """The policy that a game comes with."""
+    """The policy that a game comes with. ``game`` is what the game is chosen by: its name, or its profile's folder."""
 
     name: str
     folder: Path
+    game: str | Path
 
     def settings(self, registry: Registry) -> ResolvedSettings:
         """What it was trained with, for its game."""
         found = ResolvedSettings.from_run(self.folder, registry)
-        return found.changed({"game": self.name}, may_change=("game",), origin=f"pretrained {self.name}")
+        key = "game_folder" if isinstance(self.game, Path) else "game"
+        return found.changed({key: self.game}, may_change=(key,), origin=f"pretrained {self.name}")
 
     def weights(self) -> dict[str, Any]:
         """What acts, by dotted name. Raises RunError where the file is missing or damaged."""
@@ -65,20 +69,28 @@ class Pretrained:
             raise RunError(f"{self.folder / SCORE} cannot be read: {error}; install its package anew") from None
 
 
-def find_pretrained(name: str, registry: Registry) -> Pretrained:
-    """The policy that a game comes with, by the game's name.
+def find_pretrained(game: str | Path, registry: Registry) -> Pretrained:
+    """The policy that a game comes with.
+
+    Args:
+        game: its name, or the folder of its profile.
+        registry: where names are looked up.
 
     Raises:
-        PluginError: there is no such game.
+        PluginError: there is no game of that name.
         ConfigurationError: it comes without one.
     """
-    folder: Path = registry.get("games", name).load() / FOLDER
+    if isinstance(game, Path) or (Path(game) / GAME_FILE).is_file():
+        profile, game = Path(game).absolute(), Path(game).absolute()
+    else:
+        profile = registry.get("games", game).load()
+    folder, name = profile / FOLDER, profile.name if isinstance(game, Path) else game
     if not folder.is_dir():
         having = [one for one in registry.names("games") if (registry.get("games", one).load() / FOLDER).is_dir()]
         raise ConfigurationError(
             f"the game {name} comes without a pretrained policy; there is one for {', '.join(having) or 'none'}"
         )
-    return Pretrained(name, folder)
+    return Pretrained(name, folder, game)
 
 
 def write_pretrained(folder: Path, learner: Any, settings: ResolvedSettings, score: Mapping[str, Any]) -> None:

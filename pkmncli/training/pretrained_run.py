@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def pretrained_run(name: str, registry: Registry, rom: Path | None = None) -> Iterator[Run]:
+def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> Iterator[Run]:
     """A run in a temporary folder whose one checkpoint acts as the policy that a game comes with.
 
     Args:
-        name: of the game.
+        game: its name, or the folder of its profile.
         registry: where plugins are looked up.
         rom: the game's image, where its profile has none.
     """
-    pretrained = find_pretrained(name, registry)
+    pretrained = find_pretrained(game, registry)
+    name = pretrained.name
     settings = pretrained.settings(registry)
     if rom is not None:
         settings = settings.changed({"rom_path": rom}, may_change=("rom_path",))

@@ -51,9 +51,8 @@ def find_starting_point(settings: ResolvedSettings, registry: Registry, game: st
         raise ConfigurationError("start_from: without a learner nobody takes the weights: leave it out")
     which, _, name = train.start_from.partition(":")
     if which == PRETRAINED:
-        name = name or train.game or slug(game)
-        pretrained = find_pretrained(name, registry)
-        return StartingPoint(f"pretrained {name}", pretrained.settings(registry), pretrained.weights())
+        pretrained = find_pretrained(name or train.game_folder or train.game or slug(game), registry)
+        return StartingPoint(f"pretrained {pretrained.name}", pretrained.settings(registry), pretrained.weights())
     try:
         run, checkpoint = open_run(train.start_from, train.save_dir), LATEST
     except RunError:

@@ -14,6 +14,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from pkmncli.config import ResolvedSettings
+from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import environment_spec
@@ -43,6 +44,7 @@ class Games:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    @hookimpl
     def pkmn_register_games(self, register: Any) -> None:
         register("thornwood", self.folder)
 
