@@ -155,6 +155,12 @@ class WorkerPool:
         self._slots = [0] * self.num_envs
         self.call_all("reset", [(episode, 0)] * self.num_envs)
 
+    def reset_one(self, index: int, episode: int) -> None:
+        """Begins an episode of one environment by its number. Not to be mixed with steps of all at once."""
+        self._episodes[index] = episode
+        self._logs[index] = PressLog()
+        self.call(index, "reset", episode, self._slots[index])
+
     def step(
         self, actions: NDArray[np.int64], sources: NDArray[np.uint8], confidences: NDArray[np.float32]
     ) -> StepResult:

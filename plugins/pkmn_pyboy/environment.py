@@ -74,9 +74,11 @@ class PokemonEnvironment(EmulatedEnvironment):
             hold_frames=settings.hold_frames or min(self.profile.hold_frames, action_frames - 1),
             action_repeat=settings.action_repeat,
         )
-        self.max_steps_per_episode = settings.max_steps_per_episode or self.profile.episode_steps
         self.goal = self._goal_index()
         """Place of the milestone that ends an episode, -1 for none."""
+        # Without a word about the goal an episode is as long as for the first one, as it always was.
+        most = self.profile.steps_to(self.goal) if settings.goal is not None else self.profile.episode_steps
+        self.max_steps_per_episode = settings.max_steps_per_episode or most
         self.rewards = RewardSum(settings.rewards)
         self.reward_names = self.rewards.part_names
         self.phase_names = PHASE_NAMES
@@ -380,8 +382,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         goal = self.profile.first_goal if self.settings.goal == "first" else self.settings.goal
         if goal is not None and goal != "last":
             return self.profile.milestone_index(goal)
-        required = [index for index, milestone in enumerate(self.profile.milestones) if not milestone.optional]
-        return required[-1] if required else -1
+        return self.profile.last_goal
 
 
 def make_environment(**settings: Any) -> PokemonEnvironment:
