@@ -38,6 +38,7 @@ def settings_of(spec: TrainingSpec) -> dict[str, Any]:
         "mode": "rl-only",
         "envs": spec.envs,
         "steps": spec.steps,
+        "final_episodes": 0,
         "seed": spec.seed,
         "device": spec.device,
         "torch_threads": spec.torch_threads,

@@ -221,16 +221,16 @@ class _Evaluation:
 
     def _introduction(self, pool: WorkerPool) -> str:
         """What kind of number comes, before it does."""
-        who = PLAYED_BY[self.mode]
+        lines = [f"Evaluating {self.run.name}, {self.checkpoint.name}: {PLAYED_BY[self.mode]}."]
         if self.mode is EvaluationMode.RL_ONLY:
             how = "draws each press by its own odds" if self.stochastic else "always presses what it thinks best"
-            who = f"{who}, which decides every step and {how}"
-        ends = f"at {pool.goal} or after" if pool.goal is not None else "after at most"
-        return (
-            f"Evaluating {self.run.name}, {self.checkpoint.name}: {who}.\n"
-            f"{self.episodes} episodes from held-out starts, seed {self.seed}, each ending {ends} "
+            lines.append(f"It decides every step, and {how}.")
+        ends = f"to {pool.goal} or at most" if pool.goal is not None else "of at most"
+        lines.append(
+            f"{self.episodes} episodes from held-out starts (seed {self.seed}), each {ends} "
             f"{pool.max_steps_per_episode:,} steps."
         )
+        return "\n".join(lines)
 
 
 def _lines(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[str]:

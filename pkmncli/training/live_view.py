@@ -130,7 +130,8 @@ def lines_of(status: Status, rate: float) -> list[str]:
         lines.append(f"learner alone: {alone}")
     if status.journey is not None:
         lines.append(f"journey: {in_words(status.journey)}")
-    lines.append(f"decided by {', '.join(_decided(statistics))}")
+    lately = _lately(statistics)
+    lines.append(f"decided by {', '.join(_decided(statistics))}" + (f"; {lately}" if lately else ""))
     taken = _taken_over(status.metrics)
     if taken:
         lines.append(f"taken over by the learner: {taken}")
@@ -146,7 +147,7 @@ def lines_of(status: Status, rate: float) -> list[str]:
 _LEFT_OUT_FIRST = ("advice", "pressed", "trust", "learner", "episodes", "taken over")
 """What a terminal of few lines can do without, in this order."""
 
-_ESSENTIAL = frozenset({"now", "alone", "journey", "speed", "reward", "decided", "game"})
+_ESSENTIAL = frozenset({"now", "alone", "journey", "speed", "reward", "decided", "lately", "game"})
 
 
 def _progress(status: Status, clock: Clock, columns: int, ascii_only: bool) -> Text:
@@ -183,6 +184,9 @@ def _rows(status: Status, doing: str, *, short: bool) -> Iterator[tuple[str, str
         mean_length = statistics.total_episode_steps / max(statistics.episodes, 1)
         yield "episodes", f"{statistics.episodes:,}, {mean_length:,.0f} steps each"
     yield "decided", "  ".join(_decided(statistics)) or "nothing yet"
+    lately = _lately(statistics)
+    if lately:
+        yield "lately", lately
     taken = _taken_over(status.metrics)
     if taken:
         yield "taken over", taken
@@ -238,15 +242,17 @@ def _taken_over(metrics: Mapping[str, float]) -> str:
 
 def _decided(statistics: TrainingStatistics) -> list[str]:
     total = max(statistics.steps, 1)
-    found = [
+    return [
         f"{_DECIDED_BY[source]} {count:,} ({count / total:.0%})"
         for source, count in zip(Source, statistics.steps_by_source, strict=True)
         if count
     ]
-    lately = statistics.recent_learner_share
-    if lately is not None:
-        found.append(f"learner lately {lately:.0%}")
-    return found
+
+
+def _lately(statistics: TrainingStatistics) -> str:
+    """The learner's share of the steps of the latest episodes."""
+    share = statistics.recent_learner_share
+    return "" if share is None else f"{share:.0%} by the learner in the last {len(statistics.recent_rewards)} episodes"
 
 
 def _say(status: Status) -> str:

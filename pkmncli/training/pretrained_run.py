@@ -56,10 +56,8 @@ def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> It
                     "the version of pkmncli that it came with"
                 ) from None
             pool.reset()
-            names = {**pool.names, "identity": pool.identity}
-            write_json(
-                run.folder / "names.json", {**names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-            )
+            names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
+            write_json(run.folder / "names.json", {**names, "goal": pool.goal, "identity": pool.identity})
             checkpoint = Checkpoint(
                 step=int(score["steps"]),
                 learner=learner.state_dict(),

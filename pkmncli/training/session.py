@@ -129,7 +129,8 @@ class TrainingSession:
             run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-                write_json(run.folder / "names.json", {**names, "identity": pool.identity})
+                names |= {"goal": pool.goal, "identity": pool.identity}
+                write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 begun = _Begun(shown, started_from)
@@ -250,6 +251,10 @@ class TrainingSession:
                 self._announce(run, pool, learner, trainer, options)
             self._on_trainer(trainer)
             began_at = trainer.statistics.steps
+
+            def stop_wanted() -> bool:
+                return bool(interrupted) or spectators.want_stop
+
             with (
                 tracked(self._trackers, self._registry),
                 self._progress,
@@ -257,7 +262,7 @@ class TrainingSession:
                 measurement.environments,
                 spectators,
             ):
-                summary = trainer.train(lambda: bool(interrupted) or spectators.want_stop)
+                summary = trainer.train(stop_wanted)
                 # asked for after the last step, it stopped nothing
                 stopped = spectators.want_stop and options.fraction_used(trainer.statistics) < 1
                 final = None
@@ -265,7 +270,7 @@ class TrainingSession:
                     summary |= {name: found for name, found in run.read_summary().items() if name in RESULTS}
                 elif not (interrupted or stopped):
                     run.write_summary(summary)
-                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, interrupted)
+                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted)
                     summary |= final.found if final is not None else {}
         except BaseException as error:
             # a second Ctrl-C reaches some libraries as an error of their own
@@ -284,7 +289,7 @@ class TrainingSession:
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
 
     def _evaluate_at_end(
-        self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: InterruptFlag
+        self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]
     ) -> FinalEvaluation | None:
         """Hold the final evaluation, if there is a learner and one is wanted. The run is saved whatever comes of it."""
         train = self._settings.train
@@ -302,7 +307,7 @@ class TrainingSession:
                 self._registry,
                 learner,
                 on_activity=self._progress.on_activity,
-                interrupted=lambda: bool(interrupted),
+                interrupted=interrupted,
             )
         except KeyboardInterrupt:
             return None  # a second Ctrl-C: nothing is left to be saved

@@ -46,7 +46,9 @@ def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     games = [line for line in lines if "money 3,000" in line]
     assert any(line.startswith("Home 2F (") and "no Pokemon yet, 0 badges" in line for line in games)
     assert any("exploration.new_tile" in line for line in games)
-    assert any(line.startswith("decided by ") and "rules " in line and "learner lately " in line for line in lines)
+    assert any(
+        line.startswith("decided by ") and "rules " in line and "by the learner in the last " in line for line in lines
+    )
     assert any(line.startswith("taken over by the learner: ") and "walking " in line for line in lines)
     assert any(line.startswith("learner: loss ") and "epsilon" in line and "updates" in line for line in lines)
     assert any(line.startswith("50%  120 steps") for line in lines)
@@ -174,7 +176,10 @@ def test_the_view_says_what_the_learner_has_taken_over(statuses: list[Status]) -
     )
     statistics = replace(status.statistics)
     statistics.recent_learner_steps.extend([(82, 100)] * 10)
-    assert any("learner lately 82%" in line for line in drawn(replace(status, statistics=statistics), 140))
+    assert any(
+        line.startswith("lately     82% by the learner in the last 3 episodes")
+        for line in drawn(replace(status, statistics=statistics), 140)
+    )
 
 
 def test_milestones_stand_beside_the_rest_only_where_there_is_room(statuses: list[Status]) -> None:
