@@ -102,6 +102,13 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         """Emulated frames of this episode, counted from its first step."""
         self.pressed = int(Action.NONE)
         """The action that the latest step carried out."""
+        self.identity = {
+            "image": rom.sha1,
+            "action_frames": action_frames,
+            "hold_frames": hold_frames,
+            "action_repeat": action_repeat,
+        }
+        """What a recorded press depends on."""
         self._running = self.closed = False
 
     # Gymnasium ----------------------------------------------------------------------------------------------

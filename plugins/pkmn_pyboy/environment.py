@@ -375,6 +375,11 @@ class PokemonEnvironment(EmulatedEnvironment):
             "reward_parts": self.rewards.parts,
         }
 
+    @property
+    def goal_name(self) -> str | None:
+        """The milestone that ends an episode; None where the game has none."""
+        return self.milestone_names[self.goal] if self.goal >= 0 else None
+
     def _goal_index(self) -> int:
         goal = self.profile.first_goal if self.settings.goal == "first" else self.settings.goal
         if goal is not None and goal != "last":
