@@ -54,6 +54,7 @@ def train_and_evaluate(rl: str, seed: int, steps: int, episodes: int, folder: Pa
             str(folder),
             "--run-name",
             name,
+            "--final-episodes=0",
         ),
     ]
     pkmn("train", *options)

@@ -64,6 +64,7 @@ def training(setup: str, seed: int, run: Path, given: argparse.Namespace) -> lis
         *("--steps", str(given.cap), "--max-steps-per-episode", str(given.episode_steps)),
         *("--save-interval", str(given.interval), "--keep-checkpoints", str(2 * given.cap // given.interval)),
         *("--save-dir", str(given.folder), "--run-name", run.name, "--device", given.device, "--quiet"),
+        "--final-episodes=0",
     )
 
 

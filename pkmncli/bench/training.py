@@ -98,6 +98,7 @@ def _settings(registry: Registry, rl: str, envs: int, folder: Path) -> ResolvedS
             "mode": "rl-only" if rl != NONE else "llm-only",
             "envs": envs,
             "steps": STEPS,
+            "final_episodes": 0,
             "save_dir": folder,
         },
         registry=registry,

@@ -34,7 +34,7 @@ def compare(
         typer.Option(
             metavar="NAME",
             help="Metric whose latest value is a run's score. [default: mean reward of the latest evaluation, "
-            "or of the last training episodes]",
+            "or of the last training episodes where a run has none]",
         ),
     ] = None,
     last: Annotated[int, typer.Option(min=1, help="Latest values of the metric, whose mean is the score.")] = 1,

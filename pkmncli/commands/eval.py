@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,28 +12,35 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
-from pkmncli.runs import Run, open_run
+from pkmncli.runs import Run, default_save_dir
 from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
+from pkmncli.training.baselines import BASELINES_FILE, Baselines
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.evaluation import (
+    PLAYED_BY,
     AgentPolicy,
     EvaluatedEpisode,
+    LearnerPolicy,
     Policy,
     RandomPolicy,
     evaluate,
     keep_evaluation,
     report,
 )
+from pkmncli.training.final_evaluation import play_baselines, side_by_side_spec
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.pretrained_run import open_agent
 from pkmncli.training.seeds import Purpose
+from pkmncli.training.session import quoted
+from pkmncli.training.verdict import PLAYERS, rows_of, table_lines, verdict
+from pkmncli.training.worker_spec import WorkerSpec
 from pkmncli.training.workers import WorkerPool
 from pkmncli.video import check_video_name
 
@@ -46,8 +55,15 @@ class EvaluationMode(StrEnum):
 
 
 def eval(
+    context: typer.Context,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
+    pretrained: Annotated[
+        str | None, typer.Option(metavar="GAME", help="The policy that a game comes with, such as quillwood; no run.")
+    ] = None,
+    rom: Annotated[
+        Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")
+    ] = None,
     checkpoint: Annotated[str, typer.Option(help="latest, best, a milestone, or a number of steps.")] = "latest",
     episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.")] = 10,
     mode: Annotated[
@@ -66,16 +82,29 @@ def eval(
         Path | None, typer.Option(help="Film the best episode, when all are over: .mp4, .gif or a new folder.")
     ] = None,
     videos: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Film every episode, into this folder.")] = None,
+    stochastic: Annotated[
+        bool, typer.Option("--stochastic", help="Draw the learner's presses by its own odds, not always the best.")
+    ] = False,
+    baselines: Annotated[
+        bool | None,
+        typer.Option(
+            "--baselines/--no-baselines",
+            help="Pilot and random play from the same starts beside it. [default: with --mode rl-only]",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
-    """Evaluate a trained agent: greedy episodes from seeded starts, without learning."""
+    """Evaluate a trained agent from held-out starts, without learning: by default the learner alone, greedily."""
     if video is not None:
         check_video_name(video)
     if videos is not None and videos.exists() and not videos.is_dir():
         raise ConfigurationError(f"--videos {videos}: it is a file, and should be a folder")
+    if stochastic and mode is not EvaluationMode.RL_ONLY:
+        raise ConfigurationError("--stochastic: only the learner alone draws its presses; use it with --mode rl-only")
     registry = get_registry()
-    found = open_run(run, save_dir)
+    found = open_agent(context, run, save_dir, registry, pretrained, rom)
     changes: dict[str, Any] = {
         "max_steps_per_episode": max_steps_per_episode,
         "goal": goal,
@@ -89,98 +118,181 @@ def eval(
         raise ConfigurationError(f"{found.name} was trained without a learner: evaluate it with --mode llm-only")
     if mode is not EvaluationMode.RANDOM:
         check_parts(settings)
-    folder = found.checkpoints.resolve(checkpoint)
-    seed = settings.train.seed if seed is None else seed
-    envs = min(envs, episodes)
-    played, milestones, exit_code = _play(
-        found, settings, registry, folder, mode, envs, episodes, seed, show=not as_json
+    evaluation = _Evaluation(
+        found,
+        settings,
+        registry,
+        found.checkpoints.resolve(checkpoint),
+        mode,
+        min(envs, episodes),
+        episodes,
+        settings.train.seed if seed is None else seed,
+        stochastic=stochastic,
+        baselines=mode is EvaluationMode.RL_ONLY if baselines is None else baselines,
     )
+    played, result, exit_code = evaluation.play(show=not as_json)
     if not played:
         raise typer.Exit(exit_code)
-    result = {
-        "run": found.name,
-        "checkpoint": folder.name,
-        "mode": mode.value,
-        "seed": seed,
-        **report(played, milestones),
-    }
-    typer.echo(json.dumps(result, indent=2)) if as_json else _show(result)
     folder = keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
+    typer.echo(json.dumps(result, indent=2) if as_json else "\n".join(_lines(result, found, pretrained)))
     if (video is not None or videos is not None) and not exit_code:
         film_evaluation(
-            found, settings, registry, folder, video, videos, tell=lambda text: typer.echo(text, err=as_json)
+            found,
+            settings,
+            registry,
+            folder,
+            video,
+            videos,
+            who=PLAYED_BY[mode],
+            tell=lambda text: typer.echo(text, err=as_json),
         )
     if exit_code:
         raise typer.Exit(exit_code)
 
 
-def _play(
-    run: Run,
-    settings: ResolvedSettings,
-    registry: Registry,
-    checkpoint: Path,
-    mode: EvaluationMode,
-    envs: int,
-    episodes: int,
-    seed: int,
-    *,
-    show: bool,
-) -> tuple[list[EvaluatedEpisode], list[str], int]:
-    check_kept_starts(settings, run)
-    spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=envs, seed=seed)
-    progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
-    with InterruptFlag() as interrupted, WorkerPool(spec) as pool, progress:
-        if show:
-            typer.echo(
-                f"Evaluating {run.name}, {checkpoint.name}, {mode}: {episodes} episodes of at most "
-                f"{pool.max_steps_per_episode:,} steps each."
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """What is evaluated, and how."""
+
+    run: Run
+    settings: ResolvedSettings
+    registry: Registry
+    checkpoint: Path
+    mode: EvaluationMode
+    envs: int
+    episodes: int
+    seed: int
+    stochastic: bool
+    baselines: bool
+
+    def play(self, *, show: bool) -> tuple[list[EvaluatedEpisode], dict[str, Any], int]:
+        """Return the episodes, the result, and the exit code of whoever interrupted it."""
+        check_kept_starts(self.settings, self.run)
+        progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
+        with InterruptFlag() as interrupted, WorkerPool(self._spec()) as pool, progress:
+            if show:
+                typer.echo(self._introduction(pool))
+            # refuses a checkpoint of another image or game; what it loads is gone with the first reset
+            pool.call(0, "load", read_checkpoint(self.checkpoint).workers[0], 0)
+            task = progress.add_task("playing", total=self.episodes)
+            played = evaluate(
+                pool,
+                self._policy(pool),
+                self.episodes,
+                seed=self.seed,
+                on_episode=lambda done: progress.update(task, completed=done),
+                interrupted=lambda: bool(interrupted),
             )
-        # refuses a checkpoint of another image or game; what it loads is gone with the first reset
-        pool.call(0, "load", read_checkpoint(checkpoint).workers[0], 0)
-        task = progress.add_task("playing", total=episodes)
-        played = evaluate(
-            pool,
-            _policy(settings, registry, checkpoint, mode, pool, seed),
-            episodes,
-            seed=seed,
-            on_episode=lambda done: progress.update(task, completed=done),
-            interrupted=lambda: bool(interrupted),
+            result: dict[str, Any] = {
+                "run": self.run.name,
+                "checkpoint": self.checkpoint.name,
+                "mode": self.mode.value,
+                "stochastic": self.stochastic,
+                "seed": self.seed,
+            }
+            if played:
+                result |= report([one.summary for one in played], pool.milestone_names, pool.goal)
+            if self.baselines and len(played) == self.episodes:
+                result |= play_baselines(
+                    Baselines(self.run.folder / BASELINES_FILE, pool),
+                    self.episodes,
+                    on_activity=lambda doing: progress.update(task, description=doing),
+                    interrupted=lambda: bool(interrupted),
+                )
+            if played and self.mode is EvaluationMode.RL_ONLY:
+                result["verdict"] = verdict(result, result.get("pilot"), result.get("random"))
+            return played, result, interrupted.exit_code if interrupted else 0
+
+    def _spec(self) -> WorkerSpec:
+        if self.baselines:
+            return side_by_side_spec(self.settings, self.registry, num_envs=self.envs, seed=self.seed)
+        return worker_spec(self.settings, self.registry, Purpose.EVALUATION, num_envs=self.envs, seed=self.seed)
+
+    def _policy(self, pool: WorkerPool) -> Policy:
+        if self.mode is EvaluationMode.RANDOM:
+            return RandomPolicy(self.seed)
+        content = read_checkpoint(self.checkpoint)
+        train = self.settings.train
+        learner = build_learner(self.settings, self.registry, pool, total_steps=1, num_envs=train.envs)
+        learner.load_state_dict(content.learner)
+        if self.mode is EvaluationMode.RL_ONLY:
+            return LearnerPolicy(learner, self.seed if self.stochastic else None)
+        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"])
+
+    def _introduction(self, pool: WorkerPool) -> str:
+        """What kind of number comes, before it does."""
+        lines = [f"Evaluating {self.run.name}, {self.checkpoint.name}: {PLAYED_BY[self.mode]}."]
+        if self.mode is EvaluationMode.RL_ONLY:
+            how = "draws each press by its own odds" if self.stochastic else "always presses what it thinks best"
+            lines.append(f"It decides every step, and {how}.")
+        ends = f"to {pool.goal} or at most" if pool.goal is not None else "of at most"
+        lines.append(
+            f"{self.episodes} episodes from held-out starts (seed {self.seed}), each {ends} "
+            f"{pool.max_steps_per_episode:,} steps."
         )
-        return played, pool.milestone_names, interrupted.exit_code if interrupted else 0
+        return "\n".join(lines)
 
 
-def _policy(
-    settings: ResolvedSettings,
-    registry: Registry,
-    checkpoint: Path,
-    mode: EvaluationMode,
-    pool: WorkerPool,
-    seed: int,
-) -> Policy:
-    if mode is EvaluationMode.RANDOM:
-        return RandomPolicy(seed)
-    content = read_checkpoint(checkpoint)
-    learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
-    learner.load_state_dict(content.learner)
-    return AgentPolicy(learner, AgentMode(mode.value), content.trainer["arbiter"]["trust"])
-
-
-def _show(result: dict[str, Any]) -> None:
-    console = Console(highlight=False)
-    console.print(
-        f"{result['episodes']} episodes: reward {result['avg_reward']:.2f} on average "
-        f"(standard deviation {result['std_reward']:.2f}), {result['avg_length']:.0f} steps long, "
-        f"goal reached in {result['goal_share']:.0%}."
+def _lines(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[str]:
+    """What was found, for people."""
+    mode = EvaluationMode(result["mode"])
+    name = {EvaluationMode.RL_ONLY: "learner_alone", EvaluationMode.LLM_ONLY: "pilot"}.get(mode, mode.value)
+    beside = {key: result[key] for key in PLAYERS if key in result}
+    lines = ["", result["verdict"]] if "verdict" in result else [""]
+    names = {**PLAYERS, mode.value: PLAYED_BY[mode]}
+    lines += [f"  {line}" for line in table_lines(rows_of({name: result, **beside}, names))]
+    lines.append(
+        f"  Reward is the mean of {result['episodes']} episodes; standard deviation {result['std_reward']:,.1f}, "
+        f"{result['avg_length']:,.0f} steps long."
     )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (("milestone", "left"), ("episodes", "right"), ("95% interval", "right"), ("step", "right")):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
-    for name, reached in result["milestones"].items():
-        if reached["episodes"]:
-            table.add_row(
-                name,
-                f"{reached['share']:.0%}",
-                f"{reached['low']:.0%} to {reached['high']:.0%}",
-                str(reached["median_step"]),
+    lines += ["", *_milestone_lines(result)]
+    if mode is EvaluationMode.RL_ONLY:
+        lines += _why_not_the_trainings_reward(run)
+    return [*lines, "", "Next:", *(f"  {step}" for step in _next_steps(result, run, pretrained))]
+
+
+def _milestone_lines(result: Mapping[str, Any]) -> list[str]:
+    rows = [
+        [name, f"{one['share']:.0%}", f"{one['low']:.0%} to {one['high']:.0%}", f"{one['median_step']:,}"]
+        for name, one in result["milestones"].items()
+        if one["episodes"]
+    ]
+    if not rows:
+        return ["No milestone was reached."]
+    return table_lines([["milestone", "episodes", "95% interval", "step"], *rows])
+
+
+def _why_not_the_trainings_reward(run: Run) -> list[str]:
+    summary = run.read_summary()
+    reward, shares = summary.get("final_avg_reward"), summary.get("source_shares", {})
+    others = shares.get("rule", 0.0) + shares.get("llm", 0.0)
+    if reward is None or not others:
+        return []
+    return [
+        "",
+        f"Not to be compared with the training's reward ({reward:,.1f} lately): there, others pressed in "
+        f"{others:.0%} of the steps.",
+    ]
+
+
+def _next_steps(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[str]:
+    if pretrained is not None:
+        return [
+            f"pkmn replay --pretrained {pretrained} --video best.mp4  watch it",
+            f"pkmn train --start-from pretrained:{pretrained}  train on from its weights",
+        ]
+    which = "" if run.folder.parent == default_save_dir().absolute() else f" {quoted(run.folder)}"
+    steps = [(f"pkmn replay{which} --evaluation --video best.mp4", "watch the best of these episodes")]
+    if result["mode"] == EvaluationMode.RL_ONLY.value:
+        best = max((result[name]["goal_share"] for name in ("pilot", "random") if name in result), default=1.0)
+        if result["goal_share"] < best:
+            total = 2 * int(run.read_summary().get("total_steps", 0))
+            steps.insert(0, (f"pkmn train --resume{which} --steps {total}", "train on: there is more to learn"))
+        if not result["stochastic"] and result["goal_share"] < 1:
+            steps.append(
+                (f"pkmn eval{which} --stochastic", "a learner that is stuck may get on by drawing its presses")
             )
-    console.print(table if table.rows else "No milestone was reached.")
+    else:
+        steps.append((f"pkmn eval{which}", "what the learner does alone"))
+    width = max(len(step) for step, _ in steps)
+    return [f"{step:{width}}  {why}" for step, why in steps]

@@ -106,8 +106,8 @@ def _left(runs: Sequence[ExperimentRun]) -> str:
 def _reached(one: ExperimentRun) -> str:
     summary = one.run.read_summary()
     reward = summary.get("final_avg_reward")
-    told = "" if reward is None else f", reward {reward:.1f} over the last episodes"
-    return f"{summary.get('total_steps', 0):,} steps{told}."
+    told = "" if reward is None else f", reward in training {reward:.1f} over the last episodes"
+    return f"{summary.get('total_steps', 0):,} steps{told}. {summary.get('verdict', '')}".rstrip()
 
 
 def _compare(plan: Plan, runs: Sequence[ExperimentRun], registry: Registry) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +12,9 @@ import typer
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import Registry, get_registry
+from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
@@ -21,6 +22,7 @@ from pkmncli.training.estimate import duration
 from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.session import Outcome, TrainingSession, quoted
+from pkmncli.training.verdict import rows_of, table_lines
 
 _READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""
@@ -113,6 +115,17 @@ def train(
     goal: Annotated[
         str | None, typer.Option(help="Milestone that ends an episode; first or last of the game. [default: first]")
     ] = None,
+    demonstrations: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RUN", help="Earlier run whose episodes the learner is shown first; may be repeated."),
+    ] = None,
+    pretrain_steps: Annotated[
+        int | None, typer.Option(help="Updates on what it was shown, before the learner decides anything. [default: 0]")
+    ] = None,
+    start_from: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Begin with the weights of RUN, RUN:best, or pretrained[:GAME]."),
+    ] = None,
     init_state: Annotated[
         Path | None, typer.Option(readable=False, help="Saved state in which every episode begins.")
     ] = None,
@@ -143,6 +156,15 @@ def train(
     save_interval: Annotated[int | None, typer.Option(help="Steps between checkpoints. [default: 10,000]")] = None,
     eval_interval: Annotated[int | None, typer.Option(help="Steps between evaluations of the learner alone.")] = None,
     eval_episodes: Annotated[int | None, typer.Option(help="Episodes of such an evaluation. [default: 10]")] = None,
+    final_episodes: Annotated[
+        int | None,
+        typer.Option(
+            help="Episodes of the learner alone at the end, beside the pilot and random play; 0 for none. [default: 10]"
+        ),
+    ] = None,
+    film: Annotated[
+        bool | None, typer.Option("--film/--no-film", help="Film the best of them.", show_default=False)
+    ] = None,
     keep_checkpoints: Annotated[int | None, typer.Option(help="Newest checkpoints kept. [default: 3]")] = None,
     disk_limit_gb: Annotated[float | None, typer.Option(help="Most that the run may write, in GB.")] = None,
     track: Annotated[
@@ -201,6 +223,9 @@ def train(
         "episodes": episodes,
         "max_steps_per_episode": max_steps_per_episode,
         "goal": goal,
+        "demonstrations": demonstrations or None,
+        "pretrain_steps": pretrain_steps,
+        "start_from": start_from,
         "init_state": init_state,
         "cartridge": cartridge,
         "reward": reward or None,
@@ -215,6 +240,8 @@ def train(
         "save_interval": save_interval,
         "eval_interval": eval_interval,
         "eval_episodes": eval_episodes,
+        "final_episodes": final_episodes,
+        "film": film,
         "keep_checkpoints": keep_checkpoints,
         "disk_limit_gb": disk_limit_gb,
         "track": track or None,
@@ -241,7 +268,7 @@ def train(
         if config is not None:
             raise ConfigurationError("a run that goes on keeps its own settings: leave out --config")
         outcome = _resume(run, save_dir, options, set_ or [], registry)
-    _show(outcome)
+    _show(outcome, _film(outcome, registry))
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
 
@@ -280,7 +307,30 @@ def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> 
         say("web_port: no effect, since no live page is asked for (--dashboard)")
 
 
-def _show(outcome: Outcome) -> None:
+def _film(outcome: Outcome, registry: Registry) -> Path | None:
+    """Film the learner alone, where the final evaluation had an episode that reached something."""
+    settings = ResolvedSettings.from_run(outcome.run.folder, registry)
+    if outcome.evaluation is None or not settings.train.film or not can_film():
+        return None
+    tell: Callable[[str], None] = typer.echo if not settings.train.quiet else lambda text: None
+    try:
+        return film_learner_alone(outcome.run, settings, registry, outcome.evaluation, tell=tell)
+    except RunError as error:
+        say(f"The film was not made, and the run is saved: {error}")
+        return None
+
+
+def _alone_lines(summary: Mapping[str, Any], film: Path | None) -> list[str]:
+    """How good the learner is alone, as its final evaluation found."""
+    if "verdict" not in summary:
+        return []
+    lines = ["", summary["verdict"], *(f"  {line}" for line in table_lines(rows_of(summary)))]
+    if film is not None:
+        lines.append(f"Watch it play: {film}")
+    return lines
+
+
+def _show(outcome: Outcome, film: Path | None) -> None:
     summary = outcome.summary
     average = summary["final_avg_reward"]
     lines = [
@@ -288,7 +338,10 @@ def _show(outcome: Outcome) -> None:
         f"{duration(summary['elapsed_s'])} at {summary['steps_per_second'] or 0:.0f} steps/s.",
     ]
     if average is not None:
-        lines.append(f"Reward: {average:.1f} on average over the last episodes, {summary['best_reward']:.1f} at best.")
+        lines.append(
+            f"Reward in training: {average:,.1f} on average over the last episodes, "
+            f"{summary['best_reward']:,.1f} at best."
+        )
     if not summary["total_steps"]:
         lines = ["No step was taken."]
     shares = [f"{name} {share:.0%}" for name, share in summary["source_shares"].items() if share]
@@ -296,17 +349,21 @@ def _show(outcome: Outcome) -> None:
         lines.append(f"Decided by: {', '.join(shares)}.")
     if "llm" in summary:
         lines.append(_advice_line(summary["llm"]))
-    lines += _milestone_lines(summary)
+    lines += [*_milestone_lines(summary), *_alone_lines(summary, film)]
     run = outcome.run.folder
     if outcome.exit_code:
         lines += ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {quoted(run)}"]
     else:
         which = "" if run.parent == default_save_dir().absolute() else f" {quoted(run)}"
         learned = summary["source_shares"]["rl"] + summary["source_shares"]["explore"] > 0
-        alone = "" if learned else " --mode llm-only"
-        steps = {
-            f"pkmn eval{which}{alone}": "how good it is without learning on",
-            f"pkmn replay{which} --video best.mp4": "the best episode as a film",
+        if "verdict" in summary:
+            steps = {f"pkmn replay{which} --evaluation --terminal": "watch the learner alone"}
+        elif learned:
+            steps = {f"pkmn eval{which}": "how good the learner is alone"}
+        else:
+            steps = {f"pkmn eval{which} --mode llm-only": "how good the rules are"}
+        steps |= {
+            f"pkmn replay{which} --video best.mp4": "the training's best episode as a film",
             f"pkmn analyze-patterns{which}": "what was done where, and what it brought",
             f"pkmn train --resume{which} --steps {2 * summary['total_steps']}": "train on",
         }

@@ -21,7 +21,7 @@ from pkmncli.runs import Run, default_save_dir, list_runs, open_run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.evaluation import EVALUATIONS
 
-CURVES = ("evaluation/avg_reward", "episode/average_reward", "episode/reward")
+CURVES = ("evaluation/avg_reward", "alone/reward", "episode/average_reward", "episode/reward")
 """Metrics that a learning curve is made of where none was asked for: the first that all runs have enough of."""
 
 LEAST_POINTS = 2
@@ -55,10 +55,22 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a run reached, and what that is."""
+    """What a run reached, and what that is: ``evaluation``, ``training``, or the name of a metric."""
 
     value: float
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """How far a run's learner got alone from held-out starts, and others from the same: shares of reached goals."""
+
+    reward: float
+    goal: str | None
+    reached: int
+    episodes: int
+    pilot_share: float | None
+    random_share: float | None
 
 
 def find_runs(named: Iterable[str], save_dir: Path | None, *, least: int = 2) -> list[ComparedRun]:
@@ -84,6 +96,8 @@ def score_runs(
 ) -> tuple[dict[Path, Score], list[ComparedRun]]:
     """What each run reached, by its folder, and the runs of a folder that have nothing to compare yet.
 
+    Without a metric the scores are of one kind: rewards of evaluations where every run has one, else of the training.
+
     Args:
         runs: two or more.
         registry: where the stores of their tables are looked up.
@@ -94,11 +108,15 @@ def score_runs(
         ConfigurationError: a run that was named has no such metric, or fewer than two runs are left.
         RunError: none of its episodes has ended yet, or a file is damaged.
     """
+    if metric is None:
+        evaluated = {run.run.folder: reward for run in runs if (reward := evaluated_reward(run)) is not None}
+        if len(evaluated) == len(runs):
+            return {folder: Score(value, "evaluation") for folder, value in evaluated.items()}, []
     found: dict[Path, Score] = {}
     left_out: list[ComparedRun] = []
     for run in runs:
         try:
-            found[run.run.folder] = score(run, registry, metric, last)
+            found[run.run.folder] = _training_score(run) if metric is None else _score(run, registry, metric, last)
         except (RunError, ConfigurationError):
             if run.named or len(runs) - len(left_out) <= 2:
                 raise
@@ -106,33 +124,52 @@ def score_runs(
     return found, left_out
 
 
-def score(compared: ComparedRun, registry: Registry, metric: str | None, last: int) -> Score:
-    """What a run reached: the mean of a metric's latest values, or without a metric the best evidence of its reward.
+def _score(compared: ComparedRun, registry: Registry, metric: str, last: int) -> Score:
+    """The mean of a metric's latest values. Raises ConfigurationError where the run has no such metric."""
+    _, values = read_curve(compared, registry, metric)
+    if not len(values):
+        raise ConfigurationError(no_such_metric(compared, registry, metric))
+    return Score(float(values[-last:].mean()), metric)
 
-    Args:
-        compared: the run.
-        registry: where the store of its tables is looked up.
-        metric: a name of the table of metrics.
-        last: how many of the metric's latest values count.
+
+def _training_score(compared: ComparedRun) -> Score:
+    """The mean reward of the last training episodes. Raises RunError where none has ended."""
+    reward = training_reward(compared)
+    if reward is None:
+        raise RunError(f"run {compared.run.folder} has nothing to compare yet: none of its episodes has ended")
+    return Score(reward, "training")
+
+
+def training_reward(compared: ComparedRun) -> float | None:
+    """The mean reward of the last training episodes, whoever earned it; None before one has ended."""
+    reward = compared.summary.get("final_avg_reward")
+    return None if reward is None else float(reward)
+
+
+def evaluated_reward(compared: ComparedRun) -> float | None:
+    """The mean reward of who was trained in the run's latest evaluation; None where there was none.
 
     Raises:
-        ConfigurationError: the run has no such metric.
-        RunError: no episode has ended yet, or an evaluation is damaged.
+        RunError: an evaluation is damaged.
     """
-    if metric is not None:
-        _, values = read_curve(compared, registry, metric)
-        if not len(values):
-            raise ConfigurationError(no_such_metric(compared, registry, metric))
-        return Score(float(values[-last:].mean()), metric)
-    evaluated = _latest_evaluation(compared)
-    if evaluated is not None:
-        return Score(evaluated, "evaluation")
-    summary = compared.summary
-    if summary.get("final_evaluation"):
-        return Score(float(summary["final_evaluation"]["avg_reward"]), "evaluation")
-    if summary.get("final_avg_reward") is None:
-        raise RunError(f"run {compared.run.folder} has nothing to compare yet: none of its episodes has ended")
-    return Score(float(summary["final_avg_reward"]), "training")
+    latest = _latest_evaluation(compared)
+    if latest is not None:
+        return float(latest["avg_reward"])
+    of_training = compared.summary.get("final_evaluation")
+    return float(of_training["avg_reward"]) if of_training else None
+
+
+def learner_alone(compared: ComparedRun) -> Alone | None:
+    """How far the run's learner got alone in its latest evaluation, with the others beside it; None without one.
+
+    Raises:
+        RunError: an evaluation is damaged.
+    """
+    found = None if compared.settings.get("rl") == NONE else _latest_evaluation(compared)
+    if found is None or "reached" not in found:
+        return None
+    shares = [found[name]["goal_share"] if name in found else None for name in ("pilot", "random")]
+    return Alone(float(found["avg_reward"]), found["goal"], int(found["reached"]), int(found["episodes"]), *shares)
 
 
 def read_curve(compared: ComparedRun, registry: Registry, metric: str) -> Curve:
@@ -181,18 +218,19 @@ def _settings(run: Run) -> dict[str, Any]:
     }
 
 
-def _latest_evaluation(compared: ComparedRun) -> float | None:
-    """The mean reward that the latest ``pkmn eval`` of the run found for who is trained: the learner, or the pilot.
+def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
+    """What the latest evaluation of the run found for who is trained: the learner alone, or the pilot.
 
-    Evaluations of chance, or of learner and pilot together, say something else and are passed over.
+    Evaluations of chance, of learner and pilot together, or of presses drawn, say something else and are passed over.
     """
     mode = AgentMode.LLM_ONLY if compared.settings.get("rl") == NONE else AgentMode.RL_ONLY
     for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
         path = folder / "result.json"
         try:
             result = json.loads(path.read_text(encoding="utf-8"))
-            if result["mode"] == mode.value:
-                return float(result["avg_reward"])
+            if result["mode"] == mode.value and not result.get("stochastic"):
+                float(result["avg_reward"])
+                return dict(result)
         except FileNotFoundError:
             continue  # it is being written
         except (ValueError, KeyError, TypeError):

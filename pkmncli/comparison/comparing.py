@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmncli.comparison.compared_runs import ComparedRun, Curve, Score, read_curves, score_runs
+from pkmncli.comparison.compared_runs import (
+    ComparedRun,
+    Curve,
+    Score,
+    evaluated_reward,
+    learner_alone,
+    read_curves,
+    score_runs,
+    training_reward,
+)
 from pkmncli.comparison.grouping import Group, group_runs, task_of
 from pkmncli.comparison.measures import (
     DRAWS,
@@ -26,6 +35,7 @@ from pkmncli.comparison.measures import (
 )
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry
+from pkmncli.training.evaluation import wilson_interval
 
 PROFILE_POINTS = 101
 """Thresholds of a profile, evenly from the lowest score to the highest."""
@@ -42,7 +52,7 @@ class Question:
     """What is compared, and how."""
 
     metric: str | None = None
-    """A metric; None for the reward of the latest evaluation, or of the last training episodes without any."""
+    """A metric; None for the reward: of evaluations where every run has one, else of the last training episodes."""
     last: int = 1
     """Latest values of the metric whose mean is a run's score."""
     lower_is_better: bool = False
@@ -64,6 +74,25 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class AloneResult:
+    """How far the learners of a group got alone from held-out starts, all episodes of its runs together.
+
+    ``low`` and ``high`` are the ends of Wilson's 95% interval of ``share``; the others' shares are of the same starts.
+    """
+
+    runs: int
+    goal: str | None
+    reached: int
+    episodes: int
+    share: float
+    low: float
+    high: float
+    reward: float
+    pilot_share: float | None
+    random_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupResult:
     """What a group of runs reached."""
 
@@ -77,6 +106,9 @@ class GroupResult:
     mean: Estimate
     optimality_gap: Estimate | None
     area_under_curve: Estimate | None
+    training_reward: float | None
+    """Mean over the runs of the reward of their last training episodes, whoever earned it."""
+    learner_alone: AloneResult | None
     profile: tuple[float, ...]
     profile_low: tuple[float, ...]
     profile_high: tuple[float, ...]
@@ -193,10 +225,38 @@ def _result(
         mean=_estimate(scores, mean),
         optimality_gap=None if target is None else _estimate(scores, lambda values: optimality_gap(values, target)),
         area_under_curve=None if areas is None else _estimate(areas, interquartile_mean),
+        training_reward=_mean([training_reward(run) for run in group.runs]),
+        learner_alone=_alone(group),
         profile=tuple(profile(np.concatenate(scores)).tolist()),
         profile_low=tuple(low.tolist()),
         profile_high=tuple(high.tolist()),
     )
+
+
+def _alone(group: Group) -> AloneResult | None:
+    found = [one for run in group.runs if (one := learner_alone(run)) is not None]
+    if not found:
+        return None
+    reached, episodes = sum(one.reached for one in found), sum(one.episodes for one in found)
+    goals = dict.fromkeys(one.goal for one in found)
+    low, high = wilson_interval(reached, episodes)
+    return AloneResult(
+        runs=len(found),
+        goal=", ".join(str(goal) for goal in goals) if None not in goals else None,
+        reached=reached,
+        episodes=episodes,
+        share=reached / episodes,
+        low=low,
+        high=high,
+        reward=float(np.mean([one.reward for one in found])),
+        pilot_share=_mean([one.pilot_share for one in found]),
+        random_share=_mean([one.random_share for one in found]),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _estimate(scores: Scores, measure: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Estimate:
@@ -229,24 +289,23 @@ def _common_steps(curves: Iterable[Curve]) -> tuple[float, float] | None:
 def _what_is_compared(found: Iterable[Score], question: Question) -> str:
     if question.metric is not None:
         return question.metric if question.last == 1 else f"{question.metric}, mean of the last {question.last}"
-    kinds = {one.kind for one in found}
-    return {
-        frozenset({"evaluation"}): "mean reward of the latest evaluation",
-        frozenset({"training"}): "mean reward of the last training episodes",
-    }.get(frozenset(kinds), "mean reward of the latest evaluation, or of the last training episodes")
+    if any(one.kind == "evaluation" for one in found):
+        return "mean reward of the latest evaluation"
+    return "mean reward of the last training episodes"
 
 
 def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[ComparedRun]) -> list[str]:
     """What a reader should know before believing the figures."""
     notes = []
-    kinds = [one.kind for one in found]
     if left_out:
         names = ", ".join(run.run.name for run in left_out)
         notes.append(f"{len(left_out)} of the folder's runs have nothing to compare, and are left out: {names}")
-    if len(set(kinds)) > 1:
+    every = [run for group in groups for run in group.runs]
+    without = [run for run in every if evaluated_reward(run) is None]
+    if any(one.kind == "training" for one in found) and len(without) < len(every):
         notes.append(
-            f"{kinds.count('training')} of {len(kinds)} runs have no evaluation of who was trained: their training's "
-            "reward stands in for it, which is something else; evaluate them with pkmn eval"
+            f"{len(without)} of {len(every)} runs have no evaluation, so the reward of their training is compared, "
+            "whoever earned it; evaluate them with pkmn eval"
         )
     scarce = [group.label for group in groups if len(group.runs) < _SCARCE]
     if scarce:

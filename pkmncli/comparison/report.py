@@ -37,6 +37,11 @@ def write(comparison: Comparison, form: Format) -> str:
     better = ", lower is better" if comparison.lower_is_better else ""
     parts = [f"Score: {comparison.score}{better}. Intervals of 95%, by drawing the runs of each group anew."]
     parts.append(render(*_groups(comparison)))
+    if any(group.learner_alone for group in comparison.groups):
+        parts += [
+            "The learner alone, from held-out starts, beside pilot and random play from the same:",
+            render(*_alone(comparison)),
+        ]
     if comparison.improvements:
         parts += [
             "How likely a run of the one does better than a run of the other:",
@@ -60,6 +65,29 @@ def _groups(comparison: Comparison) -> tuple[list[str], Rows]:
     return [*headings, "by run"], rows
 
 
+def _alone(comparison: Comparison) -> tuple[list[str], Rows]:
+    headings = ["runs of", "runs", "goal", "reached", "95%", "reward alone", "pilot", "random", "reward in training"]
+    rows = []
+    for group in comparison.groups:
+        alone = group.learner_alone
+        if alone is None:
+            rows.append([group.label, "0", *["-"] * 6, _or_dash(group.training_reward)])
+            continue
+        reached = [alone.goal, f"{alone.reached} of {alone.episodes}", f"{alone.low:.0%} to {alone.high:.0%}"]
+        rows.append(
+            [
+                group.label,
+                str(alone.runs),
+                *(["-"] * 3 if alone.goal is None else map(str, reached)),
+                _number(alone.reward),
+                _or_dash(alone.pilot_share, _share),
+                _or_dash(alone.random_share, _share),
+                _or_dash(group.training_reward),
+            ]
+        )
+    return headings, rows
+
+
 def _improvements(comparison: Comparison) -> tuple[list[str], Rows]:
     rows = [[one.group, one.other, *_cells(one.probability, _share)] for one in comparison.improvements]
     return ["the one", "the other", "probability", "95%"], rows
@@ -78,12 +106,17 @@ def _csv(comparison: Comparison) -> str:
     writer = csv.writer(text, lineterminator="\n")
     measures = ("interquartile_mean", "mean", "optimality_gap", "area_under_curve")
     heads = [f"{measure}{end}" for measure in measures for end in ("", "_low", "_high")]
-    writer.writerow(["group", "runs", *heads, "scores"])
+    beside = ("reached", "episodes", "low", "high", "reward", "pilot_share", "random_share")
+    writer.writerow(
+        ["group", "runs", *heads, "training_reward", *(f"learner_alone_{name}" for name in beside), "scores"]
+    )
     for group in comparison.groups:
         estimates = [getattr(group, measure) for measure in measures]
         cells = [("", "", "") if one is None else (one.value, one.low, one.high) for one in estimates]
         figures = ["" if value is None else value for cell in cells for value in cell]
-        writer.writerow([group.label, len(group.runs), *figures, " ".join(map(str, group.scores))])
+        alone = [getattr(group.learner_alone, name, None) for name in beside]
+        plain = ["" if value is None else value for value in (group.training_reward, *alone)]
+        writer.writerow([group.label, len(group.runs), *figures, *plain, " ".join(map(str, group.scores))])
     return text.getvalue().rstrip("\n")
 
 
@@ -92,6 +125,10 @@ def _number(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def _or_dash(value: float | None, shown: Callable[[float], str] = _number) -> str:
+    return "-" if value is None else shown(value)
 
 
 def _share(value: float) -> str:
@@ -120,7 +157,7 @@ def _table(headings: Sequence[str], rows: Rows) -> str:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for index, heading in enumerate(headings):
-        text = heading in {"runs of", "the one", "the other", "by run", "95%"}
+        text = heading in {"runs of", "the one", "the other", "by run", "95%", "goal"}
         table.add_column(Text(heading), justify="left" if text else "right", overflow="fold", no_wrap=index > 0)
     for row in rows:
         table.add_row(*map(Text, row))

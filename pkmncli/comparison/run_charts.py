@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from pkmncli.comparison.charts import (
     new_figure,
 )
 from pkmncli.comparison.measures import interquartile_mean
-from pkmncli.comparison.run_plots import TITLES, Plotted, PlottedGroup
+from pkmncli.comparison.run_plots import LEVELS, SHARES, TITLES, Plotted, PlottedGroup
 from pkmncli.training.journey import FRAMES_A_SECOND, Reached
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _LABEL_COLUMNS, _TITLE_COLUMNS, _MAP_TITLE_COLUMNS = 110, 90, 32
 """Characters that fit beside each other over a figure: of a legend, of a title, of a map's title in its place."""
 
 
+_LEVEL_COLOUR = "#888888"
 _JOURNEY_INCHES = 0.2
 _MINUTE_S, _HOUR_S = 60, 3600
 _JOURNEY_TIMES: dict[str, Callable[[Reached], float | None]] = {
@@ -57,7 +58,8 @@ def charts_of(plotted: Plotted) -> Iterator[Chart]:
         yield Chart(
             "Curves",
             "Interquartile mean over the runs of a group, with the 95% interval of runs drawn anew; a line where "
-            "there is one run.",
+            "there is one run. The learner alone plays from starts that the training does not have; pilot and random "
+            "play stand beside it as lines. The reward in training is of whoever decides there.",
             partial(_drawn, plotted, _curves),
         )
     if plotted.milestones:
@@ -89,6 +91,8 @@ def _drawn(plotted: Plotted, draw: Callable[[Plotted], Any], dark: bool) -> byte
 
 
 def _curves(plotted: Plotted) -> Any:
+    from matplotlib.ticker import PercentFormatter  # noqa: PLC0415
+
     columns = min(2, len(plotted.metrics))
     rows = -(-len(plotted.metrics) // columns)
     figure = new_figure(_WIDTH_INCHES, _CURVE_INCHES * rows + _LABEL_INCHES * _label_lines(plotted))
@@ -100,11 +104,33 @@ def _curves(plotted: Plotted) -> Any:
                 start, end = max(steps[0] for steps, _ in curves), min(steps[-1] for steps, _ in curves)
                 if start < end:
                     draw_curves(axes, np.linspace(start, end, CURVE_POINTS), curves, number, group.label)
+        if metric in SHARES:
+            axes.set_ylim(-0.03, 1.06)
+            axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        if metric in LEVELS:
+            axes.set_xlim(left=0)
+        _draw_levels(axes, plotted.levels.get(metric, {}))
         axes.set_title(TITLES.get(metric, metric))
         axes.set_xlabel("steps")
         axes.xaxis.set_major_formatter("{x:,.0f}")
     _legend(figure, plotted)
     return figure
+
+
+def _draw_levels(axes: Axes, levels: Mapping[str, float]) -> None:
+    """Horizontal lines with their names, that a curve is to be held against."""
+    for (name, level), style in zip(levels.items(), ("--", ":"), strict=False):
+        axes.axhline(level, color=_LEVEL_COLOUR, linestyle=style, linewidth=1.2)
+        axes.annotate(
+            name,
+            (1, level),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            fontsize=7,
+            color=_LEVEL_COLOUR,
+        )
 
 
 def _splits(plotted: Plotted) -> Any:

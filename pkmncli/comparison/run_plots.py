@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from statistics import fmean
 from typing import Any
 
 from pkmncli.comparison.compared_runs import LEAST_POINTS, ComparedRun, Curve, read_curve
@@ -15,19 +16,28 @@ from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store
 from pkmncli.training.journey import Journey, Reached
+from pkmncli.training.verdict import PLAYERS
 
 TITLES = {
-    "episode/reward": "Reward of an episode",
+    "alone/goal_share": "Learner alone: share of starts to the goal",
+    "alone/reward": "Learner alone: reward",
+    "episode/reward": "Reward in training, whoever decides",
     "evaluation/avg_reward": "Reward in evaluations",
     "episode/milestones": "Milestones of an episode",
     "episode/length": "Length of an episode, in steps",
     "share/rl": "Share decided by the learner",
     "episode/llm_share": "Share decided by the LLM",
     "learner/loss": "Loss of the learner",
-    "curriculum/trust": "Trust in the advised side",
+    "curriculum/trust": "Trust in the rules",
     "time/steps_per_second": "Steps per second",
 }
 """Metrics that tell most, in words."""
+
+LEVELS = {"alone/goal_share": "goal_share", "alone/reward": "avg_reward"}
+"""Curves of the learner alone, with the result of pilot and random play that stands beside each as a level."""
+
+SHARES = frozenset({"alone/goal_share", "share/rl", "episode/llm_share", "evaluation/goal_share"})
+"""Curves from 0 to 1, drawn as percentages."""
 
 DEFAULT_METRICS = tuple(TITLES)
 """Curves that are drawn where none was asked for, those that never move left out."""
@@ -60,6 +70,8 @@ class Plotted:
     milestones: tuple[str, ...]
     """By the step at which the soonest run reached them; in the game's order where that is the same."""
     map_names: Mapping[int, str]
+    levels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By metric of :data:`LEVELS` what pilot and random play came to from held-out starts, by their names."""
     journey_milestones: tuple[str, ...] = ()
     """Those of the journeys, by the step at which the soonest of them reached each."""
 
@@ -85,7 +97,11 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
             PlottedGroup(
                 group.label,
                 tuple(run.run.name for run in group.runs),
-                {name: found for name, found in curves.items() if found and (metrics or _moves(found))},
+                {
+                    name: found
+                    for name, found in curves.items()
+                    if found and (metrics or name in LEVELS or _moves(found))
+                },
                 _splits(group.runs),
                 _tiles(group.runs, registry),
                 _journeys(group.runs),
@@ -109,6 +125,7 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
         drawn,
         tuple(sorted(known, key=reached.__getitem__)),
         {int(number): str(name) for one in names for number, name in one.get("maps", {}).items()},
+        {name: _levels(runs, result) for name, result in LEVELS.items()},
         _soonest_first([journey for one in groups for journey in one.journeys]),
     )
 
@@ -120,6 +137,15 @@ def _curves(runs: Sequence[ComparedRun], registry: Registry, metric: str) -> lis
 
 def _moves(curves: Sequence[Curve]) -> bool:
     return any(values.max() > values.min() for _, values in curves)
+
+
+def _levels(runs: Sequence[ComparedRun], result: str) -> dict[str, float]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        for key in ("pilot", "random"):
+            if run.summary.get(key):
+                found[PLAYERS[key]].append(float(run.summary[key][result]))
+    return {name: fmean(values) for name, values in found.items()}
 
 
 def _splits(runs: Sequence[ComparedRun]) -> dict[str, list[int]]:

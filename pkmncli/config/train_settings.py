@@ -92,6 +92,8 @@ MAY_CHANGE = (
     "eval_interval",
     "eval_interval_episodes",
     "eval_episodes",
+    "final_episodes",
+    "film",
     "keep_checkpoints",
     "disk_limit_gb",
     "log_level",
@@ -124,6 +126,25 @@ class TrainSettings(BaseModel):
         min_length=1,
         description="milestone at which an episode ends; first is the one that the game has for a first training, last "
         "the end of the game",
+    )
+
+    demonstrations: Annotated[list[str], BeforeValidator(_split)] = Field(
+        [], description="earlier runs, each a folder or name, whose episodes the learner is shown first"
+    )
+    demonstration_steps: int = Field(
+        100_000, ge=1, description="most steps of earlier runs that it is shown, over all environments"
+    )
+    pretrain_steps: int = Field(
+        0,
+        ge=0,
+        description="updates before the learner decides its first step: on demonstrations, or on what the rules play "
+        "first",
+    )
+    start_from: str | None = Field(
+        None,
+        min_length=1,
+        description="run whose weights the learner begins with, as RUN or RUN:CHECKPOINT; or pretrained, or "
+        "pretrained:GAME, for the policy that a game comes with",
     )
 
     env: str = Field("pyboy", description="environment")
@@ -240,6 +261,14 @@ class TrainSettings(BaseModel):
     eval_interval: int | None = Field(None, ge=1, description="steps between two evaluations of the learner alone")
     eval_interval_episodes: int | None = Field(None, ge=1, description="episodes between two evaluations")
     eval_episodes: int = Field(10, ge=1, le=10_000, description="episodes of an evaluation")
+    final_episodes: int = Field(
+        10,
+        ge=0,
+        le=10_000,
+        description="episodes from held-out starts that the learner alone, the pilot and random play have each at the "
+        "end of a training; 0 for none",
+    )
+    film: bool = Field(True, description="film the learner alone at the end of pkmn train")
     keep_checkpoints: int = Field(3, ge=1, description="newest checkpoints kept, beside the best and the milestones")
     disk_limit_gb: float = Field(10.0, gt=0, allow_inf_nan=False, description="most that a run may write, in GB")
 

@@ -65,6 +65,8 @@ class ExperimentRun:
     def command(self) -> list[str]:
         """The command that begins the training, or goes on with it."""
         train = [sys.executable, "-m", "pkmncli", "train"]
+        if not any(text.partition("=")[0] == "film" for text in self.planned.set_options):
+            train.append("--no-film")  # of many trainings nobody watches each
         if self.state is not State.NEW:
             may_change = [text for text in self.planned.set_options if text.partition("=")[0] in MAY_CHANGE]
             return [*train, "--resume", str(self.run.folder), *_sets(may_change)]

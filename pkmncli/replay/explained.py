@@ -13,7 +13,8 @@ from pkmncli.training.scene import WHO
 
 if TYPE_CHECKING:
     from pkmncli.api import Facts
-    from pkmncli.replay.recorded import PlayedStep, RecordedEpisode
+    from pkmncli.replay.recorded import PlayedStep
+    from pkmncli.training.recorded import RecordedEpisode
 
 _MAPS_PER_GROUP = 256
 
@@ -51,12 +52,16 @@ class Explanation:
         episode: which is shown.
         decisions: its rows of the table of decisions, where there are any: evaluations record none.
         names: of the game.
+        who: decided all of it, in words, where no decisions say so.
     """
 
-    def __init__(self, episode: RecordedEpisode, decisions: Sequence[Mapping[str, Any]], names: Names) -> None:
+    def __init__(
+        self, episode: RecordedEpisode, decisions: Sequence[Mapping[str, Any]], names: Names, who: str = ""
+    ) -> None:
         self._steps = len(episode.presses)
         self._decisions = {int(row["step"]): row for row in decisions}
         self._names = names
+        self._who = who
         self._milestones = sorted((step, name) for name, step in episode.milestones.items())
 
     def lines(self, step: PlayedStep, facts: Facts) -> tuple[str, str, str, str]:
@@ -70,4 +75,6 @@ class Explanation:
         if row is not None:
             pressed += f", by {WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
             reason = str(row["reason"])
+        elif self._who:
+            pressed += f", by {self._who}"
         return progress, self._names.place(facts), pressed, reason

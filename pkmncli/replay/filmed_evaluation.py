@@ -2,23 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from pkmncli.atomic_files import write_errors_explained
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
-from pkmncli.replay.recorded import RecordedEpisode, choose_episode
+from pkmncli.replay.recorded import choose_episode
 from pkmncli.replay.showing import build_environment, film, shown_episode
 from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.recorded import RecordedEpisode
 
 SPEED = 4.0
 """Times the speed of the real console."""
+
+ALONE_FILM = "learner_alone.mp4"
+"""The film that a training leaves in its run folder."""
+
+LONGEST_S = 40.0
+"""Of that film, which plays faster where the episode would take longer."""
+
+STILL_S = 2.0
+"""For which its last picture stays."""
+
+
+def can_film() -> bool:
+    """Return whether what writes films is installed."""
+    return find_spec("imageio_ffmpeg") is not None
+
+
+def film_learner_alone(
+    run: Run, settings: ResolvedSettings, registry: Registry, evaluation: Path, *, tell: Callable[[str], None]
+) -> Path | None:
+    """Film the episode of an evaluation that reached furthest, and soonest; into the run's folder.
+
+    Args:
+        run: whose learner played.
+        settings: of the run.
+        registry: where plugins are looked up.
+        evaluation: folder that keeps the evaluation's episodes.
+        tell: says that a film is being made.
+
+    Returns:
+        The film; None where no episode reached anything.
+
+    Raises:
+        typer.Exit: it was interrupted.
+        RunError: the film can't be written.
+    """
+    rows = _episodes(registry, evaluation)
+    reached = [(row, [step for step in json.loads(row["milestones"]).values() if step]) for row in rows]
+    reached = [(row, steps) for row, steps in reached if steps]
+    if not reached:
+        return None
+    best, _ = max(reached, key=lambda one: (_far(*one), -max(one[1])))
+    tell("Filming the best of them.")
+    path = run.folder / ALONE_FILM
+    environment = build_environment(settings, registry, run)
+    episode = RecordedEpisode.from_row(best)
+    with InterruptFlag() as interrupted:
+        try:
+            shown = shown_episode(run, environment, episode, [], who="the learner alone")
+            show = Show([shown], overlay=True, interrupted=lambda: bool(interrupted))
+            speed = max(SPEED, len(episode.presses) / (LONGEST_S * show.frames_per_second))
+            film(show, path, speed, still_s=STILL_S)
+        except KeyboardInterrupt:
+            raise typer.Exit(interrupted.exit_code) from None
+        finally:
+            environment.close()
+    return path
+
+
+def _far(row: Mapping[str, Any], steps: Sequence[int]) -> tuple[bool, int]:
+    """How far an episode got: to its goal, or else to how many milestones."""
+    return row["terminated"], 0 if row["terminated"] else len(steps)
 
 
 def film_evaluation(
@@ -29,6 +94,7 @@ def film_evaluation(
     best: Path | None,
     folder: Path | None,
     *,
+    who: str,
     tell: Callable[[str], None],
 ) -> None:
     """Films the best episode to a file, or every one into a folder, or both; with words below the pictures.
@@ -40,17 +106,14 @@ def film_evaluation(
         evaluation: folder that keeps the evaluation's episodes.
         best: film of the one with the highest reward.
         folder: of films of all, ``episode-0.mp4`` and so on in the order of their starts.
+        who: played, in words.
         tell: says what was written.
 
     Raises:
         typer.Exit: it was interrupted; films that were complete stay.
         RunError: a film can't be written.
     """
-    store = open_store(registry, evaluation)
-    try:
-        rows = store.read("episodes")
-    finally:
-        store.close()
+    rows = _episodes(registry, evaluation)
     wanted: list[tuple[RecordedEpisode, Path]] = []
     if best is not None:
         wanted.append((choose_episode(rows, "best"), best))
@@ -62,10 +125,18 @@ def film_evaluation(
     with InterruptFlag() as interrupted:
         try:
             for episode, path in wanted:
-                shown = shown_episode(run, environment, episode, [])
+                shown = shown_episode(run, environment, episode, [], who=who)
                 film(Show([shown], overlay=True, interrupted=lambda: bool(interrupted)), path, SPEED)
                 tell(f"Wrote {path}.")
         except KeyboardInterrupt:
             raise typer.Exit(interrupted.exit_code) from None
         finally:
             environment.close()
+
+
+def _episodes(registry: Registry, evaluation: Path) -> list[dict[str, Any]]:
+    store = open_store(registry, evaluation)
+    try:
+        return store.read("episodes")
+    finally:
+        store.close()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,15 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.replay.explained import LINES, Explanation, Names
-from pkmncli.replay.recorded import RecordedEpisode, choose_episode, first_shown
+from pkmncli.replay.recorded import choose_episode, first_shown
 from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
-from pkmncli.training.assembly import environment_spec, open_store
+from pkmncli.training.assembly import environment_spec, open_store, tables_folder
 from pkmncli.training.checkpoints import read_checkpoint
-from pkmncli.training.episode_starts import state_file
-from pkmncli.training.evaluation import EVALUATIONS
+from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
 from pkmncli.training.given_starts import check_kept_starts
-from pkmncli.training.session import tables_folder
+from pkmncli.training.recorded import RecordedEpisode, with_start
 from pkmncli.video import TerminalScreen, open_video
 
 
@@ -52,15 +51,17 @@ def open_episode(
     """
     run = open_run(which, save_dir)
     settings = ResolvedSettings.from_run(run.folder, registry)
-    folder = tables_folder(settings, run)
+    folder, who = tables_folder(settings, run), ""
     if evaluation:
         evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))
         if not evaluations:
             raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
         folder = evaluations[-1]
+        who = _played_by(folder)
     store = open_store(registry, folder)
     try:
-        recorded = _with_start(choose_episode(store.read("episodes"), episode), run, settings)
+        own = settings.train.init_state
+        recorded = with_start(choose_episode(store.read("episodes"), episode), run, "" if own is None else own.stem)
         first = first_shown(recorded, begin)
         decisions: list[dict[str, Any]] = []
         if not evaluation:
@@ -69,7 +70,14 @@ def open_episode(
     finally:
         store.close()
     environment = build_environment(settings, registry, run)
-    return shown_episode(run, environment, recorded, decisions, first)
+    return shown_episode(run, environment, recorded, decisions, first, who=who)
+
+
+def _played_by(evaluation: Path) -> str:
+    try:
+        return PLAYED_BY[json.loads((evaluation / "result.json").read_text(encoding="utf-8"))["mode"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # only the caption is poorer without
 
 
 def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) -> Environment:
@@ -94,13 +102,15 @@ def shown_episode(
     recorded: RecordedEpisode,
     decisions: list[dict[str, Any]],
     first: int = 1,
+    *,
+    who: str = "",
 ) -> ShownEpisode:
-    """An episode put together with what explains it."""
+    """An episode put together with what explains it; ``who`` played where no decisions say so, as in evaluations."""
     return ShownEpisode(
         f"{run.name}, {recorded.title}",
         environment,
         recorded,
-        Explanation(recorded, decisions, Names.of(run.folder)),
+        Explanation(recorded, decisions, Names.of(run.folder), who),
         first,
     )
 
@@ -111,12 +121,25 @@ def play_silently(show: Show) -> None:
         pass
 
 
-def film(show: Show, path: Path, speed: float) -> None:
-    """Films it; the film appears when it is complete. Raises RunError where it can't be written."""
+def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
+    """Films it; the film appears when it is complete. Raises RunError where it can't be written.
+
+    Args:
+        show: what is filmed.
+        path: the film.
+        speed: times the speed of the real console.
+        still_s: seconds for which the last picture stays.
+    """
+    rate = show.frames_per_second * speed
     # Words need the pixels; without any, a gif of half the size is as good.
-    with open_video(path, show.frames_per_second * speed, enlarged=show.overlay) as writer:
+    with open_video(path, rate, enlarged=show.overlay) as writer:
+        picture = None
         for _step in show:
-            writer.add(show.picture() if show.overlay else show.screens())
+            picture = show.picture() if show.overlay else show.screens()
+            writer.add(picture)
+        if picture is not None:
+            for _ in range(round(still_s * rate)):
+                writer.add(picture)
 
 
 def show_in_terminal(show: Show, speed: float) -> None:
@@ -143,15 +166,3 @@ def _paced(show: Show, speed: float) -> Iterator[None]:
         yield
         due = max(due + seconds, time.monotonic() - seconds)
         time.sleep(max(due - time.monotonic(), 0))
-
-
-def _with_start(recorded: RecordedEpisode, run: Run, settings: ResolvedSettings) -> RecordedEpisode:
-    """The episode with the state that it began in, where another episode had got there."""
-    own = settings.train.init_state
-    if not recorded.start or (own is not None and own.stem == recorded.start):
-        return recorded
-    path = state_file(run.starts_folder, recorded.start)
-    try:
-        return replace(recorded, start_state=path.read_bytes())
-    except OSError as error:
-        raise RunError(f"the start of {recorded.title}, {path}, cannot be read: {error.strerror}") from error

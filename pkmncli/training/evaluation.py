@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, pstdev
+from statistics import fmean, median_low, pstdev
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pkmncli.api import Algorithm, EpisodeSummary, Source, Store
+from pkmncli.api import PILOT_ACTS, Algorithm, EpisodeSummary, Source, Store
 from pkmncli.atomic_files import write_errors_explained, write_json
+from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.recorder import Recorder
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
 
 EVALUATIONS = "evaluations"
 """Folder of a run for what its evaluations found."""
+
+
+PLAYED_BY = {
+    "rl-only": "the learner alone",
+    "adaptive": "learner and pilot together",
+    "llm-only": "the pilot alone",
+    "random": "random play",
+}
+"""Who plays in each mode of an evaluation, in words."""
 
 
 class Choice(NamedTuple):
@@ -58,6 +68,47 @@ class AgentPolicy:
         pilot = pool.pilot_confidences()[index : index + 1]
         chosen, sources = self._arbiter.choose(actions, confidences, exploring, pilot)
         return Choice(int(chosen[0]), int(sources[0]), float(confidences[0]))
+
+
+class LearnerPolicy:
+    """The learner alone: every press is its own.
+
+    Args:
+        learner: what plays.
+        sampling_seed: of the draws, where presses are drawn by the learner's probabilities; None for the greedy action.
+
+    Raises:
+        ConfigurationError: presses are to be drawn, and the learner has no ``sample_actions``.
+    """
+
+    def __init__(self, learner: Algorithm, sampling_seed: int | None = None) -> None:
+        self._learner = learner
+        self._seed = sampling_seed
+        self._random: dict[int, np.random.Generator] = {}
+        self._sample = getattr(learner, "sample_actions", None)
+        if sampling_seed is not None and self._sample is None:
+            raise ConfigurationError(
+                "--stochastic: this learner can't draw its presses (it has no sample_actions); leave it out"
+            )
+
+    def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
+        """The learner's best action, or one drawn; an episode draws the same ones in any environment."""
+        observations = pool.observation(index)
+        if self._seed is None or self._sample is None:
+            actions, confidences, _exploring = self._learner.act(observations, explore=False)
+        else:
+            if number not in self._random:
+                self._random[number] = np.random.default_rng(derive_seed(self._seed, Purpose.RANDOM_PLAY, number))
+            actions, confidences = self._sample(observations, self._random[number])
+        return Choice(int(actions[0]), Source.RL, float(confidences[0]))
+
+
+class PilotPolicy:
+    """The pilot alone, in workers that have one."""
+
+    def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
+        """«Let the pilot act»."""
+        return Choice(PILOT_ACTS, Source.RULE, 0.0)
 
 
 class RandomPolicy:
@@ -147,12 +198,24 @@ def wilson_interval(successes: int, trials: int, z: float = 1.959964) -> tuple[f
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def report(episodes: list[EvaluatedEpisode], milestone_names: list[str]) -> dict[str, Any]:
-    """What an evaluation found: mean, deviation, length, and for each milestone the share of episodes with it."""
-    rewards = [one.summary.total_reward for one in episodes]
+def report(
+    episodes: Sequence[EpisodeSummary], milestone_names: Sequence[str], goal: str | None = None
+) -> dict[str, Any]:
+    """Return the results of an evaluation as plain values.
+
+    Args:
+        episodes: those that were played, one or more.
+        milestone_names: all of the game.
+        goal: the milestone that ends an episode; None where the game has none.
+
+    Returns:
+        Mean and deviation of the reward, mean length, the count and share of episodes that reached the goal with
+        Wilson's interval and the median step of it, and the same for each milestone.
+    """
+    rewards = [one.total_reward for one in episodes]
     milestones: dict[str, Mapping[str, Any]] = {}
     for name in milestone_names:
-        steps = sorted(one.summary.milestone_steps[name] for one in episodes if name in one.summary.milestone_steps)
+        steps = sorted(one.milestone_steps[name] for one in episodes if name in one.milestone_steps)
         low, high = wilson_interval(len(steps), len(episodes))
         milestones[name] = {
             "episodes": len(steps),
@@ -161,13 +224,20 @@ def report(episodes: list[EvaluatedEpisode], milestone_names: list[str]) -> dict
             "high": high,
             "median_step": steps[len(steps) // 2] if steps else None,
         }
+    to_goal = [one.steps for one in episodes if one.terminated]
+    low, high = wilson_interval(len(to_goal), len(episodes))
     return {
         "episodes": len(episodes),
         "avg_reward": fmean(rewards),
         "std_reward": pstdev(rewards),
-        "avg_length": fmean(one.summary.steps for one in episodes),
-        "avg_llm_usage": fmean(one.summary.llm_share for one in episodes),
-        "goal_share": fmean(one.summary.terminated for one in episodes),
+        "avg_length": fmean(one.steps for one in episodes),
+        "avg_llm_usage": fmean(one.llm_share for one in episodes),
+        "goal": goal,
+        "reached": len(to_goal),
+        "goal_share": len(to_goal) / len(episodes),
+        "goal_low": low,
+        "goal_high": high,
+        "goal_steps": median_low(to_goal) if to_goal else None,
         "milestones": milestones,
     }
 

@@ -45,4 +45,4 @@ class Examination:
         pool = self.environments.pool
         policy = AgentPolicy(learner, self._mode, trust=0.0)
         played = evaluate(pool, policy, self.episodes, seed=pool.spec.seed)
-        return report(played, list(pool.milestone_names))
+        return report([one.summary for one in played], pool.milestone_names)

@@ -50,6 +50,12 @@ _LEARNING = {
 """Metrics of the learner that are shown, as far as it has them, with their formats."""
 
 
+_DECIDED_BY = {Source.RL: "learner", Source.EXPLORE: "trying", Source.RULE: "rules", Source.LLM: "LLM"}
+
+_MEASURED_BEFORE = 4
+"""Earlier measurings of the learner alone that are shown before the latest, so that one sees where it goes."""
+
+
 class Clock(NamedTuple):
     """Seconds of the training so far, and to come as far as that can be told."""
 
@@ -115,26 +121,33 @@ def lines_of(status: Status, rate: float) -> list[str]:
         first.append(f"{rate:.0f}/s")
     first.append(f"{statistics.episodes} episodes")
     if statistics.average_reward is not None:
-        first.append(f"reward {statistics.average_reward:.1f}")
+        first.append(f"reward in training {statistics.average_reward:,.1f}")
     if statistics.milestones_reached:
         first.append(f"reached {statistics.milestones_reached[-1]}")
     lines = [status.scene.game] if status.scene.game else []
+    alone = _alone(status, short=False)
+    if alone:
+        lines.append(f"learner alone: {alone}")
     if status.journey is not None:
         lines.append(f"journey: {in_words(status.journey)}")
-    lines.append(f"decided by {', '.join(_decided(statistics))}")
+    lately = _lately(statistics)
+    lines.append(f"decided by {', '.join(_decided(statistics))}" + (f"; {lately}" if lately else ""))
+    taken = _taken_over(status.metrics)
+    if taken:
+        lines.append(f"taken over by the learner: {taken}")
     say = _say(status)
     if say:
-        lines.append(say)
+        lines.append(f"trust: {say}")
     learning = _learning(status.metrics)
     if learning:
         lines.append(f"learner: {', '.join(learning)}, {statistics.updates:,} updates")
     return [f"{status.fraction_done:4.0%}  {'  '.join(first)}", *(f"      {line}" for line in lines)]
 
 
-_LEFT_OUT_FIRST = ("advice", "pressed", "trust", "learner", "episodes")
+_LEFT_OUT_FIRST = ("advice", "pressed", "trust", "learner", "episodes", "taken over")
 """What a terminal of few lines can do without, in this order."""
 
-_ESSENTIAL = frozenset({"now", "journey", "speed", "reward", "decided", "game"})
+_ESSENTIAL = frozenset({"now", "alone", "journey", "speed", "reward", "decided", "lately", "game"})
 
 
 def _progress(status: Status, clock: Clock, columns: int, ascii_only: bool) -> Text:
@@ -158,16 +171,25 @@ def _rows(status: Status, doing: str, *, short: bool) -> Iterator[tuple[str, str
     if doing:
         yield "now", doing
     yield "speed", _speed(status)
+    alone = _alone(status, short=short)
+    if alone:
+        yield "alone", alone
     if status.journey is not None:
         yield "journey", in_words(status.journey, short=short)
     if statistics.average_reward is None:
         yield "reward", "no episode has ended yet"
     else:
-        reward = f"{statistics.average_reward:,.1f}, mean of the last {len(statistics.recent_rewards)}"
+        reward = f"{statistics.average_reward:,.1f}, mean of the last {len(statistics.recent_rewards)} in training"
         yield "reward", f"{reward}; best {statistics.best_reward or 0:,.1f}"
         mean_length = statistics.total_episode_steps / max(statistics.episodes, 1)
         yield "episodes", f"{statistics.episodes:,}, {mean_length:,.0f} steps each"
     yield "decided", "  ".join(_decided(statistics)) or "nothing yet"
+    lately = _lately(statistics)
+    if lately:
+        yield "lately", lately
+    taken = _taken_over(status.metrics)
+    if taken:
+        yield "taken over", taken
     say = _say(status)
     if say:
         yield "trust", say
@@ -193,13 +215,44 @@ def _speed(status: Status) -> str:
     return "  ".join([rate, *shares])
 
 
+def _alone(status: Status, *, short: bool) -> str:
+    """How far the learner gets alone, as it was last measured, and how far before."""
+    measured = status.statistics.alone
+    if not measured:
+        return ""
+    latest = measured[-1]
+    episodes, at = round(latest["episodes"]), "" if short else f" after {latest['step']:,} steps"
+    if status.scene.goal is None:
+        before = [f"{one['reward']:,.1f}" for one in measured[-1 - _MEASURED_BEFORE : -1]]
+        found = f"reward {latest['reward']:,.1f}{at}"
+    else:
+        before = [f"{round(one['goal_share'] * one['episodes'])}" for one in measured[-1 - _MEASURED_BEFORE : -1]]
+        found = f"{round(latest['goal_share'] * episodes)} of {episodes} starts to {status.scene.goal}{at}"
+    return found + (f"; before: {', '.join(before)}" if before else "")
+
+
+def _taken_over(metrics: Mapping[str, float]) -> str:
+    """The learner's share of the latest steps of each kind of situation, and its confidence there."""
+    names = [name.split("/")[1] for name in metrics if name.startswith("hand_over/") and name.endswith("/share")]
+    return "  ".join(
+        f"{name} {metrics[f'hand_over/{name}/share']:.0%} (sure {metrics[f'hand_over/{name}/confidence']:.2f})"
+        for name in names
+    )
+
+
 def _decided(statistics: TrainingStatistics) -> list[str]:
     total = max(statistics.steps, 1)
     return [
-        f"{'LLM' if source is Source.LLM else source.name.lower()} {count:,} ({count / total:.0%})"
+        f"{_DECIDED_BY[source]} {count:,} ({count / total:.0%})"
         for source, count in zip(Source, statistics.steps_by_source, strict=True)
         if count
     ]
+
+
+def _lately(statistics: TrainingStatistics) -> str:
+    """The learner's share of the steps of the latest episodes."""
+    share = statistics.recent_learner_share
+    return "" if share is None else f"{share:.0%} by the learner in the last {len(statistics.recent_rewards)} episodes"
 
 
 def _say(status: Status) -> str:
@@ -207,7 +260,8 @@ def _say(status: Status) -> str:
     scene = status.scene
     parts = []
     if scene.trust is not None:
-        parts.append(f"{scene.trust:.2f} in the advised side, curriculum stage {status.statistics.curriculum_stage}")
+        stage = status.statistics.curriculum_stage
+        parts.append(f"{scene.trust:.2f} in the rules, curriculum stage {stage}")
     if scene.strategy:
         parts.append(f"strategy {scene.strategy}, {scene.share:.0%} LLM where there is advice")
     return "; ".join(parts)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from pkmncli.api import Algorithm, Source
 from pkmncli.config import ResolvedSettings
@@ -13,6 +14,12 @@ from pkmncli.training.assembly import worker_spec
 from pkmncli.training.lazy_pool import LazyWorkerPool
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.worker_spec import WorkerSpec
+
+if TYPE_CHECKING:
+    from pkmncli.training.workers import WorkerPool
+
+SIDE_BY_SIDE = 2
+"""Episodes that are played at once: the training stands still meanwhile, so that its cores are free."""
 
 
 class Measured(NamedTuple):
@@ -43,24 +50,57 @@ class Measurement:
     def of(cls, settings: ResolvedSettings, registry: Registry) -> Measurement:
         """The measurement of a training with these settings."""
         alone = settings.changed({"mode": AgentMode.RL_ONLY.value}, may_change=("mode",), origin="a measurement")
-        spec = worker_spec(alone, registry, Purpose.MEASUREMENT, num_envs=1)
+        envs = min(SIDE_BY_SIDE, settings.curriculum.measure_starts)
+        spec = worker_spec(alone, registry, Purpose.MEASUREMENT, num_envs=envs)
         return cls(spec, settings.curriculum.measure_idle_steps)
 
-    def play(self, learner: Algorithm, number: int, interrupted: Callable[[], bool]) -> Measured | None:
-        """Play an episode by its number; nothing is returned if it was interrupted.
+    def play(
+        self, learner: Algorithm, numbers: Sequence[int], interrupted: Callable[[], bool]
+    ) -> list[Measured] | None:
+        """Play episodes by their numbers, several side by side; nothing is returned if they were interrupted.
 
         One that earns nothing for :attr:`idle_steps` is broken off, which counts as its end.
         """
         pool = self.environments.pool
-        pool.reset(number)
-        total, steps, idle = 0.0, 0, 0
-        while not interrupted():
-            actions, confidences, _exploring = learner.act(pool.observation(0), explore=False)
-            pool.begin_step(0, int(actions[0]), Source.RL, float(confidences[0]))
-            record = pool.finish_step(0)
-            steps += 1
-            total += float(record["reward"])
-            idle = 0 if record["reward"] > 0 else idle + 1
-            if record["terminated"] or record["truncated"] or idle >= self.idle_steps:
-                return Measured(total, steps, bool(record["terminated"]))
-        return None
+        found: dict[int, Measured] = {}
+        waiting: list[list[int]] = [[] for _ in range(pool.num_envs)]
+        for number in numbers:
+            waiting[number % pool.num_envs].append(number)
+        running = {index: _begin(pool, index, queue.pop(0)) for index, queue in enumerate(waiting) if queue}
+        while running:
+            if interrupted():
+                return None
+            for index in running:
+                actions, confidences, _exploring = learner.act(pool.observation(index), explore=False)
+                pool.begin_step(index, int(actions[0]), Source.RL, float(confidences[0]))
+            for index, episode in list(running.items()):
+                record = pool.finish_step(index)
+                episode.add(float(record["reward"]))
+                ended = bool(record["terminated"] or record["truncated"])
+                if ended or episode.idle >= self.idle_steps:
+                    found[episode.number] = Measured(episode.reward, episode.steps, bool(record["terminated"]))
+                    del running[index]
+                    if waiting[index]:
+                        running[index] = _begin(pool, index, waiting[index].pop(0))
+        return [found[number] for number in numbers]
+
+
+@dataclass(slots=True)
+class _Running:
+    """An episode that is being played."""
+
+    number: int
+    reward: float = 0.0
+    steps: int = 0
+    idle: int = 0
+    """Steps since it earned anything."""
+
+    def add(self, reward: float) -> None:
+        self.steps += 1
+        self.reward += reward
+        self.idle = 0 if reward > 0 else self.idle + 1
+
+
+def _begin(pool: WorkerPool, index: int, number: int) -> _Running:
+    pool.reset_one(index, number // pool.num_envs)
+    return _Running(number)

@@ -60,6 +60,8 @@ class Meters:
         self._counts.clear()
         if statistics.average_reward is not None:
             averages["episode/average_reward"] = statistics.average_reward
+        if statistics.recent_learner_share is not None:
+            averages["share/learner_lately"] = statistics.recent_learner_share
         averages |= {f"share/{name}": share for name, share in statistics.source_shares().items()}
         self._averages = averages
         rate = self._rate(statistics)
@@ -70,9 +72,16 @@ class Meters:
         self._since = (statistics.steps, time.perf_counter())
         return {**averages, **shares, "time/steps_per_second": rate}
 
-    def look(self, statistics: TrainingStatistics, scene: Scene, journey: Journey | None = None) -> Status:
-        """A status of now. The learner's metrics are the latest averages."""
-        return Status(statistics, self._options, *self._latest(statistics), self._averages, scene, journey)
+    def look(
+        self,
+        statistics: TrainingStatistics,
+        scene: Scene,
+        journey: Journey | None = None,
+        metrics: Mapping[str, float] | None = None,
+    ) -> Status:
+        """A status of now, with ``metrics`` of this moment. The learner's are the latest averages."""
+        shown = {**self._averages, **(metrics or {})}
+        return Status(statistics, self._options, *self._latest(statistics), shown, scene, journey)
 
     def steps_per_second(self, statistics: TrainingStatistics) -> float:
         """Speed lately, with all that the time went into but pauses; 0 before it can be told."""

@@ -6,7 +6,7 @@ What is measured is played between two steps, so a training that is broken off t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import Algorithm, Strategy
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Play = Callable[[Algorithm, int, Callable[[], bool]], Measured | None]
-"""Plays a measured episode by its number, and returns what it came to, or nothing if it was interrupted."""
+_SELDOM = 5
+"""Intervals of measuring between two times, once the curriculum is complete."""
+
+Play = Callable[[Algorithm, Sequence[int], Callable[[], bool]], list[Measured] | None]
+"""Plays measured episodes by their numbers, and returns what they came to, or nothing if it was interrupted."""
 
 
 class Happening(NamedTuple):
@@ -54,8 +57,6 @@ class Progression:
         self._tell = tell
         self._due: list[int] = []
         """Numbers of the measured episodes that are to be played next."""
-        self._played: list[Measured] = []
-        """What those came to that were played, since they last fell due."""
 
     @property
     def share(self) -> float | None:
@@ -78,17 +79,16 @@ class Progression:
             self.strategy.begin_stage(self.curriculum.settings_of_stage.preferred)
 
     def measure(self, learner: Algorithm, interrupted: Callable[[], bool]) -> list[Measured]:
-        """Play what is due, before the next step. Returns what all of it came to once the last episode was played."""
+        """Play what is due, before the next step. Returns what came of it; nothing where it was interrupted."""
         if not self._due or self._play is None or self.curriculum is None:
             return []
-        while self._due:
-            measured = self._play(learner, self._due[0], interrupted)
-            if measured is None:
-                return []
-            del self._due[0]
-            self._played.append(measured)
-            self.curriculum.add_measured(measured.reward)
-        return list(self._played)
+        measured = self._play(learner, self._due, interrupted)
+        if measured is None:
+            return []
+        self._due = []
+        for one in measured:
+            self.curriculum.add_measured(one.reward)
+        return measured
 
     def end_episode(self, performance: Mapping[str, Any], statistics: TrainingStatistics) -> list[Happening]:
         """Takes in an episode that has ended and been counted, and enters what changes into ``statistics``."""
@@ -98,9 +98,11 @@ class Progression:
             self.strategy.select(performance)
         if self.curriculum is not None:
             settings = self.curriculum.settings
-            if settings.measure == "greedy" and statistics.episodes % settings.measure_interval == 0:
+            # Once all stages are passed, measuring decides nothing any more and only shows the curve.
+            interval = settings.measure_interval * (_SELDOM if self.curriculum.completed else 1)
+            if settings.measure == "greedy" and statistics.episodes % interval == 0:
                 first = (statistics.episodes // settings.measure_interval - 1) * settings.measure_starts
-                self._due, self._played = list(range(first, first + settings.measure_starts)), []
+                self._due = list(range(first, first + settings.measure_starts))
             stays = self.strategy is not None and self.strategy.asks_to_stay
             change = self.curriculum.end_episode(float(performance["episode_reward"]), asks_to_stay=stays)
             if change is not None:
@@ -151,7 +153,6 @@ class Progression:
             "strategy": None if self.strategy is None else self.strategy.state_dict(),
             "curriculum": None if self.curriculum is None else self.curriculum.state_dict(),
             "due": list(self._due),
-            "played": [list(one) for one in self._played],
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -161,4 +162,3 @@ class Progression:
         if self.curriculum is not None and state["curriculum"] is not None:
             self.curriculum.load_state_dict(state["curriculum"])
         self._due = [int(number) for number in state["due"]]
-        self._played = [Measured(*one) for one in state["played"]]

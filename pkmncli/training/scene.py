@@ -17,17 +17,19 @@ WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "th
 """Who decides, in words."""
 
 
-def scene_of(game: str, record: np.void, desk: AdviceDesk | None, progression: Progression) -> Scene:
+def scene_of(game: str, goal: str | None, record: np.void, desk: AdviceDesk | None, progression: Progression) -> Scene:
     """The scene after a step.
 
     Args:
         game: where the game stands, in words.
+        goal: the milestone that ends an episode.
         record: of the step.
         desk: what asks the language model, if one is asked.
         progression: who has how much say.
     """
     return Scene(
         game=game,
+        goal=goal,
         action=Action(int(record["action"])).name.lower(),
         source=WHO[Source(int(record["source"]))],
         reason=record["reason"].decode(errors="ignore"),

@@ -31,6 +31,8 @@ class TrainingStatistics:
     recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     recent_successes: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     """Whether each of the recent episodes reached the goal."""
+    recent_learner_steps: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
+    """Of each recent episode the steps that the learner decided, its trials included, and all of them."""
     curriculum_stage: int = 1
     curriculum_advancements: int = 0
     strategy_switches: int = 0
@@ -49,15 +51,25 @@ class TrainingStatistics:
     milestone_order: list[str] = field(default_factory=list)
     """The game's milestones in their order, where known. They are reached in any order over several episodes."""
 
+    pretrain_updates: int = 0
+    """Updates before the learner decided its first step."""
+    demonstration_steps: int = 0
+    """Steps of earlier runs that the learner was shown."""
+    started_from: str = ""
+    """Whose weights the learner began with; empty for none but its own."""
+
     journey: dict[str, Any] | None = None
     """The episode that has got furthest, running or ended, as of the latest checkpoint."""
 
-    def add_episode(self, summary: EpisodeSummary, num_envs: int, *, began_further: bool = False) -> None:
+    def add_episode(
+        self, summary: EpisodeSummary, num_envs: int, *, learner_steps: int = 0, began_further: bool = False
+    ) -> None:
         """Counts an episode that ended.
 
         Args:
             summary: how it ended.
             num_envs: environments that step together, which dates its milestones.
+            learner_steps: how many of its steps the learner decided.
             began_further: whether it began where another one got, so that its milestones tell nothing of the way there.
         """
         self.episodes += 1
@@ -65,6 +77,7 @@ class TrainingStatistics:
         self.total_llm_share += summary.llm_share
         self.recent_rewards.append(summary.total_reward)
         self.recent_successes.append(summary.terminated)
+        self.recent_learner_steps.append((learner_steps, summary.steps))
         if self.best_reward is None or summary.total_reward > self.best_reward:
             self.best_reward = summary.total_reward
         for name, step in summary.milestone_steps.items() if not began_further else ():
@@ -116,6 +129,12 @@ class TrainingStatistics:
         """Share of the recent episodes that reached the goal; nothing before the first has ended."""
         return fmean(self.recent_successes) if self.recent_successes else None
 
+    @property
+    def recent_learner_share(self) -> float | None:
+        """Share of the steps of the recent episodes that the learner decided; nothing before the first has ended."""
+        total = sum(steps for _, steps in self.recent_learner_steps)
+        return sum(own for own, _ in self.recent_learner_steps) / total if total else None
+
     def performance(self, episode: EpisodeSummary) -> dict[str, Any]:
         """The performance metrics of the documents, after an episode that has just been counted."""
         return {
@@ -151,9 +170,13 @@ class TrainingStatistics:
             "alone": self.alone,
             "episodes_per_hour": round(3600 * self.episodes / self.elapsed_s, 1) if self.elapsed_s else None,
             "updates": self.updates,
+            "pretrain_updates": self.pretrain_updates,
+            "demonstration_steps": self.demonstration_steps,
+            "started_from": self.started_from,
             "elapsed_s": round(self.elapsed_s, 1),
             "steps_per_second": round(self.steps / self.elapsed_s, 1) if self.elapsed_s else None,
             "source_shares": self.source_shares(),
+            "recent_learner_share": self.recent_learner_share,
             "milestones": {
                 name: {
                     "episodes": self.milestone_episodes[name],
@@ -173,6 +196,7 @@ class TrainingStatistics:
         state = asdict(self)
         state["recent_rewards"] = list(self.recent_rewards)
         state["recent_successes"] = list(self.recent_successes)
+        state["recent_learner_steps"] = [list(pair) for pair in self.recent_learner_steps]
         return state
 
     @classmethod
@@ -181,6 +205,8 @@ class TrainingStatistics:
         state = dict(state)
         state["recent_rewards"] = deque(state["recent_rewards"], maxlen=RECENT_EPISODES)
         state["recent_successes"] = deque(state.get("recent_successes", ()), maxlen=RECENT_EPISODES)
+        pairs = ((own, steps) for own, steps in state.get("recent_learner_steps", ()))
+        state["recent_learner_steps"] = deque(pairs, maxlen=RECENT_EPISODES)
         splits = state.get("milestone_splits", {})
         state["milestone_splits"] = {name: (step, frame) for name, (step, frame) in splits.items()}
         return cls(**state)

@@ -56,6 +56,8 @@ class Scene:
     """and why."""
     advice: str = ""
     """The language model's latest advice in words."""
+    goal: str | None = None
+    """The milestone that ends an episode."""
     trust: float | None = None
     """Weight of the advised side's confidence; nothing without a curriculum."""
     strategy: str = ""

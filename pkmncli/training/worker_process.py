@@ -55,9 +55,11 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "phase_names": list(environment.phase_names),
             "situations": situations_of(environment),
             "milestone_names": list(environment.milestone_names),
+            "goal": getattr(environment, "goal_name", None),
             "names": dict(environment.names),
             "max_steps_per_episode": environment.max_steps_per_episode,
             "reward_names": reward_names_of(environment),
+            "identity": dict(getattr(environment, "identity", {})),
         }
         channel = Channel(connection)
         channel.send(RESULT + pickle.dumps(description))

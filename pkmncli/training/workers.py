@@ -96,8 +96,11 @@ class WorkerPool:
             self.situations: list[str] = descriptions[0]["situations"]
             """The kind of situation that each phase is."""
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
+            self.goal: str | None = descriptions[0]["goal"]
+            """The milestone that ends an episode, where the environment says so."""
             self.names: dict[str, Any] = descriptions[0]["names"]
             self.reward_names: list[str] = descriptions[0]["reward_names"]
+            self.identity: dict[str, Any] = descriptions[0]["identity"]
             self.max_steps_per_episode: int = descriptions[0]["max_steps_per_episode"]
             block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
             self._block = self._closing.enter_context(contextlib.closing(block))
@@ -151,6 +154,12 @@ class WorkerPool:
         self._logs = [PressLog() for _ in range(self.num_envs)]
         self._slots = [0] * self.num_envs
         self.call_all("reset", [(episode, 0)] * self.num_envs)
+
+    def reset_one(self, index: int, episode: int) -> None:
+        """Begins an episode of one environment by its number. Not to be mixed with steps of all at once."""
+        self._episodes[index] = episode
+        self._logs[index] = PressLog()
+        self.call(index, "reset", episode, self._slots[index])
 
     def step(
         self, actions: NDArray[np.int64], sources: NDArray[np.uint8], confidences: NDArray[np.float32]
@@ -296,6 +305,14 @@ class WorkerPool:
         if path != self._next_starts[index]:
             self._next_starts[index] = path
             self.call(index, "begin_next_at", path)
+
+    def begin_recorded(self, index: int, seed: int, start: bytes | None) -> None:
+        """Begins an episode in one environment as an earlier run recorded it, by its seed and saved start state.
+
+        A worker that is lost meanwhile can't get back there, which :attr:`losses` tells; :meth:`reset` ends it all.
+        """
+        self.call(index, "begin_recorded", seed, start, self._slots[index])
+        self._logs[index].begin("")
 
     def start_state(self, index: int) -> bytes | None:
         """The state of one environment, if episodes can begin in it with all that this one has reached."""

@@ -24,6 +24,8 @@ class RunDescription(BaseModel):
     maps: dict[str, str]
     phases: list[str]
     milestones: list[str]
+    goal: str | None
+    """The milestone that ends an episode."""
 
 
 class Environment(BaseModel):

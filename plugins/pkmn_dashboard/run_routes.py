@@ -27,7 +27,7 @@ from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.api import Source
 from pkmncli.api.live import LiveStanding
 
-MOST_NAMES = 40
+MOST_NAMES = 100
 LARGEST_STEP = 2**62
 
 Limit = Annotated[int, Query(ge=1, le=500, description="most rows")]
@@ -58,6 +58,7 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
             maps={str(number): str(name) for number, name in dict(names.get("maps", {})).items()},
             phases=[str(name) for name in names.get("phases", [])],
             milestones=[str(name) for name in names.get("milestones", [])],
+            goal=names.get("goal"),
         )
 
     @router.get("/state")

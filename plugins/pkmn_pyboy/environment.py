@@ -73,10 +73,13 @@ class PokemonEnvironment(EmulatedEnvironment):
             action_frames=action_frames,
             hold_frames=settings.hold_frames or min(self.profile.hold_frames, action_frames - 1),
             action_repeat=settings.action_repeat,
+            local_map=settings.local_map,
         )
-        self.max_steps_per_episode = settings.max_steps_per_episode or self.profile.episode_steps
         self.goal = self._goal_index()
         """Place of the milestone that ends an episode, -1 for none."""
+        # Without a word about the goal an episode is as long as for the first one, as it always was.
+        most = self.profile.steps_to(self.goal) if settings.goal is not None else self.profile.episode_steps
+        self.max_steps_per_episode = settings.max_steps_per_episode or most
         self.rewards = RewardSum(settings.rewards)
         self.reward_names = self.rewards.part_names
         self.phase_names = PHASE_NAMES
@@ -202,7 +205,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         if self._goal_view is not None:
             memory = self._guide.memory if self._guide is not None else None
             self._goal_view.write_goal(out[GOAL], memory)
-            self._goal_view.write_local_map(out[LOCAL_MAP], memory)
+            if self.settings.local_map:
+                self._goal_view.write_local_map(out[LOCAL_MAP], memory)
 
     def guide(self, pilot: Any) -> None:
         """Show the goals of the pilot that lives beside this environment, where goals are observed.
@@ -371,12 +375,16 @@ class PokemonEnvironment(EmulatedEnvironment):
             "reward_parts": self.rewards.parts,
         }
 
+    @property
+    def goal_name(self) -> str | None:
+        """The milestone that ends an episode; None where the game has none."""
+        return self.milestone_names[self.goal] if self.goal >= 0 else None
+
     def _goal_index(self) -> int:
         goal = self.profile.first_goal if self.settings.goal == "first" else self.settings.goal
         if goal is not None and goal != "last":
             return self.profile.milestone_index(goal)
-        required = [index for index, milestone in enumerate(self.profile.milestones) if not milestone.optional]
-        return required[-1] if required else -1
+        return self.profile.last_goal
 
 
 def make_environment(**settings: Any) -> PokemonEnvironment:

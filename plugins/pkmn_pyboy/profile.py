@@ -164,6 +164,8 @@ class GameProfile:
     action_frames: int
     episode_steps: int
     """Steps after which an episode is cut off, where a user sets nothing else."""
+    game_steps: int
+    """The same for an episode that is to reach the game's last milestone."""
     hold_frames: int
     walk_frames: int
     turn_frames: int
@@ -194,6 +196,23 @@ class GameProfile:
     radio: Radio | None = None
     continuing: ContinueRecipe | None = None
     """How a saved game is continued, where that is known."""
+
+    @property
+    def last_goal(self) -> int:
+        """Place of the last milestone that the story needs; -1 without any."""
+        required = [index for index, milestone in enumerate(self.milestones) if not milestone.optional]
+        return required[-1] if required else -1
+
+    def steps_to(self, goal: int) -> int:
+        """Return the steps after which an episode with a goal is cut off: more of them, the further it is to go.
+
+        Args:
+            goal: place of the milestone in the order.
+        """
+        last = self.last_goal
+        first = self.milestone_index(self.first_goal) if self.first_goal is not None else last
+        beyond = min(max(goal - first, 0) / max(last - first, 1), 1.0)
+        return round(self.episode_steps + beyond * (self.game_steps - self.episode_steps))
 
     def milestone_index(self, key: str) -> int:
         """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""

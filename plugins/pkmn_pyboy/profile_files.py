@@ -62,6 +62,7 @@ class TimingFile(ProfileFile):
     turn_frames: int = Field(default=8, ge=1)
     fade_frames: int = Field(default=90, ge=1)
     episode_steps: int = Field(default=10_000, ge=1)
+    game_steps: int | None = Field(default=None, ge=1)
 
 
 class StartStepFile(ProfileFile):

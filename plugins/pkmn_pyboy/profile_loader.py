@@ -88,6 +88,7 @@ def load_profile(folder: Path) -> GameProfile:
         bundled_rom=folder / game.game.rom if game.game.rom else None,
         action_frames=game.timing.action_frames,
         episode_steps=game.timing.episode_steps,
+        game_steps=game.timing.game_steps or game.timing.episode_steps,
         hold_frames=game.timing.hold_frames,
         walk_frames=game.timing.walk_frames,
         turn_frames=game.timing.turn_frames,

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from pkmn_dqn.learner import DQN
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
-from pkmncli.training import evaluation
+from pkmncli.training import baselines, evaluation
 from pkmncli.training.assembly import open_store
 
 Pkmn = Callable[..., Any]
@@ -22,13 +24,19 @@ KEYS = {
     "run",
     "checkpoint",
     "mode",
+    "stochastic",
     "seed",
     "episodes",
     "avg_reward",
     "std_reward",
     "avg_length",
     "avg_llm_usage",
+    "goal",
+    "reached",
     "goal_share",
+    "goal_low",
+    "goal_high",
+    "goal_steps",
     "milestones",
 }
 
@@ -61,7 +69,7 @@ def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, p
     first = result_of(pkmn(*options, "--envs=1"))
     again = result_of(pkmn(*options, "--envs=2"))
     assert first == again
-    assert set(first) == KEYS
+    assert set(first) == (KEYS | {"pilot", "random", "verdict"} if mode == "rl-only" else KEYS)
     assert (first["run"], first["checkpoint"], first["mode"]) == ("it", "step-000000240", mode)
     assert (first["episodes"], first["avg_length"], first["goal_share"]) == (3, 25, 0)
     assert set(first["milestones"]["game_started"]) == {"episodes", "share", "low", "high", "median_step"}
@@ -90,9 +98,69 @@ def test_seeds(pkmn: Pkmn, run: Run) -> None:
 def test_a_table_for_people(pkmn: Pkmn, run: Run) -> None:
     result = pkmn("eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--checkpoint=80")
     assert result.code == 0, result.err
-    assert "Evaluating it, step-000000080, rl-only: 2 episodes of at most 25 steps each." in result.out
-    assert "2 episodes: reward " in result.out
-    assert "game_started" in result.out and "100%" in result.out
+    assert result.out.startswith(
+        "Evaluating it, step-000000080: the learner alone.\n"
+        "It decides every step, and always presses what it thinks best.\n"
+        "2 episodes from held-out starts (seed 0), each to thorn_badge or at most 25 steps.\n"
+    )
+    assert (
+        "The learner alone reaches thorn_badge in 0 of 2 starts (0% to 66%); the pilot in 0, random play in"
+        in result.out
+    )
+    rows = [line.split() for line in result.out.splitlines()]
+    assert ["learner", "alone", "0", "of", "2", "0%", "to", "66%", "-"] in [row[:9] for row in rows]
+    assert any(row[:2] == ["game_started", "100%"] for row in rows)
+    assert "Not to be compared with the training's reward" in result.out
+    assert "pkmn replay --evaluation --video best.mp4" in result.out
+
+
+def test_pilot_and_random_play_are_played_once(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ["eval", "it", "--max-steps-per-episode=25", "--json"]
+    first = result_of(pkmn(*options, "--episodes=3"))
+    assert first["pilot"]["avg_reward"] > first["random"]["avg_reward"]
+    monkeypatch.setattr(baselines, "evaluate", None)  # not to be called
+    again = result_of(pkmn(*options, "--episodes=2"))
+    assert (again["pilot"]["episodes"], again["pilot"]["goal"]) == (2, "thorn_badge")
+    without = result_of(pkmn(*options, "--episodes=4", "--no-baselines"))
+    assert "pilot" not in without and "random" not in without
+    assert without["verdict"].startswith("The learner alone reaches thorn_badge in 0 of 4 starts (0% to 49%). It")
+    monkeypatch.setattr(baselines, "evaluate", evaluation.evaluate)
+    other = result_of(pkmn(*options, "--episodes=2", "--goal=downstairs"))
+    assert other["pilot"]["reached"] == 2, "another goal is another start to be played"
+
+
+def test_pilot_and_random_play_as_they_do_alone(pkmn: Pkmn, run: Run) -> None:
+    options = ["eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--json"]
+    beside = result_of(pkmn(*options))
+    for who, mode in (("pilot", "llm-only"), ("random", "random")):
+        alone = result_of(pkmn(*options, f"--mode={mode}"))
+        assert beside[who] == {name: alone[name] for name in beside[who]}
+
+
+def test_a_learner_that_can_draw_its_presses_does(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sample(
+        self: Any, observations: dict[str, Any], random: np.random.Generator
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        allowed = np.flatnonzero(observations["action_mask"][0])
+        return np.array([random.choice(allowed)]), np.ones(1, np.float32)
+
+    monkeypatch.setattr(DQN, "sample_actions", sample, raising=False)
+    options = ["eval", "it", "--episodes=3", "--max-steps-per-episode=25", "--json", "--no-baselines"]
+    first, again = (result_of(pkmn(*options, "--stochastic", f"--envs={envs}")) for envs in (1, 2))
+    assert first == again
+    assert first["stochastic"] and first["avg_reward"] != result_of(pkmn(*options))["avg_reward"]
+    assert len({bytes(row["presses"]) for row in evaluated(run)[0]}) == 3
+
+
+def test_drawing_is_refused_where_nobody_can(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(DQN, "sample_actions", raising=False)
+    result = pkmn("eval", "it", "--stochastic", "--episodes=1", "--json")
+    assert (result.code, result.err) == (
+        2,
+        "--stochastic: this learner can't draw its presses (it has no sample_actions); leave it out\n",
+    )
+    result = pkmn("eval", "it", "--stochastic", "--mode=adaptive")
+    assert (result.code, result.err.count("\n")) == (2, 1)
 
 
 def test_an_interrupted_evaluation_keeps_what_was_played(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,18 +3,25 @@
 import uPlot from "/page/vendor/uPlot.js";
 
 import { byId, element, number, replace, row } from "./elements.js";
-import { count, figure } from "./format.js";
+import { count, figure, percent } from "./format.js";
+import { LEARNER_METRICS, SITUATIONS } from "./learner.js";
 import { get } from "./server.js";
 
+const bySituation = (what) => Object.fromEntries(SITUATIONS.map((name) => [`hand_over/${name}/${what}`, name]));
+
+/** Title, metrics with their names, and how a value is written where not as a plain number. */
 const CHARTS = [
-  ["Reward of an episode", { "episode/reward": "each episode", "episode/average_reward": "last 10", "alone/reward": "learner alone", "evaluation/avg_reward": "evaluation" }],
+  ["Learner alone: share of starts to the goal", { "alone/goal_share": "measured in training", "evaluation/goal_share": "evaluation" }, percent],
+  ["Learner alone: reward", { "alone/reward": "measured in training", "evaluation/avg_reward": "evaluation" }],
+  ["Steps that the learner decides, by situation", bySituation("share"), percent],
+  ["Reward in training, whoever decides", { "episode/reward": "each episode", "episode/average_reward": "last 10" }],
   ["Length of an episode, steps", { "episode/length": "steps" }],
-  ["Who decided, share of all steps", { "share/rl": "learner", "share/explore": "exploring", "share/rule": "rules", "share/llm": "language model" }],
-  ["Share of the language model", { "episode/llm_share": "of an episode's steps", "strategy/llm_share": "wanted by the strategy" }],
+  ["Who decided, share of all steps", { "share/rl": "learner", "share/explore": "exploring", "share/rule": "rules", "share/llm": "language model" }, percent],
+  ["Share of the language model", { "episode/llm_share": "of an episode's steps", "strategy/llm_share": "wanted by the strategy" }, percent],
   ["Losses", { "learner/loss": "loss", "learner/td_error": "error of estimates", "learner/demonstration_loss": "demonstrations", "learner/policy_loss": "policy", "learner/value_loss": "value" }],
   ["Steps a second", { "time/steps_per_second": "all environments" }],
   ["Stage of the curriculum", { "curriculum/stage": "stage" }],
-  ["Trust in the advised side", { "curriculum/trust": "trust" }],
+  ["Trust in the rules", { "curriculum/trust": "trust" }],
   ["Cost of the language model, dollars", { "llm/cost_usd": "so far" }],
 ];
 const TABLE_ROWS = 12;
@@ -22,8 +29,9 @@ const TABLE_ROWS = 12;
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 class Chart {
-  constructor(title, names) {
+  constructor(title, names, written = figure) {
     this.names = names;
+    this.written = written;
     this.place = element("div", { class: "plot", "aria-hidden": "true" });
     this.legend = element("ul");
     this.head = element("tr");
@@ -57,8 +65,8 @@ class Chart {
     const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: "12px system-ui, sans-serif" };
     const series = present.map((name, index) => ({ label: this.names[name], stroke: colour(`--series-${index + 1}`), width: 2, spanGaps: true, points: { show: (plot) => plot.data[0].length < 40, size: 5 } }));
     this.plot = new uPlot({
-      ...this.size(), legend: { show: false }, cursor: { drag: { x: false, y: false } }, scales: { x: { time: false } },
-      axes: [{ ...axis, values: (_, ticks) => ticks.map(compact) }, { ...axis, size: 58, values: (_, ticks) => ticks.map(figure) }],
+      ...this.size(), legend: { show: false }, cursor: { drag: { x: false, y: false } }, scales: { x: { time: false }, y: this.written === percent ? { range: [0, 1] } : {} },
+      axes: [{ ...axis, values: (_, ticks) => ticks.map(compact) }, { ...axis, size: 58, values: (_, ticks) => ticks.map((tick) => this.written(tick)) }],
       series: [{}, ...series],
     }, this.data, this.place);
   }
@@ -66,15 +74,15 @@ class Chart {
   tell(present, found) {
     replace(this.legend, present.map((name, index) => {
       const { values } = found[name];
-      const [low, high] = [figure(least(values)), figure(most(values))];
-      const text = `${this.names[name]}: ${figure(values.at(-1))}${low === high ? "" : ` (${low} to ${high})`}`;
+      const [low, high] = [this.written(least(values)), this.written(most(values))];
+      const text = `${this.names[name]}: ${this.written(values.at(-1))}${low === high ? "" : ` (${low} to ${high} so far)`}`;
       return element("li", { class: `series-${index + 1}` }, text);
     }));
     replace(this.head, [element("th", { scope: "col", class: "number" }, "Step"), ...present.map((name) => element("th", { scope: "col", class: "number" }, this.names[name]))]);
     const [steps, ...columns] = this.data;
     const every = Math.max(1, Math.ceil(steps.length / TABLE_ROWS));
     const picked = steps.map((_, index) => index).filter((index) => (steps.length - 1 - index) % every === 0);
-    replace(this.rows, picked.map((index) => row([number(count(steps[index])), ...columns.map((column) => number(figure(column[index])))])));
+    replace(this.rows, picked.map((index) => row([number(count(steps[index])), ...columns.map((column) => number(this.written(column[index])))])));
   }
 }
 
@@ -84,15 +92,15 @@ const compact = (value) => new Intl.NumberFormat("en", { notation: "compact", ma
 
 export class Charts {
   constructor() {
-    this.charts = CHARTS.map(([title, names]) => new Chart(title, names));
+    this.charts = CHARTS.map((one) => new Chart(...one));
     byId("chart-list").replaceChildren(...this.charts.map((chart) => chart.figure));
     this.charts.forEach((chart) => { chart.figure.hidden = true; });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
   }
 
   async refresh() {
-    const names = CHARTS.flatMap(([, series]) => Object.keys(series));
-    const found = await get(`metrics?${names.map((name) => `name=${encodeURIComponent(name)}`).join("&")}`);
+    const names = new Set([...CHARTS.flatMap(([, series]) => Object.keys(series)), ...LEARNER_METRICS]);
+    const found = await get(`metrics?${[...names].map((name) => `name=${encodeURIComponent(name)}`).join("&")}`);
     this.charts.forEach((chart) => chart.show(found));
     byId("no-charts").hidden = this.charts.some((chart) => !chart.figure.hidden);
     return found;

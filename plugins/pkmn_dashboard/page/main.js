@@ -6,6 +6,7 @@ import { Controls, say } from "./controls.js";
 import { Decisions } from "./decisions.js";
 import { byId, rewrite } from "./elements.js";
 import { count, duration, figure, journeyWords, words } from "./format.js";
+import { showLearner } from "./learner.js";
 import { VisitMap } from "./map.js";
 import { refreshMilestones } from "./milestones.js";
 import { Patterns } from "./patterns.js";
@@ -49,9 +50,11 @@ function showState(state, summary) {
   if (live) byId("progress").value = state.fraction_done;
 }
 
-async function showSummary(summary, metrics) {
-  const share = metrics?.["strategy/llm_share"]?.values.at(-1);
-  const stage = metrics?.["curriculum/stage"]?.values.at(-1);
+function showSummary(run, summary, metrics) {
+  const share = metrics["strategy/llm_share"]?.values.at(-1);
+  const stage = metrics["curriculum/stage"]?.values.at(-1);
+  showLearner(summary, metrics, run.goal);
+  byId("strategy-figure").hidden = !summary.strategy && share == null;
   byId("strategy").textContent = summary.strategy ? words(summary.strategy.current_strategy) : share == null ? "–" : `${Math.round(share * 100)} % model`;
   byId("stage").textContent = stage == null ? figure(summary.curriculum_stage_reached) : figure(Math.round(stage));
 }
@@ -68,7 +71,7 @@ async function start() {
   const advice = new AdviceList(complain);
   const patterns = new Patterns(complain);
   const parts = {
-    charts: async () => showSummary(summary, await charts.refresh()),
+    charts: async () => showSummary(run, summary, await charts.refresh()),
     milestones: refreshMilestones,
     map: () => map.refresh(),
     decisions: () => (decisions.before == null ? decisions.refresh() : null),
@@ -90,12 +93,13 @@ async function start() {
     }
   }, { rootMargin: "200px" });
   for (const id of Object.keys(parts)) watch.observe(byId(id));
+  refresh("charts");
 
   let state = "";
   async function refreshAll() {
     if (document.hidden) return;
     summary = await get("summary").catch(() => summary);
-    await Promise.all([...visible].map(refresh));
+    await Promise.all([...new Set([...visible, "charts"])].map(refresh)); // the head tells what charts read
   }
   setInterval(() => { if (state !== "ended") refreshAll(); }, SECONDS_BETWEEN_REFRESHES * 1000);
 

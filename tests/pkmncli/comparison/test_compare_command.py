@@ -48,10 +48,10 @@ def grid(make_run: MakeRun) -> None:
             make_run(f"g{gamma}-{seed}", reward, settings={"gamma": str(gamma), "seed": str(seed)})
 
 
-def evaluate(run: Path, when: str, reward: float, mode: str = "rl-only") -> None:
+def evaluate(run: Path, when: str, reward: float, mode: str = "rl-only", **result: Any) -> None:
     folder = run / "evaluations" / f"{when}-step-000000240-{mode}"
     folder.mkdir(parents=True)
-    (folder / "result.json").write_text(json.dumps({"mode": mode, "avg_reward": reward}))
+    (folder / "result.json").write_text(json.dumps({"mode": mode, "avg_reward": reward, **result}))
 
 
 def compared(pkmn: Pkmn, *arguments: str) -> dict[str, Any]:
@@ -104,14 +104,44 @@ def test_the_latest_evaluation_of_the_learner_counts(pkmn: Pkmn, make_run: MakeR
     evaluate(one, "20260101-100000", 1.0)
     evaluate(one, "20260102-100000", 7.0)
     evaluate(one, "20260103-100000", 99.0, mode="random")
+    evaluate(one, "20260104-100000", 99.0, stochastic=True)
     found = compared(pkmn, "one", "other")
-    assert found["groups"][0]["scores"] == [7.0, 60.0]
+    assert found["score"] == "mean reward of the last training episodes"
+    assert found["groups"][0]["scores"] == [50.0, 60.0], "rewards of two kinds are never compared"
     assert found["groups"][0]["label"] == "dqn"
-    assert "1 of 2 runs have no evaluation" in found["notes"][0]
+    assert found["notes"][0].startswith("1 of 2 runs have no evaluation, so the reward of their training is compared")
     summary = json.loads((other / "summary.json").read_text())
     (other / "summary.json").write_text(json.dumps({**summary, "final_evaluation": {"avg_reward": 3.0}}))
     assert compared(pkmn, "one", "other")["groups"][0]["scores"] == [7.0, 3.0]
     assert compared(pkmn, "one", "other")["score"] == "mean reward of the latest evaluation"
+
+
+def test_the_learner_alone_has_columns_of_its_own(pkmn: Pkmn, make_run: MakeRun) -> None:
+    beside = {"pilot": {"goal_share": 1.0}, "random": {"goal_share": 0.1}, "goal": "starter", "episodes": 10}
+    for name, reward, reached in (("a", 50.0, 9), ("b", 70.0, 7)):
+        evaluate(make_run(name, reward), "20260101-100000", reward / 10, reached=reached, **beside)
+    make_run("other", 60.0, settings={"gamma": "0.5"})
+    found = compared(pkmn, "a", "b", "other")
+    two, without = found["groups"]
+    alone = two["learner_alone"]
+    assert (alone["runs"], alone["goal"], alone["reached"], alone["episodes"], alone["share"]) == (
+        2,
+        "starter",
+        16,
+        20,
+        0.8,
+    )
+    assert (alone["low"], alone["high"]) == pytest.approx((0.584, 0.919), abs=1e-3)
+    assert (alone["reward"], alone["pilot_share"], alone["random_share"]) == (6.0, 1.0, 0.1)
+    assert (two["training_reward"], without["training_reward"], without["learner_alone"]) == (60.0, 60.0, None)
+    row = next(line for line in pkmn("compare", "a", "b", "other").out.splitlines() if "16 of 20" in line)
+    assert " ".join(row.split()) == "dqn.gamma=0.99 2 starter 16 of 20 58% to 92% 6 100% 10% 60"
+    first, _ = csv.DictReader(pkmn("compare", "a", "b", "other", "--format=csv").out.splitlines())
+    assert (first["training_reward"], first["learner_alone_reached"], first["learner_alone_reward"]) == (
+        "60.0",
+        "16",
+        "6.0",
+    )
 
 
 def test_a_metric_is_compared(pkmn: Pkmn, make_run: MakeRun) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import re
 import shutil
 import sys
@@ -107,6 +108,25 @@ def test_tiles_curves_and_splits_are_those_that_were_recorded(runs: list[Path], 
     soonest = [min(step for group in plotted.groups for step in group.splits[name]) for name in plotted.milestones]
     assert soonest == sorted(soonest)
     assert len(alike.splits["outside"]) == 2 and max(alike.splits["outside"]) <= 30
+
+
+def test_the_learner_alone_stands_against_pilot_and_random_play(runs: list[Path], tmp_path: Path) -> None:
+    for run, share in zip(runs[:2], (1.0, 0.5), strict=True):
+        summary = json.loads((run / "summary.json").read_text())
+        summary["pilot"] = {"goal_share": share, "avg_reward": 100 * share}
+        (run / "summary.json").write_text(json.dumps(summary))
+        store = open_store(get_registry(), run)
+        rows = {"global_step": [80, 240], "time": [1.0, 2.0], "name": ["alone/goal_share"] * 2, "value": [0.0, share]}
+        store.append("metrics", rows)
+        store.flush()
+        store.close()
+    plotted = read_plotted(find_runs([str(tmp_path / "runs")], None), get_registry(), (), ())
+    assert plotted.metrics[0] == "alone/goal_share"
+    assert plotted.levels == {"alone/goal_share": {"pilot": 0.75}, "alone/reward": {"pilot": 75.0}}
+    with chart_style():
+        axes = run_charts._curves(plotted).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["pilot"]
+    assert [0.75, 0.75] in [list(line.get_ydata()) for line in axes.lines]
 
 
 def test_a_run_whose_first_episode_still_runs_is_drawn_by_its_journey(pkmn: Pkmn, tmp_path: Path) -> None:

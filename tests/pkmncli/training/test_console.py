@@ -22,7 +22,7 @@ from rich.console import Console
 
 from pkmncli.training import console, trainer
 from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.live_view import Clock, lay_out
+from pkmncli.training.live_view import Clock, lay_out, lines_of
 from pkmncli.training.statistics import TrainingStatistics
 from pkmncli.training.status import Status
 
@@ -46,10 +46,13 @@ def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     games = [line for line in lines if "money 3,000" in line]
     assert any(line.startswith("Home 2F (") and "no Pokemon yet, 0 badges" in line for line in games)
     assert any("exploration.new_tile" in line for line in games)
-    assert any(line.startswith("decided by ") and "rule " in line for line in lines)
+    assert any(
+        line.startswith("decided by ") and "rules " in line and "by the learner in the last " in line for line in lines
+    )
+    assert any(line.startswith("taken over by the learner: ") and "walking " in line for line in lines)
     assert any(line.startswith("learner: loss ") and "epsilon" in line and "updates" in line for line in lines)
     assert any(line.startswith("50%  120 steps") for line in lines)
-    assert "0.90 in the advised side, curriculum stage 1" in lines
+    assert "trust: 0.90 in the rules, curriculum stage 1" in lines
     assert "\x1b" not in result.out
 
 
@@ -125,7 +128,7 @@ def test_the_view_says_what_there_is_to_say(statuses: list[Status]) -> None:
         "240 of 240 steps  75 s, 2 min left",
         f"{statistics.average_reward:,.1f}, mean of the last 3",
         "3, 80 steps each",
-        "0.90 in the advised side, curriculum stage 1",
+        "0.90 in the rules, curriculum stage 1",
         "strategy llm_heavy, 80%",
         "see the north (up, up): the way out is up",
         "learner    loss ",
@@ -140,6 +143,43 @@ def test_the_view_says_what_there_is_to_say(statuses: list[Status]) -> None:
     first = statistics.milestone_first_step["downstairs"]
     assert re.search(rf"downstairs +{step} +0:00:{round(frame / 59.7275):02} +{first} +3\b", text)
     assert "pressed" not in "\n".join(drawn(status, 40)), "a narrow terminal gets what matters most"
+
+
+def measured(status: Status, *reached: int, goal: str | None = "thorn_badge") -> Status:
+    """The status after measurings of the learner alone in which so many of five starts reached the goal."""
+    statistics = replace(status.statistics, alone=[])
+    for number, count in enumerate(reached, start=1):
+        statistics.steps = 1000 * number
+        statistics.add_alone([10.0 * number] * 5, [900] * 5, [place < count for place in range(5)])
+    return replace(status, statistics=statistics, scene=replace(status.scene, goal=goal))
+
+
+def test_the_view_says_how_far_the_learner_gets_alone(statuses: list[Status]) -> None:
+    status = measured(statuses[-1], 0, 0, 1, 3, 2, 5)
+    assert any(
+        line.startswith("alone      5 of 5 starts to thorn_badge after 6,000 steps; before: 0, 1, 3, 2")
+        for line in drawn(status, 140)
+    )
+    narrow = [line for line in drawn(status, 60) if line.startswith("alone")]
+    assert narrow == ["alone      5 of 5 starts to thorn_badge; before: 0, 1, 3, 2"]
+    assert any(line.startswith("alone") for line in drawn(status, 40)), "it matters most"
+    without_goal = "\n".join(lines_of(measured(statuses[-1], 1, 2, goal=None), 100.0))
+    assert "learner alone: reward 20.0 after 2,000 steps; before: 10.0" in without_goal
+    assert not any(line.startswith("alone") for line in drawn(statuses[-1], 140)), "it was not measured yet"
+
+
+def test_the_view_says_what_the_learner_has_taken_over(statuses: list[Status]) -> None:
+    metrics = {"hand_over/walking/share": 0.95, "hand_over/walking/confidence": 0.93, "hand_over/words/share": 0.1}
+    status = replace(statuses[-1], metrics={**metrics, "hand_over/words/confidence": 0.25})
+    assert any(
+        line.startswith("taken over walking 95% (sure 0.93)  words 10% (sure 0.25)") for line in drawn(status, 80)
+    )
+    statistics = replace(status.statistics)
+    statistics.recent_learner_steps.extend([(82, 100)] * 10)
+    assert any(
+        line.startswith("lately     82% by the learner in the last 3 episodes")
+        for line in drawn(replace(status, statistics=statistics), 140)
+    )
 
 
 def test_milestones_stand_beside_the_rest_only_where_there_is_room(statuses: list[Status]) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.training.episodes import RunningEpisode
-from pkmncli.training.evaluation import EvaluatedEpisode, report, wilson_interval
+from pkmncli.training.evaluation import report, wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -28,12 +27,13 @@ def test_nothing_tried_means_nothing_known() -> None:
 
 
 def test_report_counts_milestones_and_outcomes() -> None:
-    def played(reward: float, terminated: bool, **milestones: int) -> EvaluatedEpisode:
-        summary = EpisodeSummary(0, 0, 1, 20, reward, terminated, "goal", 0.0, milestones, 0)
-        return EvaluatedEpisode(summary, RunningEpisode(0, 1, 0), 480)
+    def played(reward: float, terminated: bool, **milestones: int) -> EpisodeSummary:
+        return EpisodeSummary(0, 0, 1, 20, reward, terminated, "goal", 0.0, milestones, 0)
 
-    result = report([played(1.0, False, out=4), played(3.0, True, out=8, lab=15)], ["out", "lab", "end"])
+    result = report([played(1.0, False, out=4), played(3.0, True, out=8, lab=15)], ["out", "lab", "end"], "lab")
     assert (result["avg_reward"], result["std_reward"], result["goal_share"]) == (2.0, 1.0, 0.5)
+    assert (result["goal"], result["reached"], result["goal_steps"]) == ("lab", 1, 20)
+    assert (result["goal_low"], result["goal_high"]) == wilson_interval(1, 2)
     assert result["milestones"]["out"]["share"] == 1.0
     assert result["milestones"]["lab"]["median_step"] == 15
     assert result["milestones"]["end"]["episodes"] == 0

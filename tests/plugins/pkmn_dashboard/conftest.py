@@ -68,8 +68,18 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "versions.json").write_text(json.dumps({"layout": 1, "created": 1.0}))
     (folder / "config.toml").write_text('rl = "dqn"\nenvs = 2\nllm = "scripted"\nmode = "adaptive"\n')
     names = {"game": "Quillwood", "maps": {"257": "Alderbrook"}, "phases": ["free", "battle"]}
-    (folder / "names.json").write_text(json.dumps({**names, "milestones": ["begun", "outside", "won"]}))
-    summary = {"total_steps": 40, "total_episodes": 2, "llm": {"cost_usd": 0.25}}
+    (folder / "names.json").write_text(json.dumps({**names, "milestones": ["begun", "outside", "won"], "goal": "won"}))
+    others = {"episodes": 10, "goal": "won", "goal_low": 0.0, "goal_high": 0.2775}
+    alone = {**others, "reached": 8, "goal_low": 0.49, "goal_high": 0.94, "goal_steps": 612, "avg_reward": 300.5}
+    summary = {
+        "total_steps": 40,
+        "total_episodes": 2,
+        "llm": {"cost_usd": 0.25},
+        "recent_learner_share": 0.82,
+        "learner_alone": alone,
+        "random": {**others, "reached": 0, "goal_steps": None, "avg_reward": 71.8},
+        "verdict": "The learner alone reaches won in 8 of 10 starts (49% to 94%); random play in 0.",
+    }
     (folder / "summary.json").write_text(json.dumps(summary))
     store = DuckDBStore(folder)
     steps = list(range(1, 41))
@@ -131,6 +141,13 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (40, "milestone/outside/step", 7.0),
         (40, "milestone/outside/frame", 168.0),
         (40, "learner/loss", float("nan")),
+        (20, "alone/goal_share", 0.2),
+        (40, "alone/goal_share", 0.6),
+        (20, "hand_over/walking/share", 0.5),
+        (40, "hand_over/walking/share", 0.95),
+        (40, "hand_over/walking/confidence", 0.93),
+        (40, "hand_over/walking/agreement", 0.88),
+        (40, "hand_over/battle/share", 0.1),
     ]
     store.append(
         "metrics",

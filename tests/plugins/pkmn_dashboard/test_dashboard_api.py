@@ -48,7 +48,7 @@ def test_a_run_is_described_with_the_names_of_its_numbers(client: TestClient, fi
     run = client.get("/api/run").json()
     assert (run["name"], run["folder"], run["state"], run["may_control"]) == ("done", str(finished_run), "ended", False)
     assert run["maps"] == {"257": "Alderbrook"} and run["phases"] == ["free", "battle"]
-    assert run["settings"]["rl"] == "dqn"
+    assert (run["settings"]["rl"], run["goal"]) == ("dqn", "won")
     assert client.get("/api/summary").json()["total_steps"] == 40
 
 

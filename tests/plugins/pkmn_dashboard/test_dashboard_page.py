@@ -64,11 +64,12 @@ def test_how_far_it_has_got_is_told_at_the_top_and_for_each_environment(
 
 def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
-    chart = page.locator("[data-chart='Reward of an episode']")
+    place = "[data-chart='Reward in training, whoever decides']"
+    chart = page.locator(place)
     chart.scroll_into_view_if_needed()
     chart.locator("canvas").wait_for()
     chart.get_by_text("As a table").click()
-    latest = "() => document.querySelector(\"[data-chart='Reward of an episode'] tbody tr:last-child\").textContent"
+    latest = f'() => document.querySelector("{place} tbody tr:last-child").textContent'
     before = page.evaluate(latest)
     page.wait_for_function(f"before => ({latest})() !== before", arg=before)
     assert chart.locator("tbody tr").count() >= 2
@@ -184,6 +185,19 @@ def test_a_run_that_is_over_is_shown_without_anything_to_press(
             for name in ("Pause", "Save checkpoint", "Save start state", "Stop…"):
                 assert page.get_by_role("button", name=name).is_disabled()
             assert page.locator("#steps").inner_text() == "40"
+            verdict = page.locator("#verdict")
+            verdict.filter(has_text="The learner alone reaches won in 8 of 10 starts (49% to 94%)").wait_for()
+            assert page.locator("#learner-share").inner_text() == "82 %"
+            rows = page.locator("#alone-rows tr").all_inner_texts()
+            assert [row.split("\t") for row in rows] == [
+                ["learner alone", "8 of 10", "49 % to 94 %", "612", "300.5"],
+                ["random play", "0 of 10", "0 % to 28 %", "–", "71.8"],
+            ]
+            taken = page.locator("#taken-over-rows tr").all_inner_texts()
+            assert taken[0].split("\t") == ["walking", "95 %", "88 %", "93 %"]
+            page.locator("#charts").scroll_into_view_if_needed()
+            chart = page.locator("[data-chart='Learner alone: share of starts to the goal']")
+            chart.get_by_text("60 %").first.wait_for()
             page.locator("#decisions").scroll_into_view_if_needed()
             page.get_by_text("why 40 <b>").wait_for()  # what was recorded is text, not markup
             page.locator("#milestones").scroll_into_view_if_needed()

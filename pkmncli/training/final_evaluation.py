@@ -1,0 +1,127 @@
+"""The last word on a training: the learner alone on held-out starts, with the pilot and random play beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.plugins import Registry
+from pkmncli.training.assembly import open_store, worker_spec
+from pkmncli.training.baselines import BASELINES_FILE, Baselines
+from pkmncli.training.evaluation import LearnerPolicy, evaluate, keep_evaluation, report
+from pkmncli.training.seeds import Purpose
+from pkmncli.training.verdict import PLAYERS, verdict
+from pkmncli.training.workers import WorkerPool
+
+if TYPE_CHECKING:
+    from pkmncli.api import Algorithm
+    from pkmncli.runs import Run
+    from pkmncli.training.worker_spec import WorkerSpec
+
+ENVIRONMENTS = 2
+"""Side by side, at most: one for each of the cores that are expected."""
+
+RESULTS = (*PLAYERS, "verdict")
+"""What a final evaluation adds to a run's summary."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FinalEvaluation:
+    """What a training's final evaluation came to.
+
+    ``found`` goes into the summary: ``learner_alone``, ``pilot`` where there is one, ``random``, each a report, and
+    ``verdict``, a sentence. ``folder`` holds the learner's episodes.
+    """
+
+    found: dict[str, Any]
+    folder: Path
+
+
+def side_by_side_spec(
+    settings: ResolvedSettings, registry: Registry, *, num_envs: int, seed: int | None = None
+) -> WorkerSpec:
+    """Return how to build environments in which the learner alone, the pilot alone and random play are evaluated.
+
+    They have the pilot that the settings name, if any, so that whoever plays sees the same.
+    """
+    mode = AgentMode.RL_ONLY if settings.train.pilot == NONE else AgentMode.ADAPTIVE
+    changes = {"mode": mode.value, "llm": NONE}  # no model is asked, so results stay the same
+    played = settings.changed(changes, may_change=tuple(changes), origin="an evaluation")
+    return worker_spec(played, registry, Purpose.EVALUATION, num_envs=num_envs, seed=seed)
+
+
+def play_baselines(
+    baselines: Baselines,
+    episodes: int,
+    *,
+    on_activity: Tell,
+    interrupted: Callable[[], bool],
+) -> dict[str, Any]:
+    """Return the reports of the pilot, where there is one, and of random play; fewer when interrupted."""
+    found: dict[str, Any] = {}
+    for who in baselines.players:
+
+        def tell(done: int, name: str = PLAYERS[who]) -> None:
+            on_activity(f"evaluating {name}, {done} of {episodes} episodes")
+
+        summaries = baselines.find(who, episodes, on_episode=tell, interrupted=interrupted)
+        if len(summaries) < episodes:
+            return found
+        found[who] = report(summaries, baselines.pool.milestone_names, baselines.pool.goal)
+    return found
+
+
+def hold_final_evaluation(
+    run: Run,
+    settings: ResolvedSettings,
+    registry: Registry,
+    learner: Algorithm,
+    *,
+    on_activity: Tell,
+    interrupted: Callable[[], bool],
+) -> FinalEvaluation | None:
+    """Evaluate a trained learner beside pilot and random play; None when interrupted before its episodes were over.
+
+    Args:
+        run: the training's run, which keeps the episodes and the baselines.
+        settings: of the training.
+        registry: where plugins are looked up.
+        learner: as it is at the end.
+        on_activity: told what goes on, now and then.
+        interrupted: whether to stop.
+
+    Raises:
+        PkmnError: an environment fails, or results cannot be written.
+    """
+    episodes, seed = settings.train.final_episodes, settings.train.seed
+    spec = side_by_side_spec(settings, registry, num_envs=min(ENVIRONMENTS, episodes))
+    with WorkerPool(spec) as pool:
+        on_activity(f"evaluating the learner alone, 0 of {episodes} episodes")
+        played = evaluate(
+            pool,
+            LearnerPolicy(learner),
+            episodes,
+            seed=seed,
+            on_episode=lambda done: on_activity(f"evaluating the learner alone, {done} of {episodes} episodes"),
+            interrupted=interrupted,
+        )
+        if len(played) < episodes:
+            return None
+        alone = report([one.summary for one in played], pool.milestone_names, pool.goal)
+        beside = play_baselines(
+            Baselines(run.folder / BASELINES_FILE, pool),
+            episodes,
+            on_activity=on_activity,
+            interrupted=interrupted,
+        )
+    found = {"learner_alone": alone, **beside, "verdict": verdict(alone, beside.get("pilot"), beside.get("random"))}
+    checkpoint = run.checkpoints.resolve().name
+    result = {"run": run.name, "checkpoint": checkpoint, "mode": AgentMode.RL_ONLY.value, "seed": seed, **alone}
+    result |= {name: value for name, value in found.items() if name != "learner_alone"}
+    return FinalEvaluation(found, keep_evaluation(run, lambda folder: open_store(registry, folder), result, played))

@@ -1,0 +1,56 @@
+// How good the learner is alone, beside pilot and random play, and in which situations it decides.
+
+import { byId, number, replace, rewrite, row } from "./elements.js";
+import { count, figure, percent, words } from "./format.js";
+
+const PLAYERS = { learner_alone: "learner alone", pilot: "pilot", random: "random play" };
+export const SITUATIONS = ["walking", "words", "menu", "battle", "other", "all"];
+const EVIDENCE = ["share", "agreement", "confidence"];
+
+/** The metrics that the part is made of, beside those of charts. */
+export const LEARNER_METRICS = [
+  "alone/goal_share", "alone/reward", "alone/steps", "alone/episodes", "share/learner_lately",
+  ...SITUATIONS.flatMap((name) => EVIDENCE.map((what) => `hand_over/${name}/${what}`)),
+];
+
+const latest = (series) => series?.values.at(-1);
+
+/** Shows the part. `metrics` are series by name; `goal` is the milestone that ends an episode, or null. */
+export function showLearner(summary, metrics, goal) {
+  const lately = latest(metrics["share/learner_lately"]) ?? summary.recent_learner_share;
+  rewrite(byId("learner-share"), "textContent", percent(lately));
+  rewrite(byId("reaches"), "textContent", goal ? `To ${words(goal)}` : "To the goal");
+  const verdict = summary.verdict ?? measured(metrics, goal);
+  byId("verdict").hidden = !verdict;
+  rewrite(byId("verdict"), "textContent", verdict ?? "");
+  const players = Object.entries(PLAYERS).filter(([key]) => summary[key]);
+  replace(byId("alone-rows"), players.length ? players.map(([key, name]) => result(name, summary[key])) : inTraining(metrics));
+  byId("alone-missing").hidden = players.length > 0;
+  const known = SITUATIONS.filter((name) => metrics[`hand_over/${name}/share`]?.values.length);
+  byId("taken-over").hidden = !known.length;
+  replace(byId("taken-over-rows"), known.map((name) => row([name, ...EVIDENCE.map((what) => number(percent(latest(metrics[`hand_over/${name}/${what}`]))))], { heading: true })));
+}
+
+function result(name, { reached, episodes, goal, goal_low, goal_high, goal_steps, avg_reward }) {
+  const share = goal == null ? ["–", "–"] : [`${reached} of ${episodes}`, `${percent(goal_low)} to ${percent(goal_high)}`];
+  return row([name, ...share.map(number), number(count(goal_steps)), number(figure(avg_reward))], { heading: true });
+}
+
+/** The latest measurings during the training, the newest first. */
+function inTraining(metrics) {
+  const { steps = [], values = [] } = metrics["alone/reward"] ?? {};
+  return steps.map((step, index) => {
+    const episodes = metrics["alone/episodes"]?.values[index];
+    const reached = Math.round((metrics["alone/goal_share"]?.values[index] ?? 0) * episodes);
+    return row([`learner alone after ${count(step)} steps`, number(`${reached} of ${count(episodes)}`), number("–"), number("–"), number(figure(values[index]))], { heading: true });
+  }).reverse().slice(0, 5);
+}
+
+function measured(metrics, goal) {
+  const share = latest(metrics["alone/goal_share"]);
+  if (share == null) return null;
+  const episodes = latest(metrics["alone/episodes"]);
+  const step = count(metrics["alone/goal_share"].steps.at(-1));
+  if (!goal) return `The learner alone earned ${figure(latest(metrics["alone/reward"]))} after ${step} steps.`;
+  return `The learner alone reached ${words(goal)} in ${Math.round(share * episodes)} of ${count(episodes)} starts after ${step} steps.`;
+}
