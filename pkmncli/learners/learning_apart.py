@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import copy
 import logging
 import pickle
 import time
@@ -147,7 +146,9 @@ class LearningApart(Generic[LearningT]):
 
     def trial(self) -> LearningT:
         """A copy to try something on."""
-        return copy.deepcopy(self.here)
+        copied = self._build()
+        copied.load_state_dict(self.here.state_dict())
+        return copied
 
     def close(self) -> None:
         """Ends the process, if there is one, with all that was learned there."""
