@@ -11,8 +11,8 @@ decisions; the second, which share of the episodes reached each milestone, with 
 third, in how many steps the badges were reached, against the pilot's from the same starts. Its intervals come from a
 bootstrap that draws trainings first and then starts.
 
-With --extra "--start-from /tmp/long/default-{seed}-training --reward progress,time" each training goes on from one of
-an earlier call, here with a reward that costs a little each step.
+With --extra "--start-from /tmp/long/default-{seed}-training --reward progress --reward time" each training goes on
+from one of an earlier call, here with a reward that costs a little each step.
 
 Every result is kept in a file of its own in the folder. With --limit-s the benchmark stops by then, and says so with
 the exit code 3; the same command goes on with what is missing, trainings from their latest checkpoint.
