@@ -1,31 +1,32 @@
 """Gradient steps a second of our DQN and PPO against stable-baselines3's `train()`, by turns on one device.
 
     python benchmarks/learner_updates.py --device cpu --pairs 5
-    python benchmarks/learner_updates.py --device cuda --batches 256 2048 --json updates.json
+    python benchmarks/learner_updates.py --device cuda --batches 32 256 --observe multi_modal goal --json updates.json
 
 Both sides learn from the same steps of the game, played at random with masks, through the same network, with one-step
-targets and without double and dueling. Ours includes drawing from the replay buffer, whose screens are packed, and the
-transfer to the device; theirs includes the same. An update of PPO goes over a rollout of 4,096 steps ten
-times; ours first judges the rollout anew, which theirs has done while acting.
+targets and without double and dueling. They see screens and state variables (multi_modal), or the numbers of goals and
+a map. Ours includes drawing from the replay buffer, whose screens are packed, and the transfer to the device; theirs
+includes the same. An update of PPO goes over a rollout of 4,096 steps ten times; ours first judges the rollout anew,
+which theirs has done while acting.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from sb3_side import SCREEN, STATE, dqn_of, environment, environments, ppo_of
+from sb3_side import dqn_of, environment, environments, ppo_of
 from stable_baselines3.common.logger import Logger
 from training_spec import TrainingSpec
 
@@ -35,6 +36,8 @@ from pkmn_ppo.learner import PPO
 from pkmn_ppo.settings import PPOSettings
 from pkmncli.api import Source, Transitions
 from pkmncli.learners.observations import MASK
+
+Observes = Literal["multi_modal", "goal"]
 
 ROLLOUT = 4_096
 EPOCHS = 10
@@ -53,9 +56,9 @@ class Played:
     ended: NDArray[np.bool_]
 
 
-def play(steps: int) -> Played:
+def play(steps: int, observes: Observes) -> Played:
     """Plays allowed actions at random."""
-    env = environment(TrainingSpec("dqn", FOLDER, "", masks=True), reward_scale=0.1)
+    env = environment(TrainingSpec("dqn", FOLDER, "", masks=True, observes=observes), reward_scale=0.1)
     game, random = env.unwrapped, np.random.default_rng(0)
     observation, _ = env.reset(seed=0)
     kept, final, actions, rewards, ended = [], {}, [], [], []
@@ -100,10 +103,10 @@ def ours_observes(learner: DQN | PPO, played: Played, drawn_from_policy: bool) -
         )
 
 
-def our_dqn(played: Played, batch: int, device: str) -> Callable[[int], None]:
+def our_dqn(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
     """Draws and learns as the trainer has it done."""
     settings = DQNSettings(batch_size=batch, double=False, dueling=False, n_step=1, demonstration_margin=0)
-    space, action_space = spaces_of()
+    space, action_space = spaces_of(observes)
     learner = DQN(space, action_space, 1, 0, settings, device)
     ours_observes(learner, played, drawn_from_policy=False)
 
@@ -114,17 +117,17 @@ def our_dqn(played: Played, batch: int, device: str) -> Callable[[int], None]:
     return learn
 
 
-def their_dqn(played: Played, batch: int, device: str) -> Callable[[int], None]:
+def their_dqn(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
     """Their `train()`, which draws as well."""
-    spec = TrainingSpec("dqn", FOLDER, "", device=device)
+    spec = TrainingSpec("dqn", FOLDER, "", device=device, observes=observes)
     model = dqn_of(spec, environments(spec, 0.1), batch_size=batch, buffer_size=len(played.actions))
     model.set_logger(Logger(None, []))
     buffer: Any = model.replay_buffer
     for step in range(len(played.actions)):
         following = played.final.get(step) or {name: array[step + 1] for name, array in played.observations.items()}
         buffer.add(
-            {name: played.observations[name][step : step + 1] for name in (SCREEN, STATE)},
-            {name: following[name][None] for name in (SCREEN, STATE)},
+            {name: array[step : step + 1] for name, array in played.observations.items() if name != MASK},
+            {name: array[None] for name, array in following.items() if name != MASK},
             played.actions[step : step + 1],
             played.rewards[step : step + 1],
             played.ended[step : step + 1],
@@ -134,10 +137,10 @@ def their_dqn(played: Played, batch: int, device: str) -> Callable[[int], None]:
     return lambda updates: model.train(updates, batch)
 
 
-def our_ppo(played: Played, batch: int, device: str) -> Callable[[int], None]:
+def our_ppo(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
     """Learns from one rollout again and again."""
     settings = PPOSettings(batch_size=batch, n_steps=ROLLOUT, n_epochs=EPOCHS)
-    learner = PPO(*spaces_of(), 1, 0, settings, device)
+    learner = PPO(*spaces_of(observes), 1, 0, settings, device)
     ours_observes(learner, played, drawn_from_policy=True)
     drawn = learner.draw()
     assert drawn is not None
@@ -149,9 +152,9 @@ def our_ppo(played: Played, batch: int, device: str) -> Callable[[int], None]:
     return learn
 
 
-def their_ppo(played: Played, batch: int, device: str) -> Callable[[int], None]:
+def their_ppo(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
     """MaskablePPO's `train()`, again and again from one rollout of random presses that its policy has judged."""
-    spec = TrainingSpec("ppo", FOLDER, "", masks=True, device=device)
+    spec = TrainingSpec("ppo", FOLDER, "", masks=True, device=device, observes=observes)
     model = ppo_of(spec, environments(spec, 0.1), n_steps=ROLLOUT, batch_size=batch, n_epochs=EPOCHS)
     assert isinstance(model, MaskablePPO)
     model.set_logger(Logger(None, []))
@@ -159,7 +162,7 @@ def their_ppo(played: Played, batch: int, device: str) -> Callable[[int], None]:
     starts = np.concatenate([[True], played.ended[:-1]])
     last = torch.zeros(1, 1)
     for step in range(ROLLOUT):
-        seen = {name: played.observations[name][step : step + 1] for name in (SCREEN, STATE)}
+        seen = {name: array[step : step + 1] for name, array in played.observations.items() if name != MASK}
         masks = played.observations[MASK][step : step + 1]
         with torch.no_grad():
             tensors, _ = model.policy.obs_to_tensor(seen)
@@ -183,9 +186,9 @@ def their_ppo(played: Played, batch: int, device: str) -> Callable[[int], None]:
     return learn
 
 
-def spaces_of() -> tuple[Any, Any]:
+def spaces_of(observes: Observes) -> tuple[Any, Any]:
     """The spaces of our side, mask included."""
-    env = environment(TrainingSpec("dqn", FOLDER, "", masks=True))
+    env = environment(TrainingSpec("dqn", FOLDER, "", masks=True, observes=observes))
     spaces = env.unwrapped.observation_space, env.unwrapped.action_space
     env.close()
     return spaces
@@ -207,7 +210,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--learners", nargs="+", choices=("dqn", "ppo"), default=["dqn", "ppo"])
-    parser.add_argument("--batches", nargs="+", type=int, default=[256, 2048])
+    parser.add_argument("--batches", nargs="+", type=int, default=[32, 256])
+    parser.add_argument("--observe", nargs="+", choices=("multi_modal", "goal"), default=["multi_modal"])
     parser.add_argument("--pairs", type=int, default=5, help="turns of both sides")
     parser.add_argument("--seconds", type=float, default=5.0, help="of a turn of one side")
     parser.add_argument("--torch-threads", type=int, default=1)
@@ -215,29 +219,35 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file for the figures")
     given = parser.parse_args()
     torch.set_num_threads(given.torch_threads)
-    played = play(max(given.steps, ROLLOUT) if "dqn" in given.learners else ROLLOUT)
     sides = {"dqn": (our_dqn, their_dqn), "ppo": (our_ppo, their_ppo)}
     found = []
     print(f"| gradient steps a second, {given.device} | ours | theirs | ours against theirs | range |")
     print("| --- | --- | --- | --- | --- |")
-    for learner in given.learners:
-        for batch in given.batches:
-            steps = 1 if learner == "dqn" else EPOCHS * -(-ROLLOUT // batch)
-            both = [side(played, batch, given.device) for side in sides[learner]]
-            for learn in both:
-                learn(2)  # the first ones also allocate
-            rates: list[list[float]] = [[], []]
-            for turn in range(given.pairs):
-                for index in (0, 1) if turn % 2 == 0 else (1, 0):
-                    rates[index].append(rate(both[index], given.device, given.seconds, steps))
+    for observes in given.observe:
+        played = play(max(given.steps, ROLLOUT) if "dqn" in given.learners else ROLLOUT, observes)
+        for learner, batch in itertools.product(given.learners, given.batches):
+            both = [side(played, batch, given.device, observes) for side in sides[learner]]
+            rates = race(both, given, 1 if learner == "dqn" else EPOCHS * -(-ROLLOUT // batch))
             ratios = sorted(our / their for our, their in zip(*rates, strict=True))
             ours, theirs = (median(one) for one in rates)
-            spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
-            print(f"| {learner}, batch {batch:,} | {ours:,.1f} | {theirs:,.1f} | {median(ratios):.2f} | {spread} |")
-            sys.stdout.flush()
-            found.append({"learner": learner, "batch": batch, "device": given.device, "rates": rates})
+            cells = f"{ours:,.1f} | {theirs:,.1f} | {median(ratios):.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f}"
+            print(f"| {learner}, {observes}, batch {batch:,} | {cells} |", flush=True)
+            found.append(
+                {"learner": learner, "batch": batch, "observes": observes, "device": given.device, "rates": rates}
+            )
             if given.json is not None:
                 given.json.write_text(json.dumps(found, indent=2), encoding="utf-8")
+
+
+def race(both: Sequence[Callable[[int], None]], given: argparse.Namespace, gradient_steps: int) -> list[list[float]]:
+    """Gradient steps a second of each side, measured by turns."""
+    for learn in both:
+        learn(2)  # the first ones also allocate
+    rates: list[list[float]] = [[], []]
+    for turn in range(given.pairs):
+        for index in (0, 1) if turn % 2 == 0 else (1, 0):
+            rates[index].append(rate(both[index], given.device, given.seconds, gradient_steps))
+    return rates
 
 
 if __name__ == "__main__":

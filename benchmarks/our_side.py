@@ -42,6 +42,7 @@ def settings_of(spec: TrainingSpec) -> dict[str, Any]:
         "seed": spec.seed,
         "device": spec.device,
         "torch_threads": spec.torch_threads,
+        "observation_type": spec.observes,
         "max_steps_per_episode": spec.episode_steps,
         "save_dir": spec.folder,
         "run_name": spec.name,

@@ -34,11 +34,10 @@ from training_spec import TrainingSpec
 from pkmn_dqn.settings import DQNSettings
 from pkmn_ppo.settings import PPOSettings
 from pkmncli.learners.networks import NetworkSizes, ObservationNetwork
-from pkmncli.learners.observations import SCREEN, VECTOR, layout_of
+from pkmncli.learners.observations import MASK, PLANES, SCREEN, VECTOR, layout_of
 from pkmncli.training.seeds import Purpose, derive_seed
 
 GAME = "pkmn_pyboy.registration:pkmn/Quillwood-v0"
-STATE = "state_variables"
 REWARDS = {"progress": 1.0, "exploration": 0.5}
 """As `pkmn train` weighs them by default."""
 
@@ -49,11 +48,13 @@ class Seen(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
     def __init__(self, env: gymnasium.Env[dict[str, Any], Any]) -> None:
         super().__init__(env)
         assert isinstance(env.observation_space, spaces.Dict)
-        self.observation_space = spaces.Dict({name: env.observation_space[name] for name in (SCREEN, STATE)})
+        self.observation_space = spaces.Dict(
+            {name: env.observation_space[name] for name in env.observation_space if name != MASK}
+        )
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
         """The same arrays."""
-        return {SCREEN: observation[SCREEN], STATE: observation[STATE]}
+        return {name: array for name, array in observation.items() if name != MASK}
 
 
 class OurFeatures(BaseFeaturesExtractor):
@@ -63,11 +64,17 @@ class OurFeatures(BaseFeaturesExtractor):
         layout = layout_of(observation_space, spaces.Discrete(9), "stable-baselines3")
         network = ObservationNetwork(layout, sizes)
         super().__init__(observation_space, network.num_features)
-        self.network = network
+        self.layout, self.network = layout, network
 
     def forward(self, observations: dict[str, Tensor]) -> Tensor:
-        """Features (n, num_features). The library hands everything over as floats, the bytes of screens too."""
-        return self.network.features({SCREEN: observations[SCREEN].to(torch.uint8), VECTOR: observations[STATE]})
+        """Features (n, num_features). The library hands everything over as floats, screens and maps too."""
+        layout = self.layout
+        columns = {VECTOR: torch.cat([observations[key].flatten(1) for key in layout.vector_keys], dim=1)}
+        if layout.screen_shape:
+            columns[SCREEN] = observations[SCREEN].to(torch.uint8)
+        if layout.planes:
+            columns[PLANES] = observations[layout.planes_key].to(torch.int32)
+        return self.network.features(columns)
 
 
 class Clock(BaseCallback):
@@ -88,6 +95,7 @@ def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[
         gymnasium.make(
             GAME,
             screen="packed",
+            observation_type=spec.observes,
             max_steps_per_episode=spec.episode_steps,
             rewards={name: weight * reward_scale for name, weight in REWARDS.items()},
             without_mask_rules=() if spec.masks else ("all",),

@@ -28,6 +28,8 @@ class TrainingSpec:
     """Ours only: without what the other library has not; else with our defaults."""
     overlap: bool = True
     """Ours only: PPO gathers the next rollout while it learns from the last."""
+    observes: Literal["multi_modal", "goal"] = "multi_modal"
+    """Screens and state variables, or the numbers of goals and a map in place of the screens."""
     processes: bool = False
     """The other library only: environments in processes of their own, even if there is only one."""
     episodes: int = 0

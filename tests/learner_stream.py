@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Self
 
 import gymnasium
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
-from pkmncli.api import BitPlanes, Source, Transitions
+from pkmncli.api import BitPlanes, Segment, Source, Transitions
 
 NUM_ENVS = 2
 NUM_ACTIONS = 4
@@ -107,3 +110,28 @@ class LearnerStream:
         if running is not None:
             self.metrics.append(running.result() if executor else running)
         return self
+
+
+def assert_equal_states(first: dict[str, Any], second: dict[str, Any]) -> None:
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        if isinstance(value, torch.Tensor | np.ndarray):
+            np.testing.assert_array_equal(np.asarray(value), np.asarray(second[name]), err_msg=name)
+        else:
+            assert value == second[name], name
+
+
+def through_files(folder: Path, state: dict[str, Any], segments: list[Segment]) -> tuple[dict[str, Any], list[Segment]]:
+    """Writes a state and segments and reads them back, in formats that know arrays and plain values only."""
+    arrays = {name: np.asarray(value) for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)}
+    plain = {name: value for name, value in state.items() if name not in arrays}
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "learner.safetensors")
+    (folder / "learner.json").write_text(json.dumps(plain))
+    read: dict[str, Any] = dict(load_file(folder / "learner.safetensors"))
+    read |= json.loads((folder / "learner.json").read_text())
+    kept = []
+    for segment in segments:
+        path = folder / f"{segment.name}.safetensors"
+        save_file({name: np.ascontiguousarray(array) for name, array in segment.arrays.items()}, path)
+        kept.append(Segment(segment.name, segment.sealed, load_file(path)))
+    return read, kept

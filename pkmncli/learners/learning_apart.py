@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import copy
 import logging
 import pickle
 import time
@@ -145,19 +144,11 @@ class LearningApart(Generic[LearningT]):
         for weights in self._aside:
             flat_weights(self.here.network, weights)
 
-    def begin_with(self, weights: Mapping[str, Any], networks: Sequence[str]) -> None:
-        """Begins to learn with given weights in place of its own.
-
-        Args:
-            weights: of a network, by name.
-            networks: the names under which the learning's state has networks of that kind: each gets them.
-        """
-        given = {f"{network}.{name}": value for network in networks for name, value in weights.items()}
-        self.load_state_dict(self.state_dict() | given)
-
     def trial(self) -> LearningT:
         """A copy to try something on."""
-        return copy.deepcopy(self.here)
+        copied = self._build()
+        copied.load_state_dict(self.here.state_dict())
+        return copied
 
     def close(self) -> None:
         """Ends the process, if there is one, with all that was learned there."""

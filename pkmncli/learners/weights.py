@@ -57,6 +57,31 @@ def restore_optimizer(
     optimizer.load_state_dict({"state": kept, "param_groups": groups})
 
 
+def named_parts(prefix: str, network: nn.Module, flat: Tensor) -> dict[str, Tensor]:
+    """Copies of numbers that a network has one of for each weight, (weights,), named ``prefix.<name>``."""
+    parameters = list(network.named_parameters())
+    parts = torch.split(flat, [weights.numel() for _, weights in parameters])
+    return {
+        f"{prefix}.{name}": part.reshape(weights.shape).clone()
+        for (name, weights), part in zip(parameters, parts, strict=True)
+    }
+
+
+def flat_part(prefix: str, network: nn.Module, state: Mapping[str, Any], *, whole: bool = True) -> Tensor:
+    """Put back together what :func:`named_parts` gave: (weights,) float32, or (layers,) of one number each.
+
+    Raises:
+        CheckpointError: names or shapes are not the network's own.
+    """
+    parts = []
+    for name, weights in network.named_parameters():
+        part = torch.tensor(np.asarray(state.get(f"{prefix}.{name}", ())), dtype=torch.float32).reshape(-1)
+        if len(part) != (weights.numel() if whole else 1):
+            raise CheckpointError(f"The checkpoint's {prefix} of {name} does not fit: it is damaged.")
+        parts.append(part)
+    return torch.cat(parts)
+
+
 def under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
     """Those entries that are named ``prefix.<name>``, by that name."""
     start = prefix + "."
@@ -65,3 +90,14 @@ def under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copied(array: Any, like: Tensor) -> Tensor:
     return torch.tensor(np.asarray(array), device=like.device)
+
+
+def with_networks(state: Mapping[str, Any], weights: Mapping[str, Any], networks: Sequence[str]) -> dict[str, Any]:
+    """Return a learning's state with given weights in place of its own.
+
+    Args:
+        state: of the learning.
+        weights: of a network, by name.
+        networks: the names under which the state has networks of that kind: each gets them.
+    """
+    return {**state, **{f"{network}.{name}": value for network in networks for name, value in weights.items()}}

@@ -31,6 +31,27 @@ class Estimate:
     steps_per_second: float
     seconds: float
     disk_bytes: float
+    learner_limit: LearnerLimit | None = None
+    """Where the environments have to wait for the learner."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerLimit:
+    """A learner that is slower than its environments."""
+
+    update_interval: int
+    """Steps, over all environments, between two rounds of updates."""
+    round_seconds: float
+    """Of a round of updates."""
+    environment_steps_per_second: float
+    """Steps that the environments could take without it."""
+
+    def __str__(self) -> str:
+        return (
+            f"The learner is full, so more environments bring nothing: it learns once in {self.update_interval:,} "
+            f"steps, which takes {1000 * self.round_seconds:.1f} ms. Without it they would make "
+            f"{self.environment_steps_per_second:,.0f} steps/s."
+        )
 
 
 def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experience: int, checkpoints: int) -> Estimate:
@@ -51,14 +72,17 @@ def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experien
     per_step = step_seconds + act_seconds + (_PIPE_SECONDS + _RECORDING_SECONDS) * pool.num_envs
     learning = learner.time_learning()
     learning_per_step = learning * pool.num_envs / learner.update_interval
+    limit = None
     if getattr(learner, "waits_for_updates", False):
         seconds = per_step + learning_per_step
     else:  # an update runs beside the steps of its window
         seconds = max(per_step, learning_per_step) * (_SHARED_CORES if learning else 1.0)
+        if learning_per_step > per_step:
+            limit = LearnerLimit(learner.update_interval, learning, pool.num_envs / per_step)
     rate = pool.num_envs / seconds
     weights = sum(getattr(value, "nbytes", 0) for value in learner.state_dict().values())
     disk = steps * BYTES_PER_DECISION + bytes_of_experience + weights * checkpoints
-    return Estimate(rate, steps / rate, disk)
+    return Estimate(rate, steps / rate, disk, limit)
 
 
 def observation_bytes(pool: WorkerPool) -> int:

@@ -1,7 +1,8 @@
 """The learner's own thread, which learns while the environments step, with a lag counted in steps and not in time.
 
 The weights of update k act from window k + 1 on, however long the update took: that keeps a training reproducible.
-A learner that waits for its updates has no such lag, and nothing steps while it learns.
+A learner that waits for its updates has no such lag, and nothing steps while it learns. One that only launches its
+updates, on a graphics card, needs no thread.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class LearnerThread:
         self._learner = learner
         self._draws_ahead = bool(getattr(learner, "draws_ahead", False))
         self._waits = bool(getattr(learner, "waits_for_updates", False))
+        self._at_once = bool(getattr(learner, "learns_at_once", False))
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pkmn-learner")
         self._running: Future[dict[str, float]] | None = None
         self._unpublished = False
@@ -61,7 +63,13 @@ class LearnerThread:
     def _start(self) -> Future[dict[str, float]] | None:
         """Begins an update, after the running one if there is one."""
         drawn = self._learner.draw()
-        return None if drawn is None else self._executor.submit(self._learner.learn, drawn)
+        if drawn is None:
+            return None
+        if not self._at_once:
+            return self._executor.submit(self._learner.learn, drawn)
+        launched: Future[dict[str, float]] = Future()
+        launched.set_result(self._learner.learn(drawn))
+        return launched
 
     def _let_act(self, running: Future[dict[str, float]] | None, *, begun: bool = False) -> dict[str, float]:
         """Waits for an update and lets it act, or that which was waited for before; ``begun``: another one has."""

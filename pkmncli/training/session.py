@@ -381,6 +381,8 @@ class TrainingSession:
             f"at {cost.steps_per_second:.0f} steps/s.\n"
             f"Writing to {run.folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
         )
+        if cost.learner_limit is not None:
+            self._tell(str(cost.learner_limit))
         for remark in getattr(learner, "remarks", lambda steps: ())(steps):
             self._tell(remark)
 

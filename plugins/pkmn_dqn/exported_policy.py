@@ -12,8 +12,9 @@ from pkmncli.learners.observations import ObservationLayout
 _SCORES = '''def scores(x):
     """The estimated discounted return of each action."""
     values = F.linear(F.relu(F.linear(x, *of("advantage.0"))), *of("advantage.2"))
+    values = values.reshape(1, ABOUT["num_actions"], -1).mean(dim=2)  # of quantiles, where there are several
     if ABOUT["network"]["dueling"]:
-        value = F.linear(F.relu(F.linear(x, *of("value.0"))), *of("value.2"))
+        value = F.linear(F.relu(F.linear(x, *of("value.0"))), *of("value.2")).mean(dim=1, keepdim=True)
         values = value + values - values.mean(dim=1, keepdim=True)
     return values
 '''

@@ -20,12 +20,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from pkmn_dqn.card_learning import LearningOnCard, SentDrawn
 from pkmn_dqn.decidedness import Decidedness, gaps_of
+from pkmn_dqn.device_replay import DeviceReplay
 from pkmn_dqn.exported_policy import exported_q_network
 from pkmn_dqn.network import NumpyQNetwork
 from pkmn_dqn.priorities import Priorities
 from pkmn_dqn.q_learning import Batch, Drawn, Learned, QLearning
-from pkmn_dqn.replay_buffer import ReplayBuffer, Sample
+from pkmn_dqn.replay_buffer import Picked, ReplayBuffer, Sample
 from pkmn_dqn.schedules import Schedules
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
@@ -39,7 +41,7 @@ from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
 from pkmncli.learners.track_record import TrackRecord
-from pkmncli.learners.weights import dump_network, restore_network, under
+from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
 _TIMED_UPDATES = 5
@@ -92,18 +94,30 @@ class DQN:
         self._layout = layout_of(observation_space, action_space, "dqn")
         require_factory(settings, encoder, "dqn")
         self._encoder = encoder
-        self._learning = LearningApart(partial(QLearning, self._layout, settings, seed, self._device, encoder))
-        self._acting = copy.deepcopy(self._learning.here.online).requires_grad_(False)
-        self._numpy_acting: NumpyQNetwork | None = None  # faster, but for encoders that it doesn't know
-        if encoder is None:
-            self._numpy_acting = NumpyQNetwork(self._acting.cpu(), self._layout)
         self._drawn = 0  # times, since it was built or loaded
         self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
         self._priorities: Priorities | None = None  # all steps are drawn evenly
         if settings.priority_exponent > 0:
             self._priorities = Priorities(settings.buffer_size, settings.priority_exponent)
-        # What errors were found decides which steps are drawn next. On a graphics card, too, one thing follows another.
-        self.draws_ahead = self._priorities is None and self._device.type == "cpu"
+        # What errors were found decides which steps are drawn next.
+        self.draws_ahead = self._priorities is None
+        self.learns_at_once = learns_on_card(self._device) and self._priorities is None
+        self._on_card: DeviceReplay | None = None
+        self._learning: LearningApart[QLearning] | LearningOnCard
+        build = partial(QLearning, self._layout, settings, seed, self._device, encoder)
+        if learns_on_card(self._device):
+            self._on_card = DeviceReplay(self._replay, settings, self._device)
+            self._learning = LearningOnCard(build, self._on_card, settings)
+        else:
+            self._learning = LearningApart(build)
+        self._acting = copy.deepcopy(self._learning.here.online).requires_grad_(False)
+        if encoder is None:
+            self._acting.cpu()
+        if isinstance(self._learning, LearningOnCard):
+            self._learning.lay_out(self._acting)
+        self._numpy_acting: NumpyQNetwork | None = None  # faster, but for encoders that it doesn't know
+        if encoder is None:
+            self._numpy_acting = NumpyQNetwork(self._acting, self._layout)
         self._record = TrackRecord(
             num_envs,
             self._layout.num_actions,
@@ -124,7 +138,7 @@ class DQN:
 
     @property
     def demonstration_weight(self) -> float:
-        """Weight of demonstrations now; falls to 0 by the learner's own count of steps."""
+        """Weight of demonstrations now; falls by the learner's own count of steps."""
         return self._schedules.demonstration_weight(self.steps)
 
     @property
@@ -227,13 +241,19 @@ class DQN:
             metrics["greatest_priority"] = self._priorities.greatest
         self._drawn += 1
         samples = [self._sample() for _ in range(settings.gradient_steps)]
-        return Drawn(samples, self.demonstration_weight, metrics)
+        drawn = Drawn(samples, self.demonstration_weight, metrics)
+        return self._learning.send(drawn) if isinstance(self._learning, LearningOnCard) else drawn
 
     def learn(self, drawn: object) -> dict[str, float]:
         """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
-        learned: Learned = self._learning.learn(drawn)
+        learned: Learned
+        if isinstance(self._learning, LearningOnCard):
+            assert isinstance(drawn, SentDrawn)
+            learned = self._learning.learn(drawn)
+        else:
+            learned = self._learning.learn(drawn)
         if self._priorities is not None:
             for (sample, _), td_errors in zip(drawn.samples, learned.td_errors, strict=True):
                 self._priorities.note(sample.rows, self._priorities_of(sample, td_errors))
@@ -241,6 +261,8 @@ class DQN:
 
     def time_learning(self) -> float:
         """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
+        if isinstance(self._learning, LearningOnCard):
+            return self._learning.time_window()
         size = self._settings.batch_size
         columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self._layout.columns.items()}
         numbers, zeros = np.zeros(size, np.int64), np.zeros(size, np.float32)
@@ -264,6 +286,7 @@ class DQN:
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next, but for the segments. Not to be called while :meth:`learn` runs."""
+        self._settle()
         state: dict[str, Any] = {
             "version": _STATE_VERSION,
             "steps": self.steps,
@@ -288,10 +311,13 @@ class DQN:
             CheckpointError: the state is of another version, network or number of environments.
         """
         require_own_state(state, "dqn", _STATE_VERSION, self._num_envs)
+        self._settle()
         self._learning.load_state_dict(under("learning", state))
         self._drawn = 0
         restore_network("acting", self._acting, state, "dqn")
         self._replay.load_state_dict(under("replay", state))
+        if self._on_card is not None:
+            self._on_card.forget()
         if self._priorities is not None:
             self._priorities.load_state_dict(under("priorities", state))
         self._record.load_state_dict(under("record", state))
@@ -308,18 +334,23 @@ class DQN:
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Takes up experience that :meth:`segments` gave. Raises CheckpointError when it does not fit."""
         self._replay.load_segments(segments)
+        if self._on_card is not None:
+            self._on_card.forget()
 
     def weights(self) -> dict[str, Any]:
         """The network that acts now."""
+        self._settle()
         return dump_network("acting", self._acting)
 
     def take_weights(self, weights: Mapping[str, Any]) -> None:
         """Acts and learns on from the network that acted elsewhere. Raises CheckpointError where it is another."""
         restore_network("acting", self._acting, weights, "dqn")
-        self._learning.begin_with(under("acting", weights), ("online", "target"))
+        state = self._learning.state_dict()
+        self._learning.load_state_dict(with_networks(state, under("acting", weights), ("online", "target")))
 
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
+        self._settle()
         return exported_q_network(self._acting, self._layout, self._settings, self._encoder)
 
     def remarks(self, steps: int) -> Sequence[str]:
@@ -334,7 +365,7 @@ class DQN:
 
     def learn_beside(self) -> None:
         """Learning may move to a process of its own, since steps go on meanwhile."""
-        if self._settings.own_process and self._device.type == "cpu":
+        if self._settings.own_process and isinstance(self._learning, LearningApart) and self._device.type == "cpu":
             self._learning.may_move()
 
     def close(self) -> None:
@@ -354,22 +385,30 @@ class DQN:
             self._schedules.note_labels()
         return transitions
 
-    def _sample(self) -> tuple[Sample, NDArray[np.float32] | None]:
-        settings = self._settings
+    def _sample(self) -> tuple[Sample | Picked, NDArray[np.float32] | None]:
+        settings, weights = self._settings, None
         if self._priorities is None:
-            return self._replay.sample(settings.batch_size, settings.n_step, settings.gamma, self._draw_rng), None
-        exponent = self._schedules.importance_exponent(self.steps)
-        rows, weights = self._priorities.draw(settings.batch_size, exponent, self._draw_rng)
-        return self._replay.at(rows, settings.n_step, settings.gamma), weights
+            rows = self._replay.draw(settings.batch_size, settings.n_step, self._draw_rng)
+        else:
+            exponent = self._schedules.importance_exponent(self.steps)
+            rows, weights = self._priorities.draw(settings.batch_size, exponent, self._draw_rng)
+        found = self._replay.at if self._on_card is None else self._replay.pick
+        return found(rows, settings.n_step, settings.gamma), weights
 
-    def _priorities_of(self, sample: Sample, td_errors: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _priorities_of(self, sample: Sample | Picked, td_errors: NDArray[np.float32]) -> NDArray[np.float64]:
         errors = np.abs(td_errors).astype(np.float64)
         labels = labels_of(sample.actions, sample.sources, sample.advised, self._settings.demonstrations)
         shown = self._settings.demonstration_priority * (labels != NO_LABEL)
         priorities: NDArray[np.float64] = errors + self._settings.priority_epsilon + shown
         return priorities
 
+    def _settle(self) -> None:
+        """Has published weights come to where they act, before anyone looks at them."""
+        if isinstance(self._learning, LearningOnCard):
+            self._learning.settle()
+
     def _values(self, columns: Columns) -> NDArray[np.float32]:
+        self._settle()
         return self._torch_values(columns) if self._numpy_acting is None else self._numpy_acting(columns)
 
     @torch.inference_mode()
@@ -377,3 +416,8 @@ class DQN:
         tensors = {name: torch.tensor(array, device=self._device) for name, array in columns.items() if name != MASK}
         values: NDArray[np.float32] = self._acting(tensors).cpu().numpy()
         return values
+
+
+def learns_on_card(device: torch.device) -> bool:
+    """Whether experience is kept on the device and updates are captured there."""
+    return device.type == "cuda"

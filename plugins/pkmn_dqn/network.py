@@ -16,12 +16,17 @@ from pkmncli.learners.observations import Columns, ObservationLayout
 
 
 class QNetwork(ObservationNetwork):
-    """Estimates the return of every action."""
+    """Estimates the return of every action: its mean, or quantiles of its distribution.
+
+    Quantiles: Dabney et al. 2018, "Distributional reinforcement learning with quantile regression".
+    """
 
     def __init__(self, layout: ObservationLayout, settings: DQNSettings, encoder: EncoderFactory | None = None) -> None:
         super().__init__(layout, settings, encoder)
-        self.advantage = stream(self.num_features, settings.head_features, layout.num_actions)
-        self.value = stream(self.num_features, settings.head_features, 1) if settings.dueling else None
+        self.quantiles = settings.quantiles
+        outputs, features = layout.num_actions * self.quantiles, settings.head_features
+        self.advantage = stream(self.num_features, features, outputs)
+        self.value = stream(self.num_features, features, self.quantiles) if settings.dueling else None
 
     def forward(self, observations: Mapping[str, Tensor]) -> Tensor:
         """Values of all actions.
@@ -32,12 +37,21 @@ class QNetwork(ObservationNetwork):
         Returns:
             (n, num_actions) float32.
         """
+        return values_of(self.distributions(observations))
+
+    def distributions(self, observations: Mapping[str, Tensor]) -> Tensor:
+        """Equally likely returns of all actions, (n, num_actions, quantiles) float32."""
         features = self.features(observations)
-        advantage: Tensor = self.advantage(features)
+        advantage: Tensor = self.advantage(features).unflatten(1, (-1, self.quantiles))
         if self.value is None:
             return advantage
-        value: Tensor = self.value(features)
+        value: Tensor = self.value(features).unsqueeze(1)
         return value + advantage - advantage.mean(dim=1, keepdim=True)
+
+
+def values_of(distributions: Tensor) -> Tensor:
+    """The mean returns (...) of equally likely ones (..., quantiles)."""
+    return distributions.squeeze(-1) if distributions.shape[-1] == 1 else distributions.mean(dim=-1)
 
 
 class NumpyQNetwork:
@@ -47,13 +61,17 @@ class NumpyQNetwork:
         self._features = NumpyFeatures(network, layout)
         self._advantage = numpy_layers(network.advantage)
         self._value = None if network.value is None else numpy_layers(network.value)
+        self._quantiles = network.quantiles
 
     @np.errstate(all="ignore")  # who looks at the loss says it better
     def __call__(self, observations: Columns) -> NDArray[np.float32]:
         """Values (n, num_actions) of all actions."""
         features = self._features(observations)
         advantage = self._advantage(features)
+        if self._quantiles > 1:
+            advantage = advantage.reshape(len(advantage), -1, self._quantiles).mean(axis=2)
         if self._value is None:
             return advantage
-        values: NDArray[np.float32] = self._value(features) + advantage - advantage.mean(axis=1, keepdims=True)
+        value = self._value(features).mean(axis=1, keepdims=True)
+        values: NDArray[np.float32] = value + advantage - advantage.mean(axis=1, keepdims=True)
         return values

@@ -16,9 +16,10 @@ would leave one-step targets around every trial of the learner's, which is where
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,15 +29,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss, masked, mean
-from pkmn_dqn.network import QNetwork
-from pkmn_dqn.replay_buffer import Sample
+from pkmn_dqn.lane import Lane
+from pkmn_dqn.network import QNetwork, values_of
+from pkmn_dqn.replay_buffer import Picked, Sample
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.errors import TrainingError
 from pkmncli.learners.encoders import EncoderFactory
+from pkmncli.learners.flat_adam import FlatAdam, lay_out
 from pkmncli.learners.labels import labels_of
 from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.transfer import numbers_of, on_device
-from pkmncli.learners.weights import ADAM, dump_network, dump_optimizer, restore_network, restore_optimizer
+from pkmncli.learners.weights import dump_network, restore_network
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +53,12 @@ class Batch:
     next_observations: Mapping[str, Tensor]
     labels: Tensor
     """(n,) int64: the actions demonstrated, -1 for none."""
-    demonstration_weight: float
+    demonstration_weight: float | Tensor
     """Of the demonstrations' loss in this update; 0 leaves it out."""
     weights: Tensor | None = None
     """(n,) importance weights of the steps' losses; none where they were drawn evenly."""
+    both: Mapping[str, Tensor] | None = None
+    """(2n, ...) observations and then next observations, where they stand so in memory: for one pass over both."""
 
     @classmethod
     def of(
@@ -85,8 +90,9 @@ class Batch:
 class Drawn:
     """What one update, or several, learn from, and what was true when it was drawn."""
 
-    samples: Sequence[tuple[Sample, NDArray[np.float32] | None]]
-    """Steps, each with its importance weights (n,); none where they were drawn evenly."""
+    samples: Sequence[tuple[Sample | Picked, NDArray[np.float32] | None]]
+    """Steps, each with its importance weights (n,); none where they were drawn evenly. Without their observations where
+    those are gathered on a card."""
     demonstration_weight: float
     metrics: Mapping[str, float]
 
@@ -112,8 +118,33 @@ class Update:
     td_errors: Tensor
 
 
+def td_losses(predicted: Tensor, targets: Tensor, huber_delta: float) -> Tensor:
+    """The Huber loss (n,) of values, or the quantile Huber loss of several returns each.
+
+    Every return that is predicted is drawn to a quantile of its own of the targets (Dabney et al. 2018, "Distributional
+    reinforcement learning with quantile regression", equation 10).
+
+    Args:
+        predicted: (n, quantiles), from the lowest quantile on.
+        targets: (n, quantiles), equally likely.
+        huber_delta: error from which the loss grows linearly.
+    """
+    count = predicted.shape[1]
+    if count == 1:
+        return nn.functional.huber_loss(predicted[:, 0], targets[:, 0], reduction="none", delta=huber_delta)
+    shape = (len(predicted), count, count)
+    below, above = predicted[:, :, None].expand(shape), targets[:, None, :].expand(shape)
+    losses = nn.functional.huber_loss(below, above, reduction="none", delta=huber_delta)
+    levels = (torch.arange(count, device=predicted.device) + 0.5) / count
+    tilted = (levels[:, None] - (above < below.detach()).to(losses.dtype)).abs() * losses
+    return tilted.mean(dim=2).sum(dim=1)
+
+
 class QLearning:
     """The weights that are learned, and how."""
+
+    METRICS = ("loss", "mean_q", "td_error", "grad_norm", "demonstration_loss")
+    """Names of an update's metrics."""
 
     def __init__(
         self,
@@ -129,10 +160,10 @@ class QLearning:
             torch.default_generator.manual_seed(seed)
             self.online = QNetwork(layout, settings, encoder).to(device)
         self.target = copy.deepcopy(self.online).requires_grad_(False)
-        self._parameters = list(self.online.parameters())
-        self._optimizer = torch.optim.Adam(
-            self._parameters, settings.learning_rate, eps=settings.adam_epsilon, fused=True
-        )
+        self._optimizer = FlatAdam(self.online, settings.learning_rate, settings.adam_epsilon, settings.max_grad_norm)
+        self._target_weights = lay_out(self.target)
+        # The target network's pass runs beside the learned network's.
+        self._beside = Lane(device)
         self.updates = 0
 
     @property
@@ -145,6 +176,7 @@ class QLearning:
         updates = [
             self.update(Batch.of(sample, self._device, self._settings, drawn.demonstration_weight, weights))
             for sample, weights in drawn.samples
+            if isinstance(sample, Sample)
         ]
         all_metrics = [update.metrics for update in updates]
         means = {name: sum(metrics[name] for metrics in all_metrics) / len(updates) for name in all_metrics[0]}
@@ -155,56 +187,83 @@ class QLearning:
 
     def update(self, batch: Batch) -> Update:
         """Learns from one batch. Raises TrainingError when the loss is not a finite number."""
-        settings = self._settings
-        targets = batch.returns + batch.discounts * self._next_values(batch.next_observations)
-        all_values = self.online(batch.observations)
-        values = all_values.gather(1, batch.actions[:, None])[:, 0]
-        losses = nn.functional.huber_loss(values, targets, reduction="none", delta=settings.huber_delta)
-        loss = mean(losses, batch.weights)
-        demonstrations = {}
-        if batch.demonstration_weight > 0 and settings.demonstration_margin > 0:
-            demanded = self._demonstration_loss(all_values, batch)
-            loss = loss + batch.demonstration_weight * demanded
-            demonstrations = {"demonstration_loss": demanded}
-        self._optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        grad_norm = nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
-        with torch.no_grad():
-            td_errors = values - targets
-            metrics = numbers_of(
-                {
-                    "loss": loss,
-                    "mean_q": values.mean(),
-                    "td_error": td_errors.abs().mean(),
-                    "grad_norm": grad_norm,
-                    **demonstrations,
-                }
-            )
-        if not math.isfinite(metrics["loss"]):
-            raise TrainingError(
-                f"The DQN's loss became {metrics['loss']} at update {self.updates + 1}: lower dqn.learning_rate, "
-                "or look for rewards and observations that are not finite."
-            )
+        found, td_errors = self._find_gradients(batch)
+        metrics = numbers_of(found)
+        require_finite_loss(metrics["loss"], self.updates + 1)
         self._optimizer.step()
+        self.count_update()
+        return Update(metrics, td_errors)
+
+    def descend(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
+        """Do all of :meth:`update` that a device does by itself, without a look at any number.
+
+        :meth:`follow_target` is to follow. Returns the metrics and the steps' errors (n,).
+        """
+        found = self._find_gradients(batch)
+        self._optimizer.step()
+        return found
+
+    def count_update(self) -> None:
+        """Count an update; every so often the target network follows."""
         self.updates += 1
-        if self.updates % settings.target_update_interval == 0:
-            self._update_target()
-        return Update({"demonstration_loss": 0.0} | metrics, td_errors)
+        if self.updates % self._settings.target_update_interval == 0:
+            self._target_weights.lerp_(self._optimizer.weights, self._settings.tau)
+
+    def follow_target(self, updates: Tensor) -> None:
+        """Let the target network follow where that is due after so many updates, () int64, without a look at it."""
+        due = (updates % self._settings.target_update_interval == 0).to(torch.float32)
+        self._target_weights.lerp_(self._optimizer.weights, due * self._settings.tau)
+
+    @property
+    def weights(self) -> Tensor:
+        """(weights,) of the network that is learned: its own memory, which no update moves."""
+        return self._optimizer.weights
+
+    @contextlib.contextmanager
+    def tried(self) -> Iterator[None]:
+        """Take back at the end what updates within it have changed, in the same memory."""
+        target = self._target_weights.clone()
+        with self._optimizer.tried():
+            yield
+        self._target_weights.copy_(target)
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""
         state: dict[str, Any] = {"updates": self.updates}
         for prefix, network in (("online", self.online), ("target", self.target)):
             state |= dump_network(prefix, network)
-        state |= dump_optimizer(self._optimizer, self.online, ADAM)
-        return state
+        return state | self._optimizer.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`. Raises CheckpointError when it is of another network."""
         for prefix, network in (("online", self.online), ("target", self.target)):
             restore_network(prefix, network, state, "dqn")
-        restore_optimizer(self._optimizer, self.online, ADAM, state)
+        self._optimizer.load_state_dict(state)
         self.updates = int(state["updates"])
+
+    def _find_gradients(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
+        settings = self._settings
+        returns, next_returns = self._returns(batch)
+        with torch.no_grad():
+            targets = batch.returns[:, None] + batch.discounts[:, None] * next_returns
+        predicted = returns[torch.arange(len(batch.actions), device=self._device), batch.actions]
+        loss = mean(td_losses(predicted, targets, settings.huber_delta), batch.weights)
+        demanded = torch.zeros_like(loss)
+        if _counts(batch.demonstration_weight) and settings.demonstration_margin > 0:
+            demanded = self._demonstration_loss(values_of(returns), batch)
+            loss = loss + batch.demonstration_weight * demanded
+        grad_norm = self._optimizer.find_gradients(loss)
+        with torch.no_grad():
+            values = values_of(predicted)
+            td_errors = values - values_of(targets)
+            metrics = {
+                "loss": loss.detach(),
+                "mean_q": values.mean(),
+                "td_error": td_errors.abs().mean(),
+                "grad_norm": grad_norm,
+                "demonstration_loss": demanded.detach(),
+            }
+        return metrics, td_errors
 
     def _demonstration_loss(self, values: Tensor, batch: Batch) -> Tensor:
         settings, mask = self._settings, batch.observations[MASK]
@@ -212,15 +271,36 @@ class QLearning:
             return margin_loss(values, batch.labels, mask, settings.demonstration_margin, batch.weights)
         return label_cross_entropy(values, batch.labels, mask, settings.softmax_temperature, batch.weights)
 
-    @torch.no_grad()
-    def _next_values(self, observations: Mapping[str, Tensor]) -> Tensor:
-        mask = observations[MASK]
-        target_values: Tensor = self.target(observations)
-        chooser = self.online(observations) if self._settings.double else target_values
-        best = masked(chooser, mask).argmax(dim=1, keepdim=True)
-        return target_values.gather(1, best)[:, 0]
+    def _returns(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Returns of all actions (n, num_actions, quantiles), and of the best next ones (n, quantiles) for targets."""
+        size, double = len(batch.actions), self._settings.double
+        following = batch.next_observations
+        with self._beside.open_beside(), torch.no_grad():
+            next_returns: Tensor = self.target.distributions(following)
+        if batch.both is not None and double:  # on a card a pass over twice as many costs the same
+            both = self.online.distributions(batch.both)
+            returns, chooser = both[:size], values_of(both[size:].detach())
+        else:
+            returns, chooser = self.online.distributions(batch.observations), None
+        with torch.no_grad():
+            if chooser is None and double:
+                chooser = self.online(following)
+            self._beside.join()
+            if chooser is None:
+                chooser = values_of(next_returns)
+            best = masked(chooser, following[MASK]).argmax(dim=1)
+            return returns, next_returns[torch.arange(size, device=self._device), best]
 
-    @torch.no_grad()
-    def _update_target(self) -> None:
-        for target, online in zip(self.target.parameters(), self._parameters, strict=True):
-            target.lerp_(online, self._settings.tau)
+
+def _counts(weight: float | Tensor) -> bool:
+    """A number on a card counts whatever it is: nobody waits to see it."""
+    return isinstance(weight, Tensor) or weight > 0
+
+
+def require_finite_loss(loss: float, update: int) -> None:
+    """Raise TrainingError when the loss of an update, by its number from 1 on, is not a finite number."""
+    if not math.isfinite(loss):
+        raise TrainingError(
+            f"The DQN's loss became {loss} at update {update}: lower dqn.learning_rate, "
+            "or look for rewards and observations that are not finite."
+        )

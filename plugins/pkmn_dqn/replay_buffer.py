@@ -59,6 +59,22 @@ class Sample:
     advised: NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Steps drawn for an update, n of them, without their observations; else as in :class:`Sample`."""
+
+    rows: NDArray[np.int64]
+    next_rows: NDArray[np.int64]
+    """(n,) rows of the observations that followed; where ``ended``, the row that ended the episode."""
+    ended: NDArray[np.bool_]
+    """(n,) the episode ended in that row, so that what followed is a final observation."""
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float32]
+    discounts: NDArray[np.float32]
+    sources: NDArray[np.uint8]
+    advised: NDArray[np.int64]
+
+
 class ReplayBuffer:
     """The latest ``capacity`` steps of ``num_envs`` environments."""
 
@@ -148,14 +164,32 @@ class ReplayBuffer:
 
     def sample(self, size: int, n_step: int, gamma: float, rng: np.random.Generator) -> Sample:
         """Draws steps, each equally likely and with replacement. There must be :meth:`sampleable` ones."""
+        return self.at(self.draw(size, n_step, rng), n_step, gamma)
+
+    def draw(self, size: int, n_step: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draws the rows (size,) of :meth:`sample`."""
         rows = self.sampleable(n_step)
         drawn = rng.integers(rows.start, rows.stop, size)
         if size > _IN_ORDER_FROM:
             drawn.sort()
-        return self.at(drawn, n_step, gamma)
+        return drawn
 
     def at(self, rows: NDArray[np.int64], n_step: int, gamma: float) -> Sample:
         """The steps of given rows (n,) with their n-step returns. All rows walked over must be in the buffer."""
+        picked = self.pick(rows, n_step, gamma)
+        return Sample(
+            rows=rows,
+            observations=self._observations(rows),
+            actions=picked.actions,
+            returns=picked.returns,
+            discounts=picked.discounts,
+            next_observations=self._next_observations(picked.next_rows, picked.ended),
+            sources=picked.sources,
+            advised=picked.advised,
+        )
+
+    def pick(self, rows: NDArray[np.int64], n_step: int, gamma: float) -> Picked:
+        """The same steps without their observations."""
         walk = rows[:, None] + self.num_envs * np.arange(n_step)
         ends = self._look_up("ends", walk)
         # A step counts if no earlier one of the walk ended the episode.
@@ -167,16 +201,38 @@ class ReplayBuffer:
         last_rows = rows + self.num_envs * (lengths - 1)
         last_ends = ends[np.arange(len(rows)), lengths - 1]
         discounts = np.where(last_ends & _TERMINATED, 0.0, gamma**lengths)
-        return Sample(
+        ended = last_ends != 0
+        return Picked(
             rows=rows,
-            observations=self._observations(rows),
+            next_rows=np.where(ended, last_rows, last_rows + self.num_envs),
+            ended=ended,
             actions=self._look_up("actions", rows).astype(np.int64),
             returns=returns.astype(np.float32),
             discounts=discounts.astype(np.float32),
-            next_observations=self._next_observations(last_rows, last_ends != 0),
             sources=self._look_up("sources", rows),
             advised=self._look_up("advised", rows).astype(np.int64),
         )
+
+    @property
+    def slots(self) -> int:
+        """Rows that there is memory for: row r stands in slot r % slots."""
+        return self._size
+
+    @property
+    def kept(self) -> range:
+        """The rows that :meth:`segments` would give."""
+        return range(self._first, self._end)
+
+    def columns_of(self, rows: range) -> Columns:
+        """The observations of successive rows, which must not run over the end of the ring; the buffer's own memory."""
+        first = rows.start % self._size
+        return {name: values[first : first + len(rows)] for name, values in self._rows.items()}
+
+    def finals_of(self, rows: NDArray[np.int64]) -> Columns:
+        """The final observations of episodes that ended in rows (m,)."""
+        found = {name: np.empty((len(rows), *shape), dtype) for name, (shape, dtype) in self.columns.items()}
+        self._put_finals(rows, np.arange(len(rows)), found)
+        return found
 
     def segments(self) -> Iterator[Segment]:
         """What is kept, oldest first. Arrays of a sealed segment are the buffer's own, to be read at once."""
@@ -277,13 +333,17 @@ class ReplayBuffer:
         # "clip", since "raise" would copy twice; there is nothing to clip
         return {name: values.take(slots, axis=0, mode="clip") for name, values in self._rows.items()}
 
-    def _next_observations(self, last_rows: NDArray[np.int64], ended: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-        # Where an episode ended any row will do at first: its last observation replaces it.
-        gathered = self._observations(np.where(ended, last_rows, last_rows + self.num_envs))
-        for index in np.flatnonzero(ended).tolist():
-            number, offset = divmod(int(last_rows[index]), self.segment_steps)
-            self._finals[number].put(offset, gathered, index)
+    def _next_observations(self, next_rows: NDArray[np.int64], ended: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+        gathered = self._observations(next_rows)  # where an episode ended, its last observation replaces it
+        self._put_finals(next_rows, np.flatnonzero(ended), gathered)
         return gathered
+
+    def _put_finals(
+        self, rows: NDArray[np.int64], indices: NDArray[np.int64], batch: Mapping[str, NDArray[Any]]
+    ) -> None:
+        for index in indices.tolist():
+            number, offset = divmod(int(rows[index]), self.segment_steps)
+            self._finals[number].put(offset, batch, index)
 
     def _fits(self, segment: Segment, rows: int) -> bool:
         arrays = segment.arrays

@@ -44,10 +44,12 @@ class Schedules:
         return initial + progress * (final - initial)
 
     def demonstration_weight(self, steps: int) -> float:
-        """Weight of demonstrations: falls to 0 in a straight line."""
+        """Weight of demonstrations: falls in a straight line."""
+        initial = self._settings.demonstration_weight
+        final = min(initial, self._settings.demonstration_final_weight)
         if steps >= self._demonstration_steps:
-            return 0.0
-        return self._settings.demonstration_weight * (1 - steps / self._demonstration_steps)
+            return final
+        return final + (initial - final) * (1 - steps / self._demonstration_steps)
 
     def importance_exponent(self, steps: int) -> float:
         """Exponent of the importance weights: rises to 1, a full correction, in a straight line."""
@@ -67,6 +69,6 @@ class Schedules:
         """Goes on from :meth:`state_dict`."""
         self._exploration_steps = int(state["exploration_steps"])
         self._beside_rules = bool(state.get("beside_rules", False))
-        # A checkpoint of an earlier version has none: it goes on without demonstrations, as it began.
+        # A checkpoint of an earlier version has none: demonstrations have their final weight.
         self._demonstration_steps = int(state.get("demonstration_steps", 0))
         self._importance_steps = int(state.get("importance_steps", self._importance_steps))

@@ -54,9 +54,9 @@ class DQNSettings(BaseModel):
         "that it pressed [own: as in dataset aggregation, Ross et al. 2011]",
     )
     demonstration_loss: Literal["margin", "cross_entropy"] = Field(
-        "margin",
+        "cross_entropy",
         description="What they demand: to be worth a margin more than any other action, or to be likely under a "
-        "softmax over the values [dqfd]",
+        "softmax over the values [own: margin in dqfd]",
     )
     demonstration_margin: float = Field(
         0.8,
@@ -67,8 +67,13 @@ class DQNSettings(BaseModel):
     demonstration_weight: float = Field(
         1.0, ge=0, description="Weight of that demand beside the loss of the targets, at the start [dqfd]"
     )
+    demonstration_final_weight: float = Field(
+        0.1,
+        ge=0,
+        description="The same at the end: demonstrations go on to count a little, 0 lets go of them entirely [own]",
+    )
     demonstration_fraction: float = Field(
-        1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls to 0 [own]"
+        1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls [own]"
     )
 
     # Experience
@@ -144,6 +149,12 @@ class DQNSettings(BaseModel):
 
     # Network
     dueling: bool = Field(True, description="Separate streams for state value and action advantages [rainbow]")
+    quantiles: PositiveInt = Field(
+        1,
+        le=200,
+        description="Equally likely returns that are learned of each action, of which the value is the mean; 1 learns "
+        "the mean alone [own: 200 in Dabney et al. 2018]",
+    )
     encoder: str = Field(
         "convolution", json_schema_extra=NAMES_ENCODER, description="Network part that reads observations [own]"
     )
@@ -161,7 +172,9 @@ class DQNSettings(BaseModel):
     head_features: PositiveInt = Field(128, description="Hidden units of each output stream [own]")
 
     @model_validator(mode="after")
-    def _exploration_falls(self) -> Self:
+    def _schedules_fall(self) -> Self:
+        if self.demonstration_final_weight > self.demonstration_weight > 0:
+            raise ValueError("demonstration_final_weight must not be above demonstration_weight")
         if self.exploration_final > self.exploration_initial:
             raise ValueError("exploration_final must not be above exploration_initial")
         if self.exploration_schedule == "exponential" and self.exploration_final == 0:

@@ -19,6 +19,7 @@ from pkmncli.runs import Run
 Pkmn = Callable[..., Any]
 
 SUMMARY = {
+    "alone",
     "total_episodes",
     "total_steps",
     "best_reward",
@@ -36,6 +37,7 @@ SUMMARY = {
     "elapsed_s",
     "steps_per_second",
     "source_shares",
+    "recent_learner_share",
     "milestones",
     "journey",
     "workers_lost",

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pkmn_pyboy.state.game_state import Phase
+
+WALKING = frozenset({Phase.FREE, Phase.MOVING})
+"""Phases in which the next tile of a way matters, and counts of steps do not."""
+
 
 class GoalNumber(NamedTuple):
     """One of the numbers, each in -1..1."""
@@ -22,11 +27,6 @@ def hot_rows(size: int) -> tuple[tuple[float, ...], ...]:
     """Return the rows of one-hot numbers: a row a place, and a last one, also at -1, of zeros."""
     rows = [tuple(float(place == row) for place in range(size)) for row in range(size)]
     return (*rows, (0.0,) * size)
-
-
-def sign(value: int) -> float:
-    """Return -1, 0 or 1."""
-    return float((value > 0) - (value < 0))
 
 
 def within(value: float) -> float:

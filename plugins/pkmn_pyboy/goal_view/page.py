@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, sign, within
+from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, within
 from pkmn_pyboy.pilot.memory import AGAIN, ENTRY, LEAVE, NAME, NO, SEARCH, TURN, WAIT, YES, PilotMemory
 from pkmn_pyboy.state.game_state import GameState
 
 _AIMS = (ENTRY, YES, NO, AGAIN, LEAVE, SEARCH, TURN, NAME, WAIT)
+_SIDES = ("down", "up", "left", "right")
 _ROWS, _COLUMNS, _WINDOWS = 10, 4, 4
 
 NUMBERS: tuple[GoalNumber, ...] = (
@@ -22,15 +23,14 @@ NUMBERS: tuple[GoalNumber, ...] = (
     *one_hot("wants", _AIMS, "of the page is wanted: an entry, yes, no, another answer, to leave it, an entry not in "
              "view, another pocket, the end of a naming, some time:"),
     GoalNumber("wanted_here", "the cursor stands at the entry that is wanted"),
-    GoalNumber("wanted_below", "what is wanted stands below the cursor (1) or above (-1)"),
-    GoalNumber("wanted_right", "it stands right of the cursor (1) or left (-1)"),
+    *one_hot("wanted", _SIDES, "where it, or the page on which it is, lies from the cursor:"),
     GoalNumber("wanted_rows", f"rows from the cursor to it over {_ROWS}"),
     GoalNumber("gives_up", "a move is to be given up for a new one"),
 )  # fmt: skip
 
 _AIM_ROWS = hot_rows(len(_AIMS))
 _AIM_PLACES = {kind: place for place, kind in enumerate(_AIMS)}
-_NO_AIM = (0.0,) * (len(_AIMS) + 5)
+_NO_AIM = (0.0,) * (len(_AIMS) + 7)
 _NO_LIST = (0.0,) * 5
 
 
@@ -60,7 +60,7 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
         kind, down, right = memory.aim
         out += _AIM_ROWS[_AIM_PLACES[kind]]
         here = kind == ENTRY and down == 0 and right == 0
-        out += (float(here), sign(down), sign(right), within(down / _ROWS))
+        out += (float(here), float(down > 0), float(down < 0), float(right < 0), float(right > 0), within(down / _ROWS))
     else:
         out += _NO_AIM[:-1]
     out.append(float(bool(memory.forget)))

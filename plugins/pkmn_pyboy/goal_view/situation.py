@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot
+from pkmn_pyboy.goal_view.numbers import WALKING, GoalNumber, hot_rows, one_hot
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState, Movement
 from pkmncli.api import Action
@@ -16,7 +16,9 @@ NUMBERS: tuple[GoalNumber, ...] = (
     *one_hot("facing", _FACINGS, "the player faces"),
     *one_hot("moves", ("on_foot", "by_bicycle", "surfing"), "the player moves"),
     *one_hot("pressed", _PRESSES, "the latest press was"),
-    *one_hot("quarter", ("0", "1", "2", "3"), "steps of this phase, divided by 4, leave"),
+    *one_hot(
+        "quarter", ("0", "1", "2", "3"), "while the player can not walk, steps of this phase, divided by 4, leave"
+    ),
     *one_hot("fifth", ("0", "1", "2", "3", "4"), "steps of this phase, divided by 5, leave"),
     GoalNumber("phase_steps", f"steps of this phase over {_LONG_PHASE}"),
     GoalNumber("page_steps_odd", "steps on a battle's page are odd"),
@@ -30,7 +32,7 @@ NUMBERS: tuple[GoalNumber, ...] = (
 _PHASE, _FACING, _PRESSED, _QUARTER, _FIFTH = (hot_rows(size) for size in (len(PHASE_NAMES), 4, len(_PRESSES), 4, 5))
 _MOVES = {Movement.FOOT: (1.0, 0.0, 0.0), Movement.BICYCLE: (0.0, 1.0, 0.0), Movement.SURFING: (0.0, 0.0, 1.0)}
 _NO_WAY_OF_MOVING = (0.0, 0.0, 0.0)
-_NO_COUNTS = (0.0,) * 15
+_NO_COUNTS, _NO_RESTS = (0.0,) * 15, (0.0,) * 10
 
 
 def write(out: list[float], state: GameState, pressed: int, memory: PilotMemory | None) -> None:
@@ -49,11 +51,14 @@ def write(out: list[float], state: GameState, pressed: int, memory: PilotMemory 
     if memory is None:
         out += _NO_COUNTS
         return
-    steps = memory.phase_steps
-    out += _QUARTER[steps % 4]
-    out += _FIFTH[steps % 5]
+    if state.phase in WALKING:
+        out += _NO_RESTS
+    else:
+        steps = memory.phase_steps
+        out += _QUARTER[steps % 4]
+        out += _FIFTH[steps % 5]
+        out.append(min(steps / _LONG_PHASE, 1.0))
     out += (
-        min(steps / _LONG_PHASE, 1.0),
         float(memory.page_steps % 2),
         float(memory.task_steps % 2),
         min(memory.page_still / _LONG_PAGE, 1.0),

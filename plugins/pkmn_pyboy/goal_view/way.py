@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, sign, within
+from pkmn_pyboy.goal_view.numbers import WALKING, GoalNumber, hot_rows, one_hot, within
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, PilotMemory
 from pkmn_pyboy.pilot.menu_tasks import LEAD, TEACH, USE
-from pkmn_pyboy.state.game_state import GameState, Phase
+from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Action
 
 _KINDS = (TILE, EXIT, TALK, PACE, MENU, LOOK, PUSH)
 _TASKS = (USE, TEACH, LEAD)
 _SIDES = ("down", "up", "left", "right")
-_NEAR, _FAR, _LEGS = 4, 32, 8
+_NEAR, _FAR, _LEGS, _SHOWN = 4, 32, 8, 2
 
 NUMBERS: tuple[GoalNumber, ...] = (
     GoalNumber("no_goal", "there is no goal now"),
     *one_hot("goal", _KINDS, "kind of the goal: stand on a tile, leave by an exit, speak or read, walk about for "
              "fights, open the menu, see what lies beyond, push a boulder:"),
-    GoalNumber("next_right", "the next tile of the way lies right of the player (1), left (-1) or neither"),
-    GoalNumber("next_down", "it lies below (1) or above (-1)"),
+    *one_hot("next", _SIDES, "while the player can walk, where the next tile of the way lies:"),
     GoalNumber("after_right", f"columns from the player to the tile after that over {_NEAR}"),
     GoalNumber("after_down", f"rows to it over {_NEAR}"),
     *one_hot("side", _SIDES, "the side to face here, to act or to leave:"),
@@ -49,7 +48,7 @@ _TASK_PLACES = {kind: place for place, kind in enumerate(_TASKS)}
 _DIRECTIONS = {int(press): direction for direction, press in enumerate(PRESSES)}
 _A, _START = int(Action.A), int(Action.START)
 _NOTHING = (0.0,) * len(NUMBERS)
-_NO_WAY = (0.0,) * 18
+_NO_STEP, _NO_WAY = (0.0,) * 17, (0.0,) * 3
 
 
 def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
@@ -61,8 +60,14 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
     out.append(float(goal is None))
     out += _KIND_ROWS[_KIND_PLACES[goal.kind] if goal is not None else -1]
     path = memory.path
-    if path and path[0][0] == state.x and path[0][1] == state.y and state.map_id == memory.map_id:
+    here = bool(path) and path[0][0] == state.x and path[0][1] == state.y and state.map_id == memory.map_id
+    if here and state.phase in WALKING:
         _write_way(out, path, state, memory)
+    else:
+        out += _NO_STEP
+    if here:
+        right, down = path[-1][0] - state.x, path[-1][1] - state.y
+        out += (min(len(path) / _FAR, 1.0), within(right / _FAR), within(down / _FAR))
     else:
         out += _NO_WAY
     if goal is not None and goal.map_id == state.map_id and goal.x >= 0:
@@ -82,14 +87,13 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
 def _write_way(out: list[float], path: list[list[int]], state: GameState, memory: PilotMemory) -> None:
     """Append what the presses to come say of tiles and sides, and not the presses."""
     x, y = state.x, state.y
-    free = state.phase is Phase.FREE
     side, acts, menu = -1, False, False
     ahead: list[tuple[int, int]] = []
     for number, (column, row, press) in enumerate(path):
         here = column == x and row == y
         if not here and (not ahead or ahead[-1] != (column, row)):
             ahead.append((column, row))
-            if len(ahead) == 2:
+            if len(ahead) == _SHOWN:
                 break
         direction = _DIRECTIONS.get(press)
         if not here:
@@ -108,8 +112,10 @@ def _write_way(out: list[float], path: list[list[int]], state: GameState, memory
     next_x, next_y = ahead[0] if ahead else (x, y)
     after_x, after_y = ahead[1] if len(ahead) > 1 else (next_x, next_y)
     out += (
-        sign(next_x - x),
-        sign(next_y - y),
+        float(next_y > y),
+        float(next_y < y),
+        float(next_x < x),
+        float(next_x > x),
         within((after_x - x) / _NEAR),
         within((after_y - y) / _NEAR),
     )
@@ -120,9 +126,6 @@ def _write_way(out: list[float], path: list[list[int]], state: GameState, memory
         float(acts and side == state.facing),
         float(menu),
         float(end[0] == x and end[1] == y),
-        float(memory.waited > 0 and free),
+        float(memory.waited > 0),
         min(memory.bumps / 2, 1.0),
-        min(len(path) / _FAR, 1.0),
-        within((end[0] - x) / _FAR),
-        within((end[1] - y) / _FAR),
     )

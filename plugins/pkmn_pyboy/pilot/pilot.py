@@ -104,11 +104,13 @@ class RulesPilot:
         """
         state, memory = self._environment.state, self.memory
         self._advice.begin(memory)
-        memory.aim = []
         decision = self._advice.act(advice, state, memory)
         if decision is None and memory.wish and state.phase is Phase.FREE and not memory.wander:
             decision = self._traveller.decide(state, memory)
-        return self._settled(decision, advice) if decision is not None else None
+        if decision is None:
+            return None
+        memory.aim = []  # it was of what had been decided before
+        return self._settled(decision, advice)
 
     def _settled(self, decision: Decision, advice: Advice | None) -> Decision:
         """A decision as it is given: allowed, and with what it means for the advice."""

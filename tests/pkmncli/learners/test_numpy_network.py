@@ -53,11 +53,11 @@ def changed(network: nn.Module) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 33])
-@pytest.mark.parametrize("dueling", [True, False])
+@pytest.mark.parametrize(("dueling", "quantiles"), [(True, 1), (False, 1), (True, 5), (False, 5)])
 @pytest.mark.parametrize("spaces", KINDS)
-def test_values_are_those_of_torch(spaces: dict[str, Any], dueling: bool, rows: int) -> None:
+def test_values_are_those_of_torch(spaces: dict[str, Any], dueling: bool, quantiles: int, rows: int) -> None:
     found = layout(spaces)
-    network = QNetwork(found, DQNSettings(dueling=dueling)).requires_grad_(False)
+    network = QNetwork(found, DQNSettings(dueling=dueling, quantiles=quantiles)).requires_grad_(False)
     in_numpy = NumpyQNetwork(network, found)
     before = in_numpy(seen(found, rows))
     changed(network)

@@ -41,6 +41,18 @@ def test_averages_cover_the_recent_episodes_and_milestones_keep_their_first_step
     assert summary["avg_llm_usage"] == 0.25
 
 
+def test_the_learners_share_lately_is_of_the_recent_episodes_also_after_a_resume() -> None:
+    statistics = TrainingStatistics()
+    assert statistics.recent_learner_share is None
+    statistics.add_episode(episode(0.0, steps=1000), 1, learner_steps=0)
+    for _ in range(RECENT_EPISODES):
+        statistics.add_episode(episode(0.0, steps=10), 1, learner_steps=9)
+    assert statistics.recent_learner_share == 0.9
+    again = TrainingStatistics.from_state_dict(json.loads(json.dumps(statistics.state_dict())))
+    again.add_episode(episode(0.0, steps=10), 1, learner_steps=0)
+    assert again.summary()["recent_learner_share"] == 0.81
+
+
 def test_a_milestones_split_is_that_of_the_soonest_episode() -> None:
     statistics = TrainingStatistics()
     for step in (30, 20, 25):

@@ -17,7 +17,7 @@ __all__ = ["one_torch_thread"]
 class ScriptedTraining(LearnerStream):
     """A small DQN on the stream."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, device: str = "cpu", by_rules: float = 0.0, **settings: Any) -> None:
         chosen: dict[str, Any] = {
             "learning_starts": 40,
             "batch_size": 8,
@@ -33,7 +33,7 @@ class ScriptedTraining(LearnerStream):
             "confidence_horizon": 10,
         }
         spaces = (self.observation_space, self.action_space, NUM_ENVS, 7)
-        super().__init__(DQN(*spaces, DQNSettings(**(chosen | settings)), "cpu", 2_000))
+        super().__init__(DQN(*spaces, DQNSettings(**(chosen | settings)), device, 2_000), by_rules)
 
 
 @pytest.fixture

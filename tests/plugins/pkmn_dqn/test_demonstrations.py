@@ -167,17 +167,20 @@ def test_demonstrations_shorten_learning() -> None:
     assert shown_the_way < without_margin
 
 
-def test_the_weight_falls_to_nothing_and_a_longer_budget_does_not_raise_it(scripted_training: Any) -> None:
-    training = scripted_training(demonstration_fraction=0.1)  # of 2,000 steps
+@pytest.mark.parametrize("final", [0.0, 0.2])
+def test_the_weight_falls_to_its_end_and_a_longer_budget_does_not_raise_it(
+    scripted_training: Any, final: float
+) -> None:
+    training = scripted_training(demonstration_fraction=0.1, demonstration_final_weight=final)  # of 2,000 steps
     assert training.learner.demonstration_weight == 1.0
     training.run(50)  # of two environments
-    assert training.learner.demonstration_weight == pytest.approx(0.5)
+    assert training.learner.demonstration_weight == pytest.approx((1 + final) / 2)
     saved = training.learner.state_dict()
     training.run(60)
-    assert training.learner.demonstration_weight == 0.0
+    assert training.learner.demonstration_weight == final
     longer = DQN(training.observation_space, training.action_space, 2, 7, training.learner._settings, "cpu", 1_000_000)
     longer.load_state_dict(saved)
-    assert longer.demonstration_weight == pytest.approx(0.5)
+    assert longer.demonstration_weight == pytest.approx((1 + final) / 2)
 
 
 def test_presses_of_the_learners_own_bring_no_such_loss(scripted_training: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,38 +10,12 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file, save_file
+from learner_stream import assert_equal_states, through_files
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings
-from pkmncli.api import Segment, Transitions
+from pkmncli.api import Transitions
 from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
-
-
-def assert_equal_states(first: dict[str, Any], second: dict[str, Any]) -> None:
-    assert first.keys() == second.keys()
-    for name, value in first.items():
-        if isinstance(value, torch.Tensor | np.ndarray):
-            np.testing.assert_array_equal(np.asarray(value), np.asarray(second[name]), err_msg=name)
-        else:
-            assert value == second[name], name
-
-
-def through_files(folder: Path, state: dict[str, Any], segments: list[Segment]) -> tuple[dict[str, Any], list[Segment]]:
-    """Writes a state and segments and reads them back, in formats that know arrays and plain values only."""
-    arrays = {name: np.asarray(value) for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)}
-    plain = {name: value for name, value in state.items() if name not in arrays}
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "learner.safetensors")
-    (folder / "learner.json").write_text(json.dumps(plain))
-    read: dict[str, Any] = dict(load_file(folder / "learner.safetensors"))
-    read |= json.loads((folder / "learner.json").read_text())
-    kept = []
-    for segment in segments:
-        path = folder / f"{segment.name}.safetensors"
-        save_file({name: np.ascontiguousarray(array) for name, array in segment.arrays.items()}, path)
-        kept.append(Segment(segment.name, segment.sealed, load_file(path)))
-    return read, kept
-
 
 PRIORITISED = {"priority_exponent": 0.6, "demonstration_priority": 0.5, "gradient_steps": 2}
 

@@ -14,11 +14,13 @@ from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings
 
 
+@pytest.mark.parametrize(("kind", "quantiles"), [*((kind, 1) for kind in SPACES), ("map", 3)])
 @pytest.mark.parametrize("dueling", [True, False])
-@pytest.mark.parametrize("kind", SPACES)
-def test_it_acts_as_the_learner_does(kind: str, dueling: bool, tmp_path: Path) -> None:
+def test_it_acts_as_the_learner_does(kind: str, dueling: bool, quantiles: int, tmp_path: Path) -> None:
     space = gymnasium.spaces.Dict(SPACES[kind])
-    settings = DQNSettings(dueling=dueling, screen_channels=(4, 4), screen_features=8, vector_features=8)
+    settings = DQNSettings(
+        dueling=dueling, quantiles=quantiles, screen_channels=(4, 4), screen_features=8, vector_features=8
+    )
     assert_acts_alike(DQN(space, gymnasium.spaces.Discrete(NUM_ACTIONS), 1, 3, settings), space, tmp_path)
 
 

@@ -63,7 +63,7 @@ def game() -> Game:
 
 
 def test_names_are_unique_and_say_what_they_mean() -> None:
-    assert len(set(NAMES)) == GOAL_SIZE == 159
+    assert len(set(NAMES)) == GOAL_SIZE == 163
     assert all(number.meaning for number in GOAL_NUMBERS)
     assert len(SITUATIONS) == len(PHASE_NAMES)
     assert {SITUATIONS[phase] for phase in BATTLE_PHASES} == {"battle"}
@@ -192,7 +192,7 @@ def test_the_next_tile_is_where_the_pilot_goes(game: Game) -> None:
     steps = 0
     for _ in range(500):
         state, goal = game.environment.state, game.goal
-        ahead = goal["next_right"], goal["next_down"]
+        ahead = (goal["next_right"] - goal["next_left"], goal["next_down"] - goal["next_up"])
         free = state.phase is Phase.FREE and not goal["acts_here"] and not goal["waits"] and ahead != (0.0, 0.0)
         game.step()
         after = game.environment.state
@@ -203,13 +203,13 @@ def test_the_next_tile_is_where_the_pilot_goes(game: Game) -> None:
 
 
 def test_a_page_says_in_which_row_stands_what_is_wanted(game: Game) -> None:
-    pointed, towards = 0, {1.0: Action.DOWN, -1.0: Action.UP, 0.0: Action.A}
+    pointed, towards = 0, {1: Action.DOWN, -1: Action.UP, 0: Action.A}
     for _ in range(1000):
         goal, memory = game.goal, game.pilot.memory
         # Someone else is put first: START, the party's entry, the member, MOVE, the first place.
         if memory.task and memory.aim and memory.aim[0] == ENTRY:
             assert goal["wants_entry"] == goal["job_lead"] == 1
-            assert game.decision.action == towards[goal["wanted_below"]]
+            assert game.decision.action == towards[int(goal["wanted_down"] - goal["wanted_up"])]
             assert goal["wanted_here"] == (game.decision.action == Action.A)
             assert goal["wanted_rows"] == pytest.approx(memory.aim[1] / 10)
             pointed += 1

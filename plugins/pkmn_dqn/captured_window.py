@@ -1,0 +1,114 @@
+"""The updates of a window as a single piece of work for a graphics card: a captured graph, replayed for every window.
+
+Launched one by one, the hundred and more small kernels of an update take the processor several milliseconds, which the
+card mostly waits for. In a graph they are launched together: from what was sent for the window to its metrics, the
+target network and the weights to act with, without a look at any number.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from pkmn_dqn.device_replay import FIELDS, FIRST_FLOAT, PLACES, PackedColumns
+from pkmn_dqn.lane import Lane, finish_all, host_memory
+from pkmn_dqn.q_learning import Batch, QLearning
+
+_WARM_UPS = 3  # before a graph is captured, so that libraries have chosen their kernels
+
+
+class CapturedWindow:
+    """The updates of a :class:`QLearning`, which is not to be updated otherwise.
+
+    Args:
+        learning: learns.
+        rows: (slots, words) int64, the packed observations that batches are gathered from.
+        packed: how they are packed.
+        numbers: (places, updates, fields, n) int32 as :data:`pkmn_dqn.device_replay.FIELDS` says, what windows learn
+            from; they take places by turns.
+        weighted: batches have importance weights.
+        lane: on which it runs. On a CPU, nothing is captured and the updates simply run.
+    """
+
+    def __init__(
+        self, learning: QLearning, rows: Tensor, packed: PackedColumns, numbers: Tensor, weighted: bool, lane: Lane
+    ) -> None:
+        device = rows.device
+        self._learning = learning
+        self._rows = rows
+        self._packed = packed
+        self._numbers = numbers
+        self._weighted = weighted
+        self._lane = lane
+        self._place = torch.zeros(1, dtype=torch.int64, device=device)
+        self._updates = torch.zeros((), dtype=torch.int64, device=device)
+        self.metric_names = learning.METRICS
+        """Of the first numbers of results; the rest are the steps' errors."""
+        updates, size = numbers.shape[1], numbers.shape[3]
+        shape = (PLACES, updates, len(self.metric_names) + size)
+        self._results = torch.zeros(shape, dtype=torch.float32, device=device)
+        self.results = host_memory(shape, torch.float32, device)
+        """(places, updates, metrics and errors) float32 in ordinary memory: what came of the latest windows."""
+        self.weights = learning.weights.repeat(PLACES, 1)
+        """(places, weights) float32: the learned network's after each of them."""
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._begun = False
+        finish_all(device)
+
+    def run(self, place: int) -> None:
+        """Learn from what was sent to a place. The lane must be open."""
+        if not self._begun:
+            self._begun = True
+            if self._lane.stream is not None:
+                self._graph = self._captured(self._lane.stream)
+            self._updates.fill_(self._learning.updates)
+        self._place.fill_(place)
+        if self._graph is None:
+            self._learn()
+        else:
+            self._graph.replay()
+        self._learning.updates += self._numbers.shape[1]
+
+    def recapture(self) -> None:
+        """Capture anew at the next run: the optimizer's state has moved in memory."""
+        self._graph, self._begun = None, False
+
+    def _captured(self, stream: torch.cuda.Stream) -> torch.cuda.CUDAGraph:
+        # Sums in the same order each time, in full precision, so that a resumed training is as exact as can be.
+        with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+            with self._learning.tried():
+                for _ in range(_WARM_UPS):
+                    self._learn()
+            graph = torch.cuda.CUDAGraph()
+            # The trainer's thread goes on meanwhile, on other streams.
+            with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+                self._learn()
+        return graph
+
+    def _learn(self) -> None:
+        found = []
+        for numbers in self._numbers.index_select(0, self._place)[0]:
+            metrics, td_errors = self._learning.descend(self._batch(numbers))
+            self._learning.follow_target(self._updates.add_(1))
+            found.append(torch.cat((torch.stack([metrics[name] for name in self.metric_names]), td_errors)))
+        self._results.index_copy_(0, self._place, torch.stack(found).unsqueeze(0))
+        self.weights.index_copy_(0, self._place, self._learning.weights.unsqueeze(0))
+        self.results.copy_(self._results, non_blocking=True)
+
+    def _batch(self, numbers: Tensor) -> Batch:
+        integers, floats = numbers[:FIRST_FLOAT], numbers[FIRST_FLOAT:].view(torch.float32)
+        fields = dict(zip(FIELDS, (*integers, *floats), strict=True))
+        gathered = self._rows.index_select(0, numbers[:2].reshape(-1))
+        both = self._packed.unpack(gathered.view(torch.uint8))
+        size = numbers.shape[1]
+        return Batch(
+            {name: column[:size] for name, column in both.items()},
+            fields["actions"].to(torch.int64),
+            fields["returns"],
+            fields["discounts"],
+            {name: column[size:] for name, column in both.items()},
+            fields["labels"].to(torch.int64),
+            fields["demonstration_weight"][0],
+            fields["weights"] if self._weighted else None,
+            both,
+        )

@@ -1,0 +1,188 @@
+"""Learning on a graphics card without waiting for it.
+
+The stand-in there of :class:`pkmncli.learners.learning_apart.LearningApart`. The updates of a window are launched, not
+waited for. Their metrics are read some windows later, when they are there for certain; a fixed number of windows, so
+that a resumed training reports the same. Only who acts waits: for the weights that are to act.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from pkmn_dqn.captured_window import CapturedWindow
+from pkmn_dqn.device_replay import PLACES, DeviceReplay, SentWindow
+from pkmn_dqn.lane import Lane, Mark, finish_all, host_memory, wait_until
+from pkmn_dqn.q_learning import Drawn, Learned, QLearning, require_finite_loss
+from pkmn_dqn.settings import DQNSettings
+from pkmncli.learners.flat_adam import lay_out
+from pkmncli.learners.weights import under
+
+READ_AFTER = 4
+"""Windows after which a window's metrics are read."""
+
+_UNREAD = "unread"
+_TIMED_WINDOWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Launched:
+    """A window that was launched."""
+
+    place: int
+    ended: Mark
+    updates: int
+    """Until its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentDrawn(Drawn):
+    """What a window's updates learn from, sent to the card."""
+
+    window: SentWindow
+
+
+class LearningOnCard:
+    """A :class:`QLearning` on a card.
+
+    Args:
+        build: builds it.
+        replay: the experience on the card.
+        settings: with priorities, each :meth:`learn` waits for its steps' errors, which decide what is drawn next.
+    """
+
+    def __init__(self, build: Callable[[], QLearning], replay: DeviceReplay, settings: DQNSettings) -> None:
+        self.here = build()
+        self.learned = 0
+        """Windows since it was built or loaded."""
+        self._build = build
+        self._replay = replay
+        self._wants_errors = settings.priority_exponent > 0
+        self._device = replay.rows.device
+        self._lane, self._weights_lane = Lane(self._device), Lane(self._device)
+        self._window = CapturedWindow(
+            self.here, replay.rows, replay.packed, replay.numbers, self._wants_errors, self._lane
+        )
+        self._launched: deque[_Launched] = deque(maxlen=PLACES)
+        self._unread: deque[_Launched | Mapping[str, float]] = deque()  # as numbers where they were read early
+        self._first_weights = self.here.weights.clone()
+        self._acting: Tensor | None = None
+        self._wanted: _Launched | None = None  # whose weights are to act
+        self._wants_first = False  # those that it began with are
+        finish_all(self._device)
+
+    def send(self, drawn: Drawn) -> SentDrawn:
+        """Send what was drawn, steps without observations, to the card. For the trainer's thread."""
+        window = self._replay.send(drawn.samples, drawn.demonstration_weight)  # type: ignore[arg-type]
+        return SentDrawn(drawn.samples, drawn.demonstration_weight, drawn.metrics, window)
+
+    def learn(self, drawn: SentDrawn) -> Learned:
+        """Launch the updates of a window.
+
+        Returns their own metrics and errors where errors are wanted; otherwise the metrics of the window
+        :data:`READ_AFTER` windows before, and no errors. Raises TrainingError when a loss that is read is not a finite
+        number.
+        """
+        if self._wanted is not None and self._wanted.place == drawn.window.place:
+            self.settle()
+        with self._lane.open():
+            self._lane.wait_for(drawn.window.sent)
+            self._window.run(drawn.window.place)
+            launched = _Launched(drawn.window.place, self._lane.mark(), self.here.updates)
+        self._launched.append(launched)
+        self.learned += 1
+        always = {"updates": float(self.here.updates)} | dict(drawn.metrics)
+        if self._wants_errors:
+            metrics, td_errors = self._read(launched)
+            return Learned(dict(metrics) | always, td_errors)
+        self._unread.append(launched)
+        metrics = self._metrics(self._unread.popleft()) if len(self._unread) > READ_AFTER else {}
+        return Learned(dict(metrics) | always, [])
+
+    def take_weights(self, network: nn.Module, update: int) -> None:
+        """Have a network, which :meth:`lay_out` was given before, act with the weights of a window: see :meth:`settle`.
+
+        It must be the latest that was launched, or the one before; -1 is what it began with.
+        """
+        self._wants_first = update < 0
+        self._wanted = None if self._wants_first else self._launched[update - self.learned]
+
+    def settle(self) -> None:
+        """Bring the weights that were taken last to where they act, and wait until they are there."""
+        if self._acting is None or (self._wanted is None and not self._wants_first):
+            return
+        weights = self._first_weights
+        if self._wanted is not None:
+            weights = self._window.weights[self._wanted.place]
+            self._weights_lane.wait_for(self._wanted.ended)
+        with self._weights_lane.open(), torch.no_grad():
+            self._acting.copy_(weights, non_blocking=True)
+        wait_until(self._weights_lane.mark())
+        self._wanted, self._wants_first = None, False
+
+    def lay_out(self, network: nn.Module) -> None:
+        """Put a network's weights one after the other, into memory that the card copies to by itself."""
+        memory = None
+        if next(network.parameters()).device.type == "cpu":
+            memory = host_memory(tuple(self._first_weights.shape), torch.float32, self._device)
+        self._acting = lay_out(network, memory)
+        finish_all(self._device)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The learning's, and the metrics that were not read yet. Not to be called while it learns."""
+        self._lane.finish()
+        unread = [self._metrics(one) for one in self._unread]
+        self._unread = deque(unread)
+        names = self._window.metric_names if unread else ()
+        return self.here.state_dict() | {f"{_UNREAD}.{name}": np.array([one[name] for one in unread]) for name in names}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from :meth:`state_dict`. Raises CheckpointError where that is of another network."""
+        self._lane.finish()
+        self.here.load_state_dict(state)
+        self._window.recapture()
+        unread = {name: np.asarray(values).reshape(-1).tolist() for name, values in under(_UNREAD, state).items()}
+        self._unread = deque(dict(zip(unread, one, strict=True)) for one in zip(*unread.values(), strict=True))
+        self._launched.clear()
+        self.learned, self._wanted, self._wants_first = 0, None, False
+        self._first_weights.copy_(self.here.weights)
+        finish_all(self._device)
+
+    def close(self) -> None:
+        """Wait until all is done."""
+        self._lane.finish()
+
+    def time_window(self) -> float:
+        """Return the seconds that a window's updates take here and now, on a copy of the weights and made-up steps."""
+        self._lane.finish()
+        trial, lane = self._build(), Lane(self._device)
+        trial.load_state_dict(self.here.state_dict())
+        rows, numbers = torch.ones_like(self._replay.rows[:1]), torch.zeros_like(self._replay.numbers)
+        window = CapturedWindow(trial, rows, self._replay.packed, numbers, self._wants_errors, lane)
+        with lane.open():
+            window.run(0)  # the first one also captures
+            lane.finish()
+            began = time.perf_counter()
+            for _ in range(_TIMED_WINDOWS):
+                window.run(0)
+            lane.finish()
+        return (time.perf_counter() - began) / _TIMED_WINDOWS
+
+    def _metrics(self, window: _Launched | Mapping[str, float]) -> Mapping[str, float]:
+        return self._read(window)[0] if isinstance(window, _Launched) else window
+
+    def _read(self, window: _Launched) -> tuple[Mapping[str, float], Sequence[NDArray[np.float32]]]:
+        wait_until(window.ended)
+        found, names = self._window.results[window.place].numpy().copy(), self._window.metric_names
+        for before, loss in enumerate(found[::-1, names.index("loss")].tolist()):
+            require_finite_loss(loss, window.updates - before)
+        means = found[:, : len(names)].mean(axis=0, dtype=np.float64).tolist()
+        return dict(zip(names, means, strict=True)), list(found[:, len(names) :])
