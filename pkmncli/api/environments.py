@@ -58,6 +58,8 @@ class Environment(Protocol):
     writes what each of them earned in the latest step into a float32 array, in that order; the rest of it is 0.
     It may also have ``view()``: the picture as people see it now, (height, width, 3) uint8, or None where none is
     drawn. Those who watch a training see it; without it they see the screen that the learner observes.
+    It may have ``identity``, plain values by name that say what a recorded press depends on, such as the image's hash
+    and the frames of an action: an episode recorded elsewhere plays again only where they are the same.
     And it may have ``progress()``: how far the running episode has got, as a few named numbers for people, such as
     ``{"badges": 2, "level": 14}``; ``steps_since_progress``, the steps since anything was new; ``milestone_frames()``,
     like ``milestone_steps()`` in emulated frames; and ``milestone_titles`` among its ``names``, by milestone.

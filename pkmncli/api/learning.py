@@ -162,6 +162,39 @@ class ExportingAlgorithm(Algorithm, Protocol):
         ...
 
 
+class ShownAlgorithm(Algorithm, Protocol):
+    """A learner that takes in steps of earlier runs, and learns from them before its own first one.
+
+    ``--demonstrations`` and ``--pretrain-steps`` need it; learners that keep no experience leave the method out.
+    """
+
+    def observe_shown(self, transitions: Transitions) -> None:
+        """Takes in one step of every environment that an earlier run has made.
+
+        It is experience as any other, and counts for no schedule, nor for how far the learner is trusted.
+        """
+        ...
+
+
+class StartableAlgorithm(Algorithm, Protocol):
+    """A learner that can begin with the weights of another one of its kind, by ``--start-from``. Others leave both out.
+
+    Only what acts is handed on: no experience, count of steps, optimizer or exploration.
+    """
+
+    def weights(self) -> Mapping[str, Any]:
+        """What acts now: tensors or arrays, by the same dotted names as in ``state_dict``."""
+        ...
+
+    def take_weights(self, weights: Mapping[str, Any]) -> None:
+        """Acts and learns on from these; what else a ``state_dict`` holds may be among them.
+
+        Raises:
+            CheckpointError: they are of another network.
+        """
+        ...
+
+
 class RemarkingAlgorithm(Algorithm, Protocol):
     """A learner that has something to say before a training begins. Others leave the method out."""
 

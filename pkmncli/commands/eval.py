@@ -18,7 +18,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
-from pkmncli.runs import Run, default_save_dir, open_run
+from pkmncli.runs import Run, default_save_dir
 from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
 from pkmncli.training.baselines import BASELINES_FILE, Baselines
 from pkmncli.training.checkpoints import read_checkpoint
@@ -36,6 +36,7 @@ from pkmncli.training.evaluation import (
 from pkmncli.training.final_evaluation import play_baselines, side_by_side_spec
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.pretrained_run import open_agent
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.session import quoted
 from pkmncli.training.verdict import PLAYERS, rows_of, table_lines, verdict
@@ -54,8 +55,15 @@ class EvaluationMode(StrEnum):
 
 
 def eval(
+    context: typer.Context,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
+    pretrained: Annotated[
+        str | None, typer.Option(metavar="GAME", help="The policy that a game comes with, such as quillwood; no run.")
+    ] = None,
+    rom: Annotated[
+        Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")
+    ] = None,
     checkpoint: Annotated[str, typer.Option(help="latest, best, a milestone, or a number of steps.")] = "latest",
     episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.")] = 10,
     mode: Annotated[
@@ -96,7 +104,7 @@ def eval(
     if stochastic and mode is not EvaluationMode.RL_ONLY:
         raise ConfigurationError("--stochastic: only the learner alone draws its presses; use it with --mode rl-only")
     registry = get_registry()
-    found = open_run(run, save_dir)
+    found = open_agent(context, run, save_dir, registry, pretrained, rom)
     changes: dict[str, Any] = {
         "max_steps_per_episode": max_steps_per_episode,
         "goal": goal,
@@ -126,7 +134,7 @@ def eval(
     if not played:
         raise typer.Exit(exit_code)
     folder = keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
-    typer.echo(json.dumps(result, indent=2) if as_json else "\n".join(_lines(result, found)))
+    typer.echo(json.dumps(result, indent=2) if as_json else "\n".join(_lines(result, found, pretrained)))
     if (video is not None or videos is not None) and not exit_code:
         film_evaluation(
             found,
@@ -225,7 +233,7 @@ class _Evaluation:
         return "\n".join(lines)
 
 
-def _lines(result: Mapping[str, Any], run: Run) -> list[str]:
+def _lines(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[str]:
     """What was found, for people."""
     mode = EvaluationMode(result["mode"])
     name = {EvaluationMode.RL_ONLY: "learner_alone", EvaluationMode.LLM_ONLY: "pilot"}.get(mode, mode.value)
@@ -240,7 +248,7 @@ def _lines(result: Mapping[str, Any], run: Run) -> list[str]:
     lines += ["", *_milestone_lines(result)]
     if mode is EvaluationMode.RL_ONLY:
         lines += _why_not_the_trainings_reward(run)
-    return [*lines, "", "Next:", *(f"  {step}" for step in _next_steps(result, run))]
+    return [*lines, "", "Next:", *(f"  {step}" for step in _next_steps(result, run, pretrained))]
 
 
 def _milestone_lines(result: Mapping[str, Any]) -> list[str]:
@@ -267,7 +275,12 @@ def _why_not_the_trainings_reward(run: Run) -> list[str]:
     ]
 
 
-def _next_steps(result: Mapping[str, Any], run: Run) -> list[str]:
+def _next_steps(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[str]:
+    if pretrained is not None:
+        return [
+            f"pkmn replay --pretrained {pretrained} --video best.mp4  watch it",
+            f"pkmn train --start-from pretrained:{pretrained}  train on from its weights",
+        ]
     which = "" if run.folder.parent == default_save_dir().absolute() else f" {quoted(run.folder)}"
     steps = [(f"pkmn replay{which} --evaluation --video best.mp4", "watch the best of these episodes")]
     if result["mode"] == EvaluationMode.RL_ONLY.value:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import Progress
 
-from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.config import CONFIG_FILE, NONE, ResolvedSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.exporting import (
     DESCRIPTION,
@@ -21,10 +23,12 @@ from pkmncli.exporting import (
 )
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, open_run
-from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.assembly import build_learner, open_store, tables_folder, worker_spec
 from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.final_evaluation import hold_final_evaluation
+from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.pretrained import SCORE, WEIGHTS, write_pretrained
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.session import tables_folder
 from pkmncli.training.workers import WorkerPool
 
 
@@ -44,6 +48,11 @@ def export(
     policy: Annotated[
         bool, typer.Option("--policy", help="Also what acts: weights, a description, and Python that runs them.")
     ] = False,
+    pretrained: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write the policy alone, measured, as a game comes with it: into FOLDER."),
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="With --pretrained: episodes that it is measured by.")] = 20,
     checkpoint: Annotated[
         str, typer.Option(help="Whose policy: latest, best, a milestone, or a number of steps.")
     ] = "latest",
@@ -54,6 +63,11 @@ def export(
 
     Works while it trains, too.
     """
+    if pretrained is not None:
+        if policy or to is not None:
+            raise ConfigurationError("--pretrained is an export of its own: leave out --policy and --to")
+        _export_pretrained(open_run(run, save_dir), checkpoint, get_registry(), pretrained, episodes)
+        return
     if not tables and not policy:
         raise ConfigurationError("nothing to export: leave out --no-tables, or add --policy")
     registry = get_registry()
@@ -96,3 +110,47 @@ def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, regis
         "settings": settings.values(),
     }
     export_policy(learner, folder, about)
+
+
+def _export_pretrained(run: Run, which: str, registry: Registry, folder: Path, episodes: int) -> None:
+    """Measures a checkpoint's learner alone beside pilot and random play, and writes it as a game comes with it."""
+    settings = ResolvedSettings.from_run(run.folder, registry)
+    if settings.train.rl == NONE:
+        raise ConfigurationError(f"{run.name} was trained without a learner: it has no policy to export")
+    if settings.train.init_state is not None or settings.train.cartridge is not None:
+        raise ConfigurationError(f"{run.name} begins its episodes in a file of yours, which no game comes with")
+    checkpoint = run.checkpoints.resolve(which)
+    content = read_checkpoint(checkpoint)
+    measured = settings.changed({"final_episodes": episodes}, may_change=("final_episodes",))
+    with WorkerPool(worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)) as pool:
+        learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
+        identity, game = pool.identity, pool.names["game"]
+    learner.load_state_dict(content.learner)
+    progress = Progress(console=Console(stderr=True), transient=True)
+    with InterruptFlag() as interrupted, progress:
+        task = progress.add_task("evaluating", total=None)
+        found = hold_final_evaluation(
+            run,
+            measured,
+            registry,
+            learner,
+            on_activity=lambda doing: progress.update(task, description=doing),
+            interrupted=lambda: bool(interrupted),
+        )
+    if found is None or interrupted:
+        raise typer.Exit(interrupted.exit_code)
+    of_this_machine = ("layout", "created", "platform")
+    versions = {name: value for name, value in run.read_versions().items() if name not in of_this_machine}
+    for one in found.found.values():
+        if isinstance(one, dict):
+            one["milestones"] = {name: reached for name, reached in one["milestones"].items() if reached["episodes"]}
+    score = {
+        "game": game,
+        "identity": identity,
+        "steps": content.step,
+        "seed": settings.train.seed,
+        **found.found,
+        "versions": versions,
+    }
+    write_pretrained(folder, learner, settings, score)
+    typer.echo(f"{found.found['verdict']}\nWrote {folder / WEIGHTS}, {CONFIG_FILE} and {SCORE}.")

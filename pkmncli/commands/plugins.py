@@ -176,7 +176,8 @@ def _presets(entry: Registration, model: Any) -> list[dict[str, Any]]:
                 key: {"value": value, "default": default}
                 for key, (value, default) in preset.changes(entry.name, model).items()
             }
-            others = {one.key: {"value": one.value} for one in preset.given if one.section != entry.name}
+            of_core = [one for one in preset.given if one.section != entry.name]
+            others = {".".join(filter(None, (one.section, one.key))): {"value": one.value} for one in of_core}
             found.append({"name": name, "description": preset.description, "changes": changes | others})
         except ConfigurationError as error:
             found.append({"name": name, "description": str(error), "changes": {}})

@@ -13,12 +13,24 @@ from pkmncli.replay.recorded import Agreement
 from pkmncli.replay.showing import film, open_episode, play_silently, show_in_terminal, show_in_window
 from pkmncli.replay.shown import Show
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.pretrained_run import open_agent, play_for_show
 from pkmncli.video import check_video_name
+
+PLAYED_FOR_SHOW = 3
+"""Episodes of which a game's own policy shows the best."""
 
 
 def replay(
+    context: typer.Context,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
+    pretrained: Annotated[
+        str | None,
+        typer.Option(metavar="GAME", help="An episode that the policy which a game comes with plays first; no run."),
+    ] = None,
+    rom: Annotated[
+        Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")
+    ] = None,
     episode: Annotated[
         str, typer.Option(help="best, last, a number in order of ending, or E.N: episode N of environment E.")
     ] = "best",
@@ -57,12 +69,20 @@ def replay(
     if video is not None:
         check_video_name(video)
     registry = get_registry()
-    runs = [run] if beside is None else [run, beside]
+    if pretrained is not None:
+        found = open_agent(context, run, save_dir, registry, pretrained, rom)
+        number = int(episode) + 1 if episode.isdigit() else PLAYED_FOR_SHOW
+        with InterruptFlag() as interrupted:
+            play_for_show(found, registry, number, lambda: bool(interrupted))
+        if interrupted:
+            raise typer.Exit(interrupted.exit_code)
+        run = str(found.folder)
+    runs = [(run, evaluation or pretrained is not None)] + ([] if beside is None else [(beside, evaluation)])
     with InterruptFlag() as interrupted:
         episodes = []
         try:
-            for which in runs:
-                episodes.append(open_episode(which, save_dir, registry, episode, evaluation=evaluation, begin=begin))
+            for which, evaluated in runs:
+                episodes.append(open_episode(which, save_dir, registry, episode, evaluation=evaluated, begin=begin))
                 typer.echo(episodes[-1].headline)
             show = Show(episodes, overlay=overlay, interrupted=lambda: bool(interrupted))
             if video is not None:

@@ -115,6 +115,17 @@ def train(
     goal: Annotated[
         str | None, typer.Option(help="Milestone that ends an episode; first or last of the game. [default: first]")
     ] = None,
+    demonstrations: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RUN", help="Earlier run whose episodes the learner is shown first; may be repeated."),
+    ] = None,
+    pretrain_steps: Annotated[
+        int | None, typer.Option(help="Updates on what it was shown, before the learner decides anything. [default: 0]")
+    ] = None,
+    start_from: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Begin with the weights of RUN, RUN:best, or pretrained[:GAME]."),
+    ] = None,
     init_state: Annotated[
         Path | None, typer.Option(readable=False, help="Saved state in which every episode begins.")
     ] = None,
@@ -212,6 +223,9 @@ def train(
         "episodes": episodes,
         "max_steps_per_episode": max_steps_per_episode,
         "goal": goal,
+        "demonstrations": demonstrations or None,
+        "pretrain_steps": pretrain_steps,
+        "start_from": start_from,
         "init_state": init_state,
         "cartridge": cartridge,
         "reward": reward or None,

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.run_file import plain
 from pkmncli.config.sources import CORE, DEFAULT, Given, from_file
 from pkmncli.config.validation import validate
@@ -98,12 +99,15 @@ def check_presets(entry: Registration) -> list[str]:
     for path in files.values():
         try:
             preset = read_preset(path)
-            other = next((one for one in preset.given if one.section not in (CORE, entry.name)), None)
+            own = (CORE, *CORE_SECTIONS, entry.name)
+            other = next((one for one in preset.given if one.section not in own), None)
             if other is not None:
                 raise ConfigurationError(
                     f"setting '{other.section}.{other.key}' ({other.origin}): a preset of {entry.name} sets "
-                    f"[{entry.name}], and what stands above its sections"
+                    f"[{entry.name}], and what is the core's"
                 )
+            for section, own_model in CORE_SECTIONS.items():
+                preset.changes(section, own_model)
             if model is not None:
                 preset.changes(entry.name, model)
         except ConfigurationError as error:

@@ -128,6 +128,25 @@ class TrainSettings(BaseModel):
         "the end of the game",
     )
 
+    demonstrations: Annotated[list[str], BeforeValidator(_split)] = Field(
+        [], description="earlier runs, each a folder or name, whose episodes the learner is shown first"
+    )
+    demonstration_steps: int = Field(
+        100_000, ge=1, description="most steps of earlier runs that it is shown, over all environments"
+    )
+    pretrain_steps: int = Field(
+        0,
+        ge=0,
+        description="updates before the learner decides its first step: on demonstrations, or on what the rules play "
+        "first",
+    )
+    start_from: str | None = Field(
+        None,
+        min_length=1,
+        description="run whose weights the learner begins with, as RUN or RUN:CHECKPOINT; or pretrained, or "
+        "pretrained:GAME, for the policy that a game comes with",
+    )
+
     env: str = Field("pyboy", description="environment")
     env_class: str | None = Field(
         None,

@@ -111,9 +111,7 @@ def _map_layers(branch: MapBranch) -> NumpyLayers:
     def read(packed: NDArray[np.generic]) -> Rows:
         n = len(packed)
         octets = packed.reshape(n, -1).take(places, axis=1).view(np.uint8)
-        bits = _BITS.take(octets.ravel(), axis=0).reshape(
-            n * rows * columns, first.kernel_size[0] * first.kernel_size[1], -1
-        )
+        bits = _BITS.take(octets.ravel(), axis=0).reshape(n * rows * columns, kernel, -1)
         patches = bits[:, :, : branch.planes].reshape(len(bits), -1)
         found = patches @ weight.transpose(2, 3, 1, 0).reshape(-1, len(weight))
         found += bias

@@ -90,3 +90,14 @@ def under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copied(array: Any, like: Tensor) -> Tensor:
     return torch.tensor(np.asarray(array), device=like.device)
+
+
+def with_networks(state: Mapping[str, Any], weights: Mapping[str, Any], networks: Sequence[str]) -> dict[str, Any]:
+    """Return a learning's state with given weights in place of its own.
+
+    Args:
+        state: of the learning.
+        weights: of a network, by name.
+        networks: the names under which the state has networks of that kind: each gets them.
+    """
+    return {**state, **{f"{network}.{name}": value for network in networks for name, value in weights.items()}}

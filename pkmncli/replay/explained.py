@@ -13,7 +13,8 @@ from pkmncli.training.scene import WHO
 
 if TYPE_CHECKING:
     from pkmncli.api import Facts
-    from pkmncli.replay.recorded import PlayedStep, RecordedEpisode
+    from pkmncli.replay.recorded import PlayedStep
+    from pkmncli.training.recorded import RecordedEpisode
 
 _MAPS_PER_GROUP = 256
 

@@ -13,12 +13,13 @@ import typer
 from pkmncli.atomic_files import write_errors_explained
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
-from pkmncli.replay.recorded import RecordedEpisode, choose_episode
+from pkmncli.replay.recorded import choose_episode
 from pkmncli.replay.showing import build_environment, film, shown_episode
 from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.recorded import RecordedEpisode
 
 SPEED = 4.0
 """Times the speed of the real console."""

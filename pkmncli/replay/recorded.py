@@ -2,68 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pkmncli.api import Action
 from pkmncli.errors import RunError
-from pkmncli.training.episodes import MEMORY_HASH_DTYPE
+from pkmncli.training.recorded import RecordedEpisode
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pkmncli.api import Environment
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedEpisode:
-    """An episode as the table of episodes holds it.
-
-    ``fine_hashes`` (steps,) uint64 is the state after each step; ``memory_hashes`` the steps at which all of work RAM
-    was hashed, with the hash.
-    """
-
-    environment: int
-    episode: int
-    seed: int
-    presses: bytes
-    fine_hashes: NDArray[np.uint64]
-    memory_hashes: Mapping[int, int]
-    total_reward: float
-    outcome: str
-    start: str = ""
-    """Hash of the saved state that it began in; empty for the game's own start."""
-    start_state: bytes | None = None
-    """That state, where the environment does not begin there by itself."""
-    milestones: Mapping[str, int] = field(default_factory=dict)
-    """The step that reached each milestone; 0 for those that were there at the start."""
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> RecordedEpisode:
-        """The episode of a row of the store."""
-        hashes = np.frombuffer(row["memory_hashes"], MEMORY_HASH_DTYPE)
-        return cls(
-            environment=row["environment"],
-            episode=row["episode"],
-            seed=row["seed"],
-            presses=bytes(row["presses"]),
-            fine_hashes=np.frombuffer(row["fine_hashes"], "<u8"),
-            memory_hashes=dict(zip(hashes["step"].tolist(), hashes["hash"].tolist(), strict=True)),
-            total_reward=row["total_reward"],
-            outcome=row["outcome"],
-            start=row["start"],
-            milestones=json.loads(row["milestones"]),
-        )
-
-    @property
-    def title(self) -> str:
-        """How a person refers to it."""
-        return f"episode {self.episode} of environment {self.environment}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,15 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.replay.explained import LINES, Explanation, Names
-from pkmncli.replay.recorded import RecordedEpisode, choose_episode, first_shown
+from pkmncli.replay.recorded import choose_episode, first_shown
 from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
-from pkmncli.training.assembly import environment_spec, open_store
+from pkmncli.training.assembly import environment_spec, open_store, tables_folder
 from pkmncli.training.checkpoints import read_checkpoint
-from pkmncli.training.episode_starts import state_file
 from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
 from pkmncli.training.given_starts import check_kept_starts
-from pkmncli.training.session import tables_folder
+from pkmncli.training.recorded import RecordedEpisode, with_start
 from pkmncli.video import TerminalScreen, open_video
 
 
@@ -62,7 +60,8 @@ def open_episode(
         who = _played_by(folder)
     store = open_store(registry, folder)
     try:
-        recorded = _with_start(choose_episode(store.read("episodes"), episode), run, settings)
+        own = settings.train.init_state
+        recorded = with_start(choose_episode(store.read("episodes"), episode), run, "" if own is None else own.stem)
         first = first_shown(recorded, begin)
         decisions: list[dict[str, Any]] = []
         if not evaluation:
@@ -167,15 +166,3 @@ def _paced(show: Show, speed: float) -> Iterator[None]:
         yield
         due = max(due + seconds, time.monotonic() - seconds)
         time.sleep(max(due - time.monotonic(), 0))
-
-
-def _with_start(recorded: RecordedEpisode, run: Run, settings: ResolvedSettings) -> RecordedEpisode:
-    """The episode with the state that it began in, where another episode had got there."""
-    own = settings.train.init_state
-    if not recorded.start or (own is not None and own.stem == recorded.start):
-        return recorded
-    path = state_file(run.starts_folder, recorded.start)
-    try:
-        return replace(recorded, start_state=path.read_bytes())
-    except OSError as error:
-        raise RunError(f"the start of {recorded.title}, {path}, cannot be read: {error.strerror}") from error

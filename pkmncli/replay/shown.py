@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.replay.caption import side_by_side, with_caption
-from pkmncli.replay.recorded import Agreement, PlayedStep, RecordedEpisode, play_again
+from pkmncli.replay.recorded import Agreement, PlayedStep, play_again
 from pkmncli.video import SCALE, enlarge
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pkmncli.replay.explained import Explanation
+    from pkmncli.training.recorded import RecordedEpisode
 
 
 @dataclass(slots=True)

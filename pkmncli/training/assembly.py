@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from pkmncli.plugins import Registration, Registry
+    from pkmncli.runs import Run
     from pkmncli.training.workers import WorkerPool
 
 DEFAULT_STORE = "duckdb"
@@ -56,10 +57,15 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
     return PartSpec(target, _config_target(registration), values)
 
 
-def _observation_type(settings: ResolvedSettings, model: type[BaseModel]) -> str | None:
+def _observation_type(settings: ResolvedSettings, model: type[BaseModel] | None) -> str | None:
     """What the learner sees: what the user says, else what the environment's settings name as best to learn from."""
     chosen = settings.train.observation_type
     return chosen if chosen is not None else getattr(model, "observed_in_training", None)
+
+
+def observation_type_of(settings: ResolvedSettings, registry: Registry) -> str | None:
+    """What the learner of a training with these settings sees; nothing where the environment decides alone."""
+    return _observation_type(settings, registry.get("environments", settings.train.env).load_config())
 
 
 def unread_settings(settings: ResolvedSettings, registry: Registry) -> list[str]:
@@ -231,6 +237,14 @@ def check_parts(settings: ResolvedSettings) -> None:
         raise ConfigurationError("mode rl-only takes no advice: leave out --llm, or use --mode adaptive or llm-only")
     if train.pilot == NONE and train.mode != "rl-only":
         raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
+    learner_alone = train.rl == NONE or train.mode == "rl-only" or train.pilot == NONE
+    if train.pretrain_steps and not train.demonstrations and learner_alone:
+        raise ConfigurationError(
+            f"pretrain_steps = {train.pretrain_steps}: nobody shows a learner anything here: name earlier runs with "
+            "--demonstrations, or use --mode adaptive with a pilot and a learner"
+        )
+    if train.demonstrations and train.rl == NONE:
+        raise ConfigurationError("demonstrations: there is no learner to show them to: leave them out")
     if train.init_state is not None and train.cartridge is not None:
         raise ConfigurationError("init_state and cartridge both say where episodes begin: leave one out")
 
@@ -239,6 +253,11 @@ def open_store(registry: Registry, folder: Path) -> Store:
     """The store of a run's tables."""
     store: Store = registry.get("stores", DEFAULT_STORE).load()(folder)
     return store
+
+
+def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
+    """Where a run's decisions, episodes and metrics stand."""
+    return settings.train.decision_db_path or run.folder
 
 
 def _target(registration: Registration) -> str:

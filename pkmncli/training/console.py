@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.live import Live
+from rich.progress import Progress
+from rich.text import Text
 
 from pkmncli.training.live_view import Clock, lay_out, lines_of
 
@@ -55,6 +58,14 @@ class ConsoleProgress:
         if self._live:
             self._live.stop()
 
+    @contextlib.contextmanager
+    def counting(self, doing: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Shows how far something is that comes before the training; yields what to tell how much of it is done."""
+        bar = Progress(console=self.console, disable=self._quiet or self._live is None, transient=True)
+        with bar:
+            task = bar.add_task(doing, total=total)
+            yield lambda done: bar.update(task, completed=done)
+
     def message(self, text: str) -> None:
         """Says something that stays on the screen."""
         if not self._quiet:
@@ -82,6 +93,8 @@ class ConsoleProgress:
         """Says what the training does instead of stepping, until the next status."""
         if self._live is not None and self._status is not None:
             self._draw(time.monotonic(), doing)
+        elif self._live is not None:
+            self._live.update(Text(doing), refresh=True)
 
     def on_pause(self) -> None:
         """Says that the training stands still, since a terminal in which nothing moves looks like one that hangs."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import re
 import shlex
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,11 +23,19 @@ from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
-from pkmncli.training.assembly import build_curriculum, build_learner, build_strategy, open_store, worker_spec
+from pkmncli.training.assembly import (
+    build_curriculum,
+    build_learner,
+    build_strategy,
+    open_store,
+    tables_folder,
+    worker_spec,
+)
 from pkmncli.training.callbacks import Event
 from pkmncli.training.checkpoint_selection import newest_checkpoint, set_aside_after
 from pkmncli.training.checkpoints import Checkpoint, read_checkpoint, read_segments
 from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.demonstrations import find_demonstrations, show
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
@@ -36,12 +44,14 @@ from pkmncli.training.given_starts import check_kept_starts, keep_given_starts, 
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.measurement import Measurement
+from pkmncli.training.pretraining import Pretraining
 from pkmncli.training.progression import Progression
 from pkmncli.training.reports import ReportKeeper
 from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.spectators import Spectators
+from pkmncli.training.start_from import begin_from, find_starting_point, slug
 from pkmncli.training.status import TrainerOptions
 from pkmncli.training.tracking import TrackedRun, chosen_trackers, tracked
 from pkmncli.training.trainer import Trainer
@@ -63,6 +73,14 @@ class Outcome:
     exit_code: int = 0
     evaluation: Path | None = None
     """Folder of the final evaluation's episodes of the learner alone, where one was held."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What came before a new run's first step: steps that its learner was shown, and whose weights it has."""
+
+    shown_steps: int
+    started_from: str
 
 
 class TrainingSession:
@@ -103,17 +121,20 @@ class TrainingSession:
         with InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
+            started_from = self._begin_from_weights(pool, learner)
             pool.reset()  # a start state that does not fit is told before there is a run
+            shown = self._show_demonstrations(pool, learner, interrupted)
             desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
             given = read_given_starts(self._settings)
-            run = create_run(train.save_dir, _slug(str(pool.names["game"])), train.rl, train.run_name)
+            run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-                names["goal"] = pool.goal
+                names |= {"goal": pool.goal, "identity": pool.identity}
                 write_json(run.folder / "names.json", names)
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
-                return self._train(run, pool, learner, options, None, desk, interrupted)
+                begun = _Begun(shown, started_from)
+                return self._train(run, pool, learner, options, begun, desk, interrupted)
 
     def go_on(self, run: Run, at: str = LATEST) -> Outcome:
         """Goes on with a run from its newest checkpoint that is whole, or from an earlier one: later ones go aside.
@@ -135,6 +156,34 @@ class TrainingSession:
                 desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
                 return self._train(run, pool, learner, options, checkpoint, desk, interrupted)
 
+    def _begin_from_weights(self, pool: WorkerPool, learner: Algorithm) -> str:
+        """Gives the learner the weights that it is to begin with. Returns whose they are; empty for its own."""
+        point = find_starting_point(self._settings, self._registry, str(pool.names["game"]))
+        if point is None:
+            return ""
+        begin_from(point, learner, self._settings, self._registry)
+        self._tell(f"The learner begins with the weights of {point.title}.")
+        return point.title
+
+    def _show_demonstrations(self, pool: WorkerPool, learner: Algorithm, interrupted: InterruptFlag) -> int:
+        """Shows the learner the episodes of earlier runs. Returns how many steps it took in."""
+        Pretraining(learner, self._settings.train.pretrain_steps)  # one that can't be pretrained is told at once
+        demonstrations = find_demonstrations(self._settings, self._registry, pool, learner)
+        if not demonstrations:
+            return 0
+        recorded = sum(len(one.episode.presses) for one in demonstrations)
+        runs = len({one.run.folder for one in demonstrations})
+        self._tell(
+            f"Playing {len(demonstrations):,} episodes of {runs} earlier run{'s' if runs > 1 else ''} again, "
+            f"{recorded:,} steps, for the learner to see."
+        )
+        began = time.monotonic()
+        with self._progress.counting("playing demonstrations", recorded) as done:
+            shown = show(demonstrations, pool, learner, done, lambda: bool(interrupted))
+        differing = f" {shown.differing} went another way, and were left there." if shown.differing else ""
+        self._tell(f"It saw {shown.steps:,} steps in {duration(time.monotonic() - began)}.{differing}")
+        return shown.steps
+
     @contextmanager
     def _workers(self) -> Iterator[WorkerPool]:
         with WorkerPool(self._spec(), on_loss=self._report_loss) as pool:
@@ -152,7 +201,7 @@ class TrainingSession:
         pool: WorkerPool,
         learner: Algorithm,
         options: TrainerOptions,
-        checkpoint: Path | None,
+        begun: Path | _Begun,
         desk: DeskBuilder | None,
         interrupted: InterruptFlag,
     ) -> Outcome:
@@ -185,13 +234,14 @@ class TrainingSession:
             examine=examination.hold,
             fire=self._fire,
             spectators=spectators,
+            pretraining=Pretraining(learner, train.pretrain_steps),
         )
         try:
-            if checkpoint is None:
-                trainer.begin()
+            if isinstance(begun, _Begun):
+                trainer.begin(begun.shown_steps, begun.started_from)
             else:
-                content = read_checkpoint(checkpoint)
-                trainer.resume(content, read_segments(checkpoint))
+                content = read_checkpoint(begun)
+                trainer.resume(content, read_segments(begun))
                 set_aside = trainer.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
                 self._progress.message(f"Going on from step {content.step:,}.")
@@ -316,7 +366,8 @@ class TrainingSession:
         train, done = self._settings.train, trainer.statistics.steps
         most = options.total_steps or (options.total_episodes or 1) * pool.max_steps_per_episode
         steps = max(most - done, 0)
-        experience = min(most, learner.experience_steps) * observation_bytes(pool)
+        kept = min(most + trainer.statistics.demonstration_steps, learner.experience_steps)
+        experience = kept * observation_bytes(pool)
         cost = estimate(pool, learner, steps, experience, train.keep_checkpoints)
         budget = f"{options.total_episodes:,} episodes" if options.total_steps is None else f"{steps:,} steps"
         about = "at most about" if options.total_episodes is not None else "about"
@@ -345,11 +396,6 @@ def quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
-    """Where a run's decisions, episodes and metrics stand."""
-    return settings.train.decision_db_path or run.folder
-
-
 def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
     """The settings as the run keeps them, so that it can go on whatever becomes of the files that began it.
 
@@ -362,8 +408,3 @@ def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -
         changes["decision_db_path"] = train.decision_db_path / run.name
     origin = "in the run, instead of what was given"
     return settings.changed(changes, may_change=tuple(changes), origin=origin) if changes else settings
-
-
-def _slug(name: str) -> str:
-    """A name as part of a folder's name: lower-case words joined by hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

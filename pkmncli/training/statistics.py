@@ -51,6 +51,13 @@ class TrainingStatistics:
     milestone_order: list[str] = field(default_factory=list)
     """The game's milestones in their order, where known. They are reached in any order over several episodes."""
 
+    pretrain_updates: int = 0
+    """Updates before the learner decided its first step."""
+    demonstration_steps: int = 0
+    """Steps of earlier runs that the learner was shown."""
+    started_from: str = ""
+    """Whose weights the learner began with; empty for none but its own."""
+
     journey: dict[str, Any] | None = None
     """The episode that has got furthest, running or ended, as of the latest checkpoint."""
 
@@ -163,6 +170,9 @@ class TrainingStatistics:
             "alone": self.alone,
             "episodes_per_hour": round(3600 * self.episodes / self.elapsed_s, 1) if self.elapsed_s else None,
             "updates": self.updates,
+            "pretrain_updates": self.pretrain_updates,
+            "demonstration_steps": self.demonstration_steps,
+            "started_from": self.started_from,
             "elapsed_s": round(self.elapsed_s, 1),
             "steps_per_second": round(self.steps / self.elapsed_s, 1) if self.elapsed_s else None,
             "source_shares": self.source_shares(),

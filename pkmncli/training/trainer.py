@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import Algorithm, RunInfo, Segment, Source, Store, Transitions
+from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
+from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.action_values import ActionValues
 from pkmncli.training.checkpoints import Checkpoint
 from pkmncli.training.episodes import RunningEpisode
+from pkmncli.training.estimate import duration
 from pkmncli.training.intervals import crossings
 from pkmncli.training.journey import FRAMES_A_SECOND
 from pkmncli.training.journeys import Journeys
@@ -24,6 +26,7 @@ from pkmncli.training.learner_thread import LearnerThread
 from pkmncli.training.memory import peak_memory_bytes
 from pkmncli.training.meters import Meters, metrics_of
 from pkmncli.training.press_log import PressLog
+from pkmncli.training.pretraining import Pretraining
 from pkmncli.training.progression import Progression
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.scene import scene_of
@@ -65,6 +68,7 @@ class Trainer:
         examine: evaluates the learner; called at every ``eval_interval`` and at the end.
         fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
         spectators: those who watch from other processes, and may ask for a pause and the like.
+        pretraining: updates before the learner decides anything; none without.
     """
 
     def __init__(
@@ -85,6 +89,7 @@ class Trainer:
         examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
         fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
         spectators: Spectators | None = None,
+        pretraining: Pretraining | None = None,
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -100,6 +105,7 @@ class Trainer:
         self._examine = examine
         self._fire = fire
         self._spectators = spectators
+        self._pretraining = pretraining or Pretraining(learner)
         self._thread = LearnerThread(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._hand_over = HandOver(pool.situations, pool.num_envs, options.hand_over)
@@ -117,8 +123,14 @@ class Trainer:
 
     # Begin ---------------------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Starts from the beginning."""
+    def begin(self, shown_steps: int = 0, started_from: str = "") -> None:
+        """Starts from the beginning.
+
+        Args:
+            shown_steps: steps of earlier runs that the learner was shown before.
+            started_from: whose weights it has, in words; empty for its own.
+        """
+        self.statistics.demonstration_steps, self.statistics.started_from = shown_steps, started_from
         self._pool.reset()
         self._progression.begin()
         self._give_say()
@@ -141,6 +153,7 @@ class Trainer:
         self._thread.load_state_dict(trainer["learner_thread"])
         self._progression.load_state_dict(trainer["progression"])
         self._meters.load_state_dict(trainer["meters"])
+        self._pretraining.load_state_dict(trainer["pretraining"])
         self._episodes = []
         for index, values in enumerate(trainer["episodes"]):
             prefix = f"episode.{index}."
@@ -185,6 +198,7 @@ class Trainer:
             if self._saved_at < 0:
                 self.save_checkpoint()
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
+                self._pretrain(interrupted)
                 self._measure(interrupted)
                 self._attend(interrupted)
                 if not interrupted():
@@ -218,9 +232,12 @@ class Trainer:
         phases, advised = self._pool.phases(), self._pool.pilot_actions()
         actions, confidences, exploring = self._learner.act(self._pool.observations(), explore=True)
         values = self._action_values.latest()
-        self._hand_over.note_choices(phases, actions, ~exploring, advised)
+        decides = not self._pretraining.pending
+        self._hand_over.note_choices(phases, actions, ~exploring & decides, advised)
         confidences = self._hand_over.confidences(phases, confidences, advised)
         actions, sources = self._arbiter.choose(actions, confidences, exploring, self._pool.pilot_confidences())
+        if not decides:
+            actions = np.full_like(actions, PILOT_ACTS)
         acted = clock()
         result = self._pool.step(actions, sources, confidences)
         stepped = clock()
@@ -237,9 +254,13 @@ class Trainer:
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
+        # Told with the step that follows: what was told at a checkpoint's own step would be there twice after a crash.
+        pretrained = self._pretraining.take_metrics() or {}
+        self._keep_metrics({f"pretraining/{name}": value for name, value in pretrained.items()})
         recorded = clock()
         for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
-            self._take_metrics(self._thread.next_window())
+            if decides:
+                self._take_metrics(self._thread.next_window())
         learned = clock()
         self._meters.spend(
             advice=asked - began,
@@ -271,6 +292,31 @@ class Trainer:
         values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
         self._keep_metrics({f"evaluation/{name}": one for name, one in values.items()})
         self._observer.on_evaluation(self.statistics.steps, found)
+
+    def _pretrain(self, interrupted: Callable[[], bool]) -> None:
+        """Makes the updates that come before the learner's first decision, once there is enough to learn from."""
+        if not self._pretraining.pending:
+            return
+        began, before = time.perf_counter(), self._pretraining.done
+        self._pretraining.learn(interrupted, self._observer.on_activity)
+        made = self._pretraining.done - before
+        if not made:
+            if self._options.mode is AgentMode.RL_ONLY and not interrupted():
+                raise ConfigurationError(
+                    "pretrain_steps: the learner was shown too few steps to learn from, and decides alone: show it "
+                    "more, lower what it waits for (such as dqn.learning_starts), or use --mode adaptive"
+                )
+            return
+        spent = time.perf_counter() - began
+        self._meters.leave_out(spent)
+        self.statistics.elapsed_s += spent
+        self.statistics.updates += made
+        self.statistics.pretrain_updates += made
+        if not self._pretraining.pending:
+            self._observer.message(
+                f"Pretrained with {self.statistics.pretrain_updates:,} updates in {duration(spent)}: from now on the "
+                "learner decides, too."
+            )
 
     def _measure(self, interrupted: Callable[[], bool]) -> None:
         """Plays the episodes that the curriculum wants to be measured, if any are due."""
@@ -430,6 +476,7 @@ class Trainer:
                 "starts": None if self._starts is None else self._starts.state_dict(),
                 "advice": None if self._desk is None else self._desk.state_dict(),
                 "meters": self._meters.state_dict(),
+                "pretraining": self._pretraining.state_dict(),
                 "journeys": self._journeys.state_dict(),
                 "episodes": episodes,
                 "press_logs": [log.state_dict() for log in self._pool.logs()],

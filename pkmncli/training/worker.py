@@ -73,6 +73,10 @@ class Worker:
         self.episode = episode
         self._begin(slot)
 
+    def begin_recorded(self, seed: int, start: bytes | None, slot: int) -> None:
+        """Begins an episode as an earlier run recorded it. What follows it is this environment's own again."""
+        self._begin_at(seed, start, slot)
+
     def begin_next_at(self, path: str) -> None:
         """The next episodes begin in the saved state of a file; an empty path for the environment's own start."""
         self.next_start = Path(path).read_bytes() if path else None
@@ -314,8 +318,10 @@ class Worker:
 
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)
-        seed = derive_seed(self.spec.seed, self.spec.purpose, number)
-        self.environment.reset(seed=seed, options={"start_state": self.next_start} if self.next_start else None)
+        self._begin_at(derive_seed(self.spec.seed, self.spec.purpose, number), self.next_start, slot)
+
+    def _begin_at(self, seed: int, start: bytes | None, slot: int) -> None:
+        self.environment.reset(seed=seed, options={"start_state": start} if start else None)
         self.step_in_episode = 0
         self.consequences.begin(self.environment.facts())
         self.advise(None)

@@ -59,6 +59,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "names": dict(environment.names),
             "max_steps_per_episode": environment.max_steps_per_episode,
             "reward_names": reward_names_of(environment),
+            "identity": dict(getattr(environment, "identity", {})),
         }
         channel = Channel(connection)
         channel.send(RESULT + pickle.dumps(description))

@@ -100,6 +100,7 @@ class WorkerPool:
             """The milestone that ends an episode, where the environment says so."""
             self.names: dict[str, Any] = descriptions[0]["names"]
             self.reward_names: list[str] = descriptions[0]["reward_names"]
+            self.identity: dict[str, Any] = descriptions[0]["identity"]
             self.max_steps_per_episode: int = descriptions[0]["max_steps_per_episode"]
             block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
             self._block = self._closing.enter_context(contextlib.closing(block))
@@ -304,6 +305,14 @@ class WorkerPool:
         if path != self._next_starts[index]:
             self._next_starts[index] = path
             self.call(index, "begin_next_at", path)
+
+    def begin_recorded(self, index: int, seed: int, start: bytes | None) -> None:
+        """Begins an episode in one environment as an earlier run recorded it, by its seed and saved start state.
+
+        A worker that is lost meanwhile can't get back there, which :attr:`losses` tells; :meth:`reset` ends it all.
+        """
+        self.call(index, "begin_recorded", seed, start, self._slots[index])
+        self._logs[index].begin("")
 
     def start_state(self, index: int) -> bytes | None:
         """The state of one environment, if episodes can begin in it with all that this one has reached."""

@@ -41,7 +41,7 @@ from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
 from pkmncli.learners.track_record import TrackRecord
-from pkmncli.learners.weights import dump_network, restore_network, under
+from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
 _TIMED_UPDATES = 5
@@ -213,19 +213,15 @@ class DQN:
 
     def observe(self, transitions: Transitions) -> None:
         """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
-        require_finite_rewards(transitions.rewards, self.steps)
-        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
-        self._replay.append(
-            self._layout.encode(transitions.observations),
-            transitions,
-            self._layout.encode(transitions.next_observations),
-        )
-        if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
-            self._schedules.note_labels()
+        transitions = self._keep(transitions)
         self._record.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
         )
         self.steps += self._num_envs
+
+    def observe_shown(self, transitions: Transitions) -> None:
+        """Keeps one step of every environment of an earlier run. Raises TrainingError as :meth:`observe` does."""
+        self._keep(transitions)
 
     def draw(self) -> Drawn | None:
         """Batches for the next :meth:`learn`; None while there is too little experience."""
@@ -341,6 +337,17 @@ class DQN:
         if self._on_card is not None:
             self._on_card.forget()
 
+    def weights(self) -> dict[str, Any]:
+        """The network that acts now."""
+        self._settle()
+        return dump_network("acting", self._acting)
+
+    def take_weights(self, weights: Mapping[str, Any]) -> None:
+        """Acts and learns on from the network that acted elsewhere. Raises CheckpointError where it is another."""
+        restore_network("acting", self._acting, weights, "dqn")
+        state = self._learning.state_dict()
+        self._learning.load_state_dict(with_networks(state, under("acting", weights), ("online", "target")))
+
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""
         self._settle()
@@ -364,6 +371,19 @@ class DQN:
     def close(self) -> None:
         """Ends the process that learns, if there is one."""
         self._learning.close()
+
+    def _keep(self, transitions: Transitions) -> Transitions:
+        """Puts a step into the experience. Returns it with its rewards as they are learned."""
+        require_finite_rewards(transitions.rewards, self.steps)
+        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
+        self._replay.append(
+            self._layout.encode(transitions.observations),
+            transitions,
+            self._layout.encode(transitions.next_observations),
+        )
+        if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
+            self._schedules.note_labels()
+        return transitions
 
     def _sample(self) -> tuple[Sample | Picked, NDArray[np.float32] | None]:
         settings, weights = self._settings, None

@@ -37,7 +37,7 @@ from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
 from pkmncli.learners.track_record import TrackRecord
-from pkmncli.learners.weights import dump_network, restore_network, under
+from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
 _ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
@@ -284,6 +284,16 @@ class OnPolicyLearner:
 
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Nothing to take back."""
+
+    def weights(self) -> dict[str, Any]:
+        """The network that acts now."""
+        return dump_network("acting", self._acting)
+
+    def take_weights(self, weights: Mapping[str, Any]) -> None:
+        """Acts and learns on from the network that acted elsewhere. Raises CheckpointError where it is another."""
+        restore_network("acting", self._acting, weights, self._name)
+        state = self._learning.state_dict()
+        self._learning.load_state_dict(with_networks(state, under("acting", weights), ("network",)))
 
     def export_policy(self) -> ExportedPolicy:
         """The network that acts now, for use without this program."""

@@ -43,6 +43,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         action_frames: frames of an action.
         hold_frames: frames of it that a button is held.
         action_repeat: actions of a step.
+        local_map: whether goals are observed with the map around the player.
 
     Raises:
         EnvironmentSetupError: the start state or the battery save can't be read.
@@ -63,6 +64,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         action_frames: int,
         hold_frames: int,
         action_repeat: int = 1,
+        local_map: bool = True,
     ) -> None:
         self.rom = rom
         self.render_mode = settings.render_mode
@@ -70,7 +72,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / (action_frames * action_repeat)}
         self.action_space = spaces.Discrete(len(Action))
         self._packed = settings.screen == "packed"
-        self.observation_space = observation_space(observation_type, packed=self._packed)
+        self.observation_space = observation_space(observation_type, packed=self._packed, local_map=local_map)
         self._layout: list[tuple[str, tuple[int, ...], Any]] = [
             (part, space.shape or (), space.dtype) for part, space in self.observation_space.spaces.items()
         ]
@@ -100,6 +102,13 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         """Emulated frames of this episode, counted from its first step."""
         self.pressed = int(Action.NONE)
         """The action that the latest step carried out."""
+        self.identity = {
+            "image": rom.sha1,
+            "action_frames": action_frames,
+            "hold_frames": hold_frames,
+            "action_repeat": action_repeat,
+        }
+        """What a recorded press depends on."""
         self._running = self.closed = False
 
     # Gymnasium ----------------------------------------------------------------------------------------------

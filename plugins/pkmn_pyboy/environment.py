@@ -73,6 +73,7 @@ class PokemonEnvironment(EmulatedEnvironment):
             action_frames=action_frames,
             hold_frames=settings.hold_frames or min(self.profile.hold_frames, action_frames - 1),
             action_repeat=settings.action_repeat,
+            local_map=settings.local_map,
         )
         self.goal = self._goal_index()
         """Place of the milestone that ends an episode, -1 for none."""
@@ -204,7 +205,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         if self._goal_view is not None:
             memory = self._guide.memory if self._guide is not None else None
             self._goal_view.write_goal(out[GOAL], memory)
-            self._goal_view.write_local_map(out[LOCAL_MAP], memory)
+            if self.settings.local_map:
+                self._goal_view.write_local_map(out[LOCAL_MAP], memory)
 
     def guide(self, pilot: Any) -> None:
         """Show the goals of the pilot that lives beside this environment, where goals are observed.

@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from pkmn_pyboy.goal_view.view import goal_spaces
+from pkmn_pyboy.goal_view.view import LOCAL_MAP, goal_spaces
 from pkmn_pyboy.masks import ACTION_COUNT
 from pkmn_pyboy.state.game_state import MONEY_MOST, PHASE_NAMES, SPECIES_COUNT, GameState
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
@@ -82,12 +82,13 @@ _PARTS = {
 """What is observed beside the mask, by the type."""
 
 
-def observation_space(observation_type: str, *, packed: bool) -> spaces.Dict:
+def observation_space(observation_type: str, *, packed: bool, local_map: bool = True) -> spaces.Dict:
     """What is observed: the action mask always, the other parts by the type.
 
     Args:
         observation_type: multi_modal, screen, state, goal or goal_screen.
         packed: screens packed to (72, 40) rather than RGB (144, 160, 3).
+        local_map: off leaves that part out.
     """
     known: dict[str, spaces.Space[Any]] = {
         "state_variables": ScaledBox(STATE_SIZE, _CATEGORIES),
@@ -95,7 +96,8 @@ def observation_space(observation_type: str, *, packed: bool) -> spaces.Dict:
         **goal_spaces(),
     }
     mask = spaces.Box(0, 1, (ACTION_COUNT,), np.int8)
-    return spaces.Dict({"action_mask": mask, **{part: known[part] for part in _PARTS[observation_type]}})
+    parts = [part for part in _PARTS[observation_type] if local_map or part != LOCAL_MAP]
+    return spaces.Dict({"action_mask": mask, **{part: known[part] for part in parts}})
 
 
 def write_state_variables(

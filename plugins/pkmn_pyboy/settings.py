@@ -76,6 +76,9 @@ class EnvironmentSettings(EmulationSettings):
         "the game's last, as without one.",
         json_schema_extra=PROVIDED,
     )
+    local_map: bool = Field(
+        default=True, description="Whether goals are seen with a map of the tiles around the player; off to compare."
+    )
     knowledge: Literal["cartridge", "seen"] = Field(
         default="cartridge",
         description="What the pilot knows of the world: all maps of the cartridge image, or what was on the screen in "

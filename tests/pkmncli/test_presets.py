@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from pkmncli.config import ResolvedSettings, resolve_settings
+from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
+from pkmncli.config import DEFAULT_STEPS, ResolvedSettings, resolve_settings
 from pkmncli.config.presets import check_presets, presets_of
 from pkmncli.config.run_file import CONFIG_FILE
 from pkmncli.errors import PluginError
@@ -19,6 +20,7 @@ from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.testing import check_plugin
 
+NAMES = ("far", "usual", "whole")
 MINE = 'description = "mine"\nrl = "ppo"\nenvs = 2\n\n[ppo]\nn_steps = 128\n'
 
 DOCUMENTED = {
@@ -65,11 +67,27 @@ def test_standard_restores_the_numbers_of_the_documents(learner: str) -> None:
     assert settings.origins[f"{learner}.gamma"] == "preset standard"
 
 
-def test_long_is_as_the_guide_has_it() -> None:
-    (preset,) = (one for one in presets_of(get_registry().get("algorithms", "dqn")) if one.name == "long")
-    assert {one.key: one.value for one in preset.given} == {"learning_starts": 10_000, "target_update_interval": 2_000}
-    guide = (Path(__file__).parents[2] / "docs" / "learners.md").read_text()
-    assert "`learning_starts = 10_000` and `target_update_interval = 2_000`" in guide
+def test_long_practises_the_whole_game_from_where_episodes_got_to() -> None:
+    settings = resolved({"preset": "long"})
+    assert settings.train.goal == "last"
+    assert settings.starts.enabled
+    assert settings.origins["starts.reached"] == "preset long"
+    assert int(settings.train.steps or 0) > 5 * DEFAULT_STEPS
+
+
+def test_a_first_badge_of_ones_own_image_needs_nothing_of_the_bundled_game() -> None:
+    """The preset names no game, and nothing that only the bundled game has: every number is one of any game's."""
+    (preset,) = (
+        one for one in presets_of(get_registry().get("algorithms", "dqn")) if one.name == "crystal-first-badge"
+    )
+    profiles = {key: load_profile(GAMES_FOLDER / key) for key in ("quillwood", "crystal")}
+    own = {milestone.key for milestone in profiles["quillwood"].milestones} | {"quillwood"}
+    texts = [one.value for one in preset.given if isinstance(one.value, str)]
+    assert not own & set(texts)
+    assert not {"game", "game_folder", "rom_path", "init_state"} & {one.key for one in preset.given}
+    assert resolved({"preset": "crystal-first-badge"}).train.goal == "first"
+    first = {key: profile.first_goal for key, profile in profiles.items()}
+    assert first == {"quillwood": "thorn_badge", "crystal": "zephyr_badge"}
 
 
 def test_a_file_may_choose_the_learner_itself(tmp_path: Path) -> None:
@@ -100,7 +118,7 @@ def test_a_run_keeps_its_settings_whatever_becomes_of_the_file(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--preset=standrd"], "did you mean 'standard'? dqn has long, "),
+        (["--preset=standrd"], "did you mean 'standard'? dqn has crystal-first-badge, long, "),
         (["--preset=long", "--rl=ppo"], "(option --preset) is one of dqn, and the learner is ppo: ppo has standard"),
         (["--preset=long", "--rl=none"], "the learner none has no presets"),
         (["--preset=none.toml"], "setting 'preset' = 'none.toml' (option --preset): there is no such file"),
@@ -178,9 +196,11 @@ def test_the_presets_of_a_plugin_are_shown_and_taken(
 def test_a_plugins_wrong_presets_are_found(folder: Path, plugin_registry: Registry, pkmn: Callable[..., Any]) -> None:
     (folder / "far.toml").write_text('description = "looks far"\n[guess]\ngama = 0.99\n')
     (folder / "usual.toml").write_text('description = "as ever"\n[other]\nx = 1\n')
+    (folder / "whole.toml").write_text('description = "all of it"\n[starts]\nreached = 2\n')
     plugin_registry.register_plugin(plugin_with(folder), "mine")
     problems = check_presets(plugin_registry.get("algorithms", "guess"))
-    assert [f"{folder}/far.toml:3" in problems[0], f"{folder}/usual.toml:3" in problems[1]] == [True, True]
+    wrong = [f"{folder}/{name}.toml:3" in problem for name, problem in zip(NAMES, problems, strict=True)]
+    assert wrong == [True, True, True]
     result = pkmn("plugins", "check")
     assert result.code == 2 and "unknown setting 'guess.gama'" in result.err
     with pytest.raises(AssertionError, match=r"unknown setting 'guess\.gama'"):

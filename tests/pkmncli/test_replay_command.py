@@ -24,11 +24,12 @@ from pkmn_pyboy.emulator import Emulator
 from pkmncli.api import Action, Environment
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
-from pkmncli.replay.recorded import RecordedEpisode, replay
+from pkmncli.replay.recorded import replay
 from pkmncli.replay.showing import open_episode
 from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import environment_spec, open_store
+from pkmncli.training.recorded import RecordedEpisode
 
 Pkmn = Callable[..., Any]
 

@@ -139,7 +139,7 @@ def make_game_boy(**settings: Any) -> GameBoyEnvironment:
 def _check(settings: GameBoySettings) -> None:
     if settings.rom_path is None:
         raise RomError("The environment gameboy plays an image of your own: name it with --rom (rom_path)")
-    if settings.goal is not None:
+    if settings.goal not in (None, "first", "last"):  # of no goals, the first and the last are none
         raise ConfigurationError(
             f"setting 'goal' = {settings.goal!r}: the environment gameboy knows no milestones; leave it out"
         )

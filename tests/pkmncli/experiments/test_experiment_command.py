@@ -170,7 +170,8 @@ def test_what_is_wrong_is_told_before_anything_begins(
     assert not (tmp_path / "runs").exists()
 
 
-def test_the_example_can_be_run(pkmn: Pkmn) -> None:
-    result = pkmn("experiment", str(Path(__file__).parents[3] / "examples" / "discount.toml"), "--dry-run")
+@pytest.mark.parametrize(("name", "runs"), [("discount", 9), ("take_over", 30), ("demonstrations", 30)])
+def test_the_examples_can_be_run(name: str, runs: int, pkmn: Pkmn) -> None:
+    result = pkmn("experiment", str(Path(__file__).parents[3] / "examples" / f"{name}.toml"), "--dry-run")
     assert (result.code, result.err) == (0, "")
-    assert len(result.out.splitlines()) == 9
+    assert len(result.out.splitlines()) == runs

@@ -1,0 +1,153 @@
+"""Commands side by side for benchmarks: each on two cores of its own, all within a limit of time, nothing done twice.
+
+A job is a function that is given :class:`Cores` to run its commands on. What a job has found it keeps in a file of its
+own, so that a benchmark which was stopped goes on with what is missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+CORES_A_JOB = 2
+SECONDS_TO_SAVE = 60.0
+"""Time that a command has to save and end once it was interrupted."""
+LOOK_S = 0.5
+"""Time between two looks at a command that runs."""
+
+
+class OutOfTimeError(Exception):
+    """The limit of time is reached, or the benchmark was interrupted: the rest is for the next call."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__("out of time")
+        self.seconds = seconds
+        """Time that the command has run."""
+
+
+class Cores:
+    """Two cores, or all where there are too few, and the time until which commands may run on them."""
+
+    def __init__(self, names: str, deadline: float, stopping: threading.Event) -> None:
+        self._prefix = ("taskset", "-c", names) if names and shutil.which("taskset") else ()
+        self._deadline, self._stopping = deadline, stopping
+
+    def out_of_time(self) -> bool:
+        """Whether no command should begin or go on."""
+        return self._stopping.is_set() or time.monotonic() >= self._deadline
+
+    def run(self, command: Sequence[str], log: Path) -> tuple[str, float]:
+        """Runs a command. Returns what it printed, and the seconds that it took.
+
+        Raises:
+            OutOfTimeError: there was not enough time; the command was interrupted, so that it could save.
+            SystemExit: it failed; the message says where its errors stand.
+        """
+        if self.out_of_time():
+            raise OutOfTimeError
+        began = time.monotonic()
+        with log.open("a", encoding="utf-8") as errors:
+            process = subprocess.Popen(
+                [*self._prefix, *command], stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+            )
+            kill_at = float("inf")
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    printed, _ = process.communicate(timeout=LOOK_S)
+                    break
+                if time.monotonic() >= kill_at:
+                    process.kill()
+                elif kill_at == float("inf") and self.out_of_time():
+                    kill_at = time.monotonic() + SECONDS_TO_SAVE
+                    process.send_signal(signal.SIGINT)
+        seconds = time.monotonic() - began
+        if kill_at < float("inf"):
+            raise OutOfTimeError(seconds)
+        if process.returncode:
+            raise SystemExit(f"{' '.join(command[2:6])} ended with {process.returncode}, see {log}")
+        return printed, seconds
+
+
+def pkmn(*arguments: str) -> list[str]:
+    """The command line as a user would have it."""
+    return [sys.executable, "-m", "pkmncli", *arguments]
+
+
+def kept(path: Path) -> Any:
+    """What a job has kept in its file; None where it has not ended yet."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def keep(path: Path, found: Any) -> None:
+    """Keeps what a job has found, whole or not at all."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    part.replace(path)
+
+
+def default_jobs() -> int:
+    """How many jobs fit on this machine."""
+    return max(len(_own_cores()) // CORES_A_JOB, 1)
+
+
+def run_jobs(jobs: Sequence[Callable[[Cores], None]], side_by_side: int, limit_s: float | None) -> bool:
+    """Runs jobs, as many at a time as asked for. Returns whether all have ended; Ctrl-C saves what runs.
+
+    Args:
+        jobs: in their order; each keeps what it finds.
+        side_by_side: jobs at a time.
+        limit_s: seconds after which what still runs is interrupted; None for no limit.
+
+    Raises:
+        SystemExit: a command failed; the other jobs have gone on.
+    """
+    stopping = threading.Event()
+    deadline = time.monotonic() + (float("inf") if limit_s is None else limit_s)
+    free: queue.SimpleQueue[str] = queue.SimpleQueue()
+    names, each = _own_cores(), CORES_A_JOB
+    for place in range(side_by_side):
+        own = names[place * each : (place + 1) * each]
+        free.put(",".join(map(str, own)) if len(own) == each else "")
+
+    def run(job: Callable[[Cores], None]) -> str:
+        cores = free.get()
+        try:
+            job(Cores(cores, deadline, stopping))
+        except OutOfTimeError:
+            return "out of time"
+        except SystemExit as failure:
+            return str(failure)
+        finally:
+            free.put(cores)
+        return ""
+
+    with ThreadPoolExecutor(side_by_side) as pool:
+        running = [pool.submit(run, job) for job in jobs]
+        try:
+            said = [one.result() for one in running]
+        except KeyboardInterrupt:
+            stopping.set()
+            raise
+    failures = [text for text in said if text not in ("", "out of time")]
+    if failures:
+        raise SystemExit("\n".join(failures))
+    return not any(said)
+
+
+def _own_cores() -> list[int]:
+    """Numbers of the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
