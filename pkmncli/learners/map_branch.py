@@ -25,11 +25,13 @@ class MapBranch(nn.Sequential):
     def __init__(self, planes: int, rows: int, columns: int, *layers: nn.Module) -> None:
         super().__init__(*layers)
         self.planes = planes
-        first, second = self._convolutions
+        first, second = self.convolutions
         assert second.kernel_size == second.stride
         (kernel_rows, kernel_columns), (down, right) = first.kernel_size, first.stride
-        self._shape = (rows - kernel_rows) // down + 1, (columns - kernel_columns) // right + 1
-        corners = torch.arange(self._shape[0])[:, None] * down * columns + torch.arange(self._shape[1]) * right
+        self.shape: tuple[int, int]
+        """Rows and columns of what the first convolution gives."""
+        self.shape = (rows - kernel_rows) // down + 1, (columns - kernel_columns) // right + 1
+        corners = torch.arange(self.shape[0])[:, None] * down * columns + torch.arange(self.shape[1]) * right
         within = torch.arange(kernel_rows)[:, None] * columns + torch.arange(kernel_columns)
         places = (corners.reshape(-1, 1) + within.reshape(1, -1)).reshape(-1)
         bits = ((torch.arange(256)[:, None] >> torch.arange(8)) & 1).to(torch.float32)
@@ -39,9 +41,9 @@ class MapBranch(nn.Sequential):
     def forward(self, packed: Tensor) -> Tensor:
         """Reads maps: uint8, uint16, uint32, or the signed types of these sizes."""
         size = len(packed)
-        first, second = self._convolutions
+        first, second = self.convolutions
         found = functional.relu(functional.linear(self._patches(packed), _matrix(first), first.bias))
-        rows, columns = self._shape
+        rows, columns = self.shape
         down, right = second.stride
         rows_after, columns_after = rows // down, columns // right
         found = found.view(size, rows, columns, -1)[:, : rows_after * down, : columns_after * right]
@@ -54,7 +56,13 @@ class MapBranch(nn.Sequential):
         return found
 
     @property
-    def _convolutions(self) -> tuple[nn.Conv2d, nn.Conv2d]:
+    def places(self) -> Tensor:
+        """(patches * kernel,) int64: the tiles under the first kernel, patch by patch."""
+        return self.get_buffer("_places")
+
+    @property
+    def convolutions(self) -> tuple[nn.Conv2d, nn.Conv2d]:
+        """The two convolutions."""
         first, second = self[0], self[2]
         assert isinstance(first, nn.Conv2d) and isinstance(second, nn.Conv2d)
         return first, second
@@ -65,8 +73,8 @@ class MapBranch(nn.Sequential):
         octets = packed.contiguous().view(torch.uint8)  # the lowest first
         tiles = packed.shape[1] * packed.shape[2]
         bits = self.get_buffer("_bits").index_select(0, octets.reshape(-1).to(torch.int32)).view(len(packed), tiles, -1)
-        patches = bits[:, :, : self.planes].index_select(1, self.get_buffer("_places"))
-        return patches.view(len(packed) * self._shape[0] * self._shape[1], -1)
+        patches = bits[:, :, : self.planes].index_select(1, self.places)
+        return patches.view(len(packed) * self.shape[0] * self.shape[1], -1)
 
 
 def _matrix(layer: nn.Conv2d) -> Tensor:
