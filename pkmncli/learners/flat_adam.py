@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from pkmncli.learners.weights import ADAM, flat_part, named_parts
 
 _PIECE_ON_CARD = 4096
-"""Weights in a tensor there: one block of a card works on a tensor, however small; many blocks work at once."""
+"""Weights in a tensor there: a block of a card works on one, however small it is, and many blocks work at once."""
 
 
 class FlatAdam:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.encoders import EncoderFactory
+from pkmncli.learners.map_branch import MapBranch
 from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, ObservationLayout
 
 _KERNELS_AND_STRIDES = ((8, 8), (3, 2))
@@ -153,21 +154,6 @@ class ObservationNetwork(nn.Module):
         return features
 
 
-class MapBranch(nn.Sequential):
-    """Describes maps of bits, (n, rows, columns) whole numbers, by numbers (n, map_features)."""
-
-    def __init__(self, planes: int, *layers: nn.Module) -> None:
-        super().__init__(*layers)
-        self.planes = planes
-
-    def forward(self, packed: Tensor) -> Tensor:
-        """Unpacks the bits into channels and reads them."""
-        described = unpack_planes(packed, self.planes)
-        for layer in self:
-            described = layer(described)
-        return described
-
-
 def read_branches(
     screen: nn.Module | None, map_: nn.Module | None, vector: nn.Module | None, columns: Mapping[str, Tensor]
 ) -> Tensor:
@@ -219,7 +205,7 @@ def map_branch(layout: ObservationLayout, sizes: MapSizes) -> MapBranch:
     layers = _convolutions(shape, sizes.map_channels, _MAP_KERNELS_AND_STRIDES, sizes.map_features)
     if layers is None:
         raise ConfigurationError(f"{layout.learner} needs a map of at least 5 x 5 tiles, not {rows} x {columns}.")
-    return MapBranch(len(layout.planes), *layers)
+    return MapBranch(len(layout.planes), rows, columns, *layers)
 
 
 def _convolutions(

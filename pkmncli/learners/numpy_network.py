@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from pkmncli.learners.map_branch import MapBranch
 from pkmncli.learners.networks import ObservationNetwork
 from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, Columns, ObservationLayout
 
@@ -24,6 +25,9 @@ _BYTES = np.arange(256, dtype=np.uint8)
 _PIXELS = (np.stack((_BYTES >> 4, _BYTES & 15), axis=-1) * np.float32(1 / 15)).view(np.float64)[:, 0]
 """The two pixels of each packed byte, as :func:`pkmncli.learners.networks.unpack_screen` has them, side by side in one
 number of eight bytes."""
+
+_BITS = np.unpackbits(_BYTES[:, None], axis=1, bitorder="little").astype(np.float32)
+"""The bits of each byte, from the lowest one."""
 
 NumpyLayers = Callable[[Rows], Rows]
 """Layers one after the other."""
@@ -40,9 +44,8 @@ class NumpyFeatures:
             frames = layout.screen_shape[0] if len(layout.screen_shape) == 3 else 1
             self._screen = numpy_layers(network.screen, (frames, height, width))
         if network.map is not None:
-            rows, columns = layout.planes_shape
-            self._map = numpy_layers(network.map, (len(layout.planes), rows, columns))
-            self._shifts = np.arange(len(layout.planes), dtype=layout.planes_type)[:, None]
+            assert isinstance(network.map, MapBranch)
+            self._map = _map_layers(network.map)
         if network.vector is not None:
             self._vector = numpy_layers(network.vector)
 
@@ -54,9 +57,7 @@ class NumpyFeatures:
             pixels = _PIXELS.take(packed.reshape(len(packed), -1)).view(np.float32)
             branches.append(self._screen(pixels))
         if self._map is not None:
-            packed = columns[PLANES]
-            bits = (packed.reshape(len(packed), 1, -1) >> self._shifts) & 1
-            branches.append(self._map(bits.reshape(len(packed), -1).astype(np.float32)))
+            branches.append(self._map(columns[PLANES]))
         if self._vector is not None:
             branches.append(self._vector(columns[VECTOR]))
         return branches[0] if len(branches) == 1 else np.concatenate(branches, axis=1)
@@ -97,6 +98,27 @@ def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = N
         return rows
 
     return run
+
+
+def _map_layers(branch: MapBranch) -> NumpyLayers:
+    """The layers of a map of bits (n, rows, columns), whose first convolution reads patches of whole numbers."""
+    first = branch.convolutions[0]
+    kernel = first.kernel_size[0] * first.kernel_size[1]
+    places, (rows, columns) = branch.places.numpy(), branch.shape
+    weight, bias = _array(first.weight), _array(first.bias)
+    rest = numpy_layers(nn.Sequential(*list(branch)[2:]), (first.out_channels, rows, columns))
+
+    def read(packed: NDArray[np.generic]) -> Rows:
+        n = len(packed)
+        octets = packed.reshape(n, -1).take(places, axis=1).view(np.uint8)
+        bits = _BITS.take(octets.ravel(), axis=0).reshape(n * rows * columns, kernel, -1)
+        patches = bits[:, :, : branch.planes].reshape(len(bits), -1)
+        found = patches @ weight.transpose(2, 3, 1, 0).reshape(-1, len(weight))
+        found += bias
+        _relu(found)
+        return rest(np.ascontiguousarray(found.reshape(n, rows * columns, -1).transpose(0, 2, 1)).reshape(n, -1))
+
+    return read
 
 
 def _convolution(layer: nn.Conv2d, shape: tuple[int, int, int]) -> tuple[NumpyLayers, tuple[int, int, int]]:

@@ -27,20 +27,21 @@ class CapturedWindow:
         numbers: (places, updates, fields, n) int32 as :data:`pkmn_dqn.device_replay.FIELDS` says, what windows learn
             from; they take places by turns.
         weighted: batches have importance weights.
-        lane: on which it runs. On a CPU, nothing is captured and the updates simply run.
+
+    On a CPU nothing is captured, and the updates simply run.
     """
 
     def __init__(
-        self, learning: QLearning, rows: Tensor, packed: PackedColumns, numbers: Tensor, weighted: bool, lane: Lane
+        self, learning: QLearning, rows: Tensor, packed: PackedColumns, numbers: Tensor, weighted: bool
     ) -> None:
-        device = rows.device
+        self._device = device = rows.device
         self._learning = learning
         self._rows = rows
         self._packed = packed
         self._numbers = numbers
         self._weighted = weighted
-        self._lane = lane
         self._place = torch.zeros(1, dtype=torch.int64, device=device)
+        self._next_place = 0  # what stands there
         self._updates = torch.zeros((), dtype=torch.int64, device=device)
         self.metric_names = learning.METRICS
         """Of the first numbers of results; the rest are the steps' errors."""
@@ -56,33 +57,37 @@ class CapturedWindow:
         finish_all(device)
 
     def run(self, place: int) -> None:
-        """Learn from what was sent to a place. The lane must be open."""
+        """Learn from what was sent to a place."""
         if not self._begun:
             self._begun = True
-            if self._lane.stream is not None:
-                self._graph = self._captured(self._lane.stream)
+            if self._device.type == "cuda":
+                self._graph = self._captured()
             self._updates.fill_(self._learning.updates)
-        self._place.fill_(place)
+            self._next_place = -1
+        if place != self._next_place:
+            self._place.fill_(place)
         if self._graph is None:
             self._learn()
         else:
             self._graph.replay()
+        self._next_place = (place + 1) % PLACES
         self._learning.updates += self._numbers.shape[1]
 
     def recapture(self) -> None:
         """Capture anew at the next run: the optimizer's state has moved in memory."""
         self._graph, self._begun = None, False
 
-    def _captured(self, stream: torch.cuda.Stream) -> torch.cuda.CUDAGraph:
+    def _captured(self) -> torch.cuda.CUDAGraph:
+        graph, lane = torch.cuda.CUDAGraph(), Lane(self._device)
         # Sums in the same order each time, in full precision, so that a resumed training is as exact as can be.
         with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
-            with self._learning.tried():
+            with lane.open(), self._learning.tried():
                 for _ in range(_WARM_UPS):
                     self._learn()
-            graph = torch.cuda.CUDAGraph()
-            # The trainer's thread goes on meanwhile, on other streams.
-            with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+            # Another thread may go on meanwhile, on other streams.
+            with torch.cuda.graph(graph, stream=lane.stream, capture_error_mode="thread_local"):
                 self._learn()
+        lane.join()
         return graph
 
     def _learn(self) -> None:
@@ -94,6 +99,7 @@ class CapturedWindow:
         self._results.index_copy_(0, self._place, torch.stack(found).unsqueeze(0))
         self.weights.index_copy_(0, self._place, self._learning.weights.unsqueeze(0))
         self.results.copy_(self._results, non_blocking=True)
+        self._place.add_(1).remainder_(PLACES)
 
     def _batch(self, numbers: Tensor) -> Batch:
         integers, floats = numbers[:FIRST_FLOAT], numbers[FIRST_FLOAT:].view(torch.float32)

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_dqn.captured_window import CapturedWindow
-from pkmn_dqn.device_replay import PLACES, DeviceReplay, SentWindow
-from pkmn_dqn.lane import Lane, Mark, finish_all, host_memory, wait_until
+from pkmn_dqn.device_replay import PLACES, DeviceReplay
+from pkmn_dqn.lane import Lane, Mark, finish_all, host_memory, mark, wait_until
 from pkmn_dqn.q_learning import Drawn, Learned, QLearning, require_finite_loss
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.learners.flat_adam import lay_out
@@ -47,7 +47,8 @@ class _Launched:
 class SentDrawn(Drawn):
     """What a window's updates learn from, sent to the card."""
 
-    window: SentWindow
+    place: int
+    """Where on the card."""
 
 
 class LearningOnCard:
@@ -67,10 +68,8 @@ class LearningOnCard:
         self._replay = replay
         self._wants_errors = settings.priority_exponent > 0
         self._device = replay.rows.device
-        self._lane, self._weights_lane = Lane(self._device), Lane(self._device)
-        self._window = CapturedWindow(
-            self.here, replay.rows, replay.packed, replay.numbers, self._wants_errors, self._lane
-        )
+        self._weights_lane = Lane(self._device)
+        self._window = CapturedWindow(self.here, replay.rows, replay.packed, replay.numbers, self._wants_errors)
         self._launched: deque[_Launched] = deque(maxlen=PLACES)
         self._unread: deque[_Launched | Mapping[str, float]] = deque()  # as numbers where they were read early
         self._first_weights = self.here.weights.clone()
@@ -81,8 +80,8 @@ class LearningOnCard:
 
     def send(self, drawn: Drawn) -> SentDrawn:
         """Send what was drawn, steps without observations, to the card. For the trainer's thread."""
-        window = self._replay.send(drawn.samples, drawn.demonstration_weight)  # type: ignore[arg-type]
-        return SentDrawn(drawn.samples, drawn.demonstration_weight, drawn.metrics, window)
+        place = self._replay.send(drawn.samples, drawn.demonstration_weight)  # type: ignore[arg-type]
+        return SentDrawn(drawn.samples, drawn.demonstration_weight, drawn.metrics, place)
 
     def learn(self, drawn: SentDrawn) -> Learned:
         """Launch the updates of a window.
@@ -91,12 +90,10 @@ class LearningOnCard:
         :data:`READ_AFTER` windows before, and no errors. Raises TrainingError when a loss that is read is not a finite
         number.
         """
-        if self._wanted is not None and self._wanted.place == drawn.window.place:
+        if self._wanted is not None and self._wanted.place == drawn.place:
             self.settle()
-        with self._lane.open():
-            self._lane.wait_for(drawn.window.sent)
-            self._window.run(drawn.window.place)
-            launched = _Launched(drawn.window.place, self._lane.mark(), self.here.updates)
+        self._window.run(drawn.place)
+        launched = _Launched(drawn.place, mark(self._device), self.here.updates)
         self._launched.append(launched)
         self.learned += 1
         always = {"updates": float(self.here.updates)} | dict(drawn.metrics)
@@ -119,13 +116,12 @@ class LearningOnCard:
         """Bring the weights that were taken last to where they act, and wait until they are there."""
         if self._acting is None or (self._wanted is None and not self._wants_first):
             return
-        weights = self._first_weights
-        if self._wanted is not None:
-            weights = self._window.weights[self._wanted.place]
-            self._weights_lane.wait_for(self._wanted.ended)
-        with self._weights_lane.open(), torch.no_grad():
+        wanted = self._wanted
+        weights = self._first_weights if wanted is None else self._window.weights[wanted.place]
+        # Beside the updates that were launched since.
+        with self._weights_lane.open(None if wanted is None else wanted.ended), torch.no_grad():
             self._acting.copy_(weights, non_blocking=True)
-        wait_until(self._weights_lane.mark())
+        self._weights_lane.finish()
         self._wanted, self._wants_first = None, False
 
     def lay_out(self, network: nn.Module) -> None:
@@ -138,7 +134,7 @@ class LearningOnCard:
 
     def state_dict(self) -> dict[str, Any]:
         """The learning's, and the metrics that were not read yet. Not to be called while it learns."""
-        self._lane.finish()
+        finish_all(self._device)
         unread = [self._metrics(one) for one in self._unread]
         self._unread = deque(unread)
         names = self._window.metric_names if unread else ()
@@ -146,7 +142,7 @@ class LearningOnCard:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from :meth:`state_dict`. Raises CheckpointError where that is of another network."""
-        self._lane.finish()
+        finish_all(self._device)
         self.here.load_state_dict(state)
         self._window.recapture()
         unread = {name: np.asarray(values).reshape(-1).tolist() for name, values in under(_UNREAD, state).items()}
@@ -158,22 +154,21 @@ class LearningOnCard:
 
     def close(self) -> None:
         """Wait until all is done."""
-        self._lane.finish()
+        finish_all(self._device)
 
     def time_window(self) -> float:
         """Return the seconds that a window's updates take here and now, on a copy of the weights and made-up steps."""
-        self._lane.finish()
-        trial, lane = self._build(), Lane(self._device)
+        finish_all(self._device)
+        trial = self._build()
         trial.load_state_dict(self.here.state_dict())
         rows, numbers = torch.ones_like(self._replay.rows[:1]), torch.zeros_like(self._replay.numbers)
-        window = CapturedWindow(trial, rows, self._replay.packed, numbers, self._wants_errors, lane)
-        with lane.open():
-            window.run(0)  # the first one also captures
-            lane.finish()
-            began = time.perf_counter()
-            for _ in range(_TIMED_WINDOWS):
-                window.run(0)
-            lane.finish()
+        window = CapturedWindow(trial, rows, self._replay.packed, numbers, self._wants_errors)
+        window.run(0)  # the first one also captures
+        finish_all(self._device)
+        began = time.perf_counter()
+        for _ in range(_TIMED_WINDOWS):
+            window.run(0)
+        finish_all(self._device)
         return (time.perf_counter() - began) / _TIMED_WINDOWS
 
     def _metrics(self, window: _Launched | Mapping[str, float]) -> Mapping[str, float]:

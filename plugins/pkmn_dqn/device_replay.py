@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pkmn_dqn.final_observations import ColumnTypes
-from pkmn_dqn.lane import Lane, Mark, finish_all, host_memory, wait_until
+from pkmn_dqn.lane import Mark, finish_all, host_memory, mark, wait_until
 from pkmn_dqn.replay_buffer import Picked, ReplayBuffer
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.errors import ConfigurationError
@@ -66,20 +65,10 @@ class PackedColumns:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class SentWindow:
-    """What the updates of a window need, on the card."""
-
-    place: int
-    """Where in :attr:`DeviceReplay.numbers`."""
-    sent: Mark
-    """From when on they are there."""
-
-
 class DeviceReplay:
     """The observations of a replay buffer on a device.
 
-    Everything here is called by the trainer's thread; what it sends goes by a lane of its own, beside the updates.
+    Everything here is called by the trainer's thread. What it sends arrives before whatever the card is given later.
     """
 
     def __init__(self, replay: ReplayBuffer, settings: DQNSettings, device: torch.device) -> None:
@@ -108,7 +97,7 @@ class DeviceReplay:
                 "or device = cpu."
             ) from None
         """(rows of the ring and some for final observations, words) int64: packed observations."""
-        self._lane = Lane(device)
+        self._device = device
         self._row_stage = _Stage((_CHUNK, words), torch.int64, device)
         self._final_stage = _Stage((batch_size, words), torch.int64, device)
         self._number_stage = _Stage((updates, len(FIELDS), batch_size), torch.int32, device)
@@ -123,10 +112,8 @@ class DeviceReplay:
         """Sends everything anew at the next window: the buffer was loaded."""
         self._end = 0
 
-    def send(
-        self, samples: Sequence[tuple[Picked, NDArray[np.float32] | None]], demonstration_weight: float
-    ) -> SentWindow:
-        """Sends new steps, and what a window's updates are to learn from."""
+    def send(self, samples: Sequence[tuple[Picked, NDArray[np.float32] | None]], demonstration_weight: float) -> int:
+        """Send new steps, and what a window's updates are to learn from. Returns its place in :attr:`numbers`."""
         self._follow()
         place = self._windows % PLACES
         self._windows += 1
@@ -146,10 +133,8 @@ class DeviceReplay:
             numbers = picked.returns, picked.discounts, 1.0 if weights is None else weights, demonstration_weight
             for field, value in enumerate(numbers, FIRST_FLOAT):
                 floats[index, field] = value
-        with self._lane.open():
-            stage.send(self.numbers[place])
-        stage.sent = sent = self._lane.mark()
-        return SentWindow(place, sent)
+        stage.send(self.numbers[place])
+        return place
 
     def _follow(self) -> None:
         """Sends the steps that the buffer has and the device has not."""
@@ -168,29 +153,29 @@ class DeviceReplay:
     def _send_rows(self, columns: Columns, count: int, slot: int, stages: _Stage) -> None:
         staged, stage = stages.next()
         self.packed.pack(columns, staged[:count].view(np.uint8))
-        with self._lane.open():
-            stage.send(self.rows[slot : slot + count], count)
-        stage.sent = self._lane.mark()
+        stage.send(self.rows[slot : slot + count], count)
 
 
 class _Place:
     """Pinned memory, and when the copy from it has ended."""
 
-    def __init__(self, memory: Tensor) -> None:
+    def __init__(self, memory: Tensor, device: torch.device) -> None:
         self.memory = memory
+        self._device = device
         self.array: NDArray[Any] = memory.numpy()
         self.sent: Mark = None
 
     def send(self, target: Tensor, count: int | None = None) -> None:
         """Copies it, or its first rows, to the device."""
         target.copy_(self.memory if count is None else self.memory[:count], non_blocking=True)
+        self.sent = mark(self._device)
 
 
 class _Stage:
     """Pinned memory by turns, so that the next copy is prepared while the last one is under way."""
 
     def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> None:
-        self._places = [_Place(host_memory(shape, dtype, device)) for _ in range(_STAGES)]
+        self._places = [_Place(host_memory(shape, dtype, device), device) for _ in range(_STAGES)]
         self._turn = 0
 
     def next(self) -> tuple[NDArray[Any], _Place]:

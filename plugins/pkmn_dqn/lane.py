@@ -1,4 +1,4 @@
-"""A stream of a graphics card, or ordinary memory in its place, where everything is done at once."""
+"""Streams of a graphics card, or ordinary memory in its place, where everything is done at once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 Mark = torch.cuda.Event | None
-"""A place in what a lane was given to do; none in ordinary memory."""
+"""A place in what a stream was given to do; none in ordinary memory."""
 
 
 class Lane:
-    """Work for a device in the order in which it is given. The thread that gives it does not wait.
+    """Work for a device beside the work of the thread's own stream. The thread that gives it does not wait.
 
     Args:
         device: a graphics card, or the CPU: then every piece of work ends before the next line runs.
@@ -25,20 +25,19 @@ class Lane:
             self.stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
     @contextlib.contextmanager
-    def open(self) -> Iterator[None]:
-        """Within this, the thread's work goes to the lane."""
-        with contextlib.nullcontext() if self.stream is None else torch.cuda.stream(self.stream):
-            yield
+    def open(self, after: Mark = None) -> Iterator[None]:
+        """Within this, the thread's work goes to the lane.
 
-    @contextlib.contextmanager
-    def open_beside(self) -> Iterator[None]:
-        """As :meth:`open`, after all that the thread's own stream was given; :meth:`join` is to follow.
-
-        What is given to it so may be captured together with the thread's own stream.
+        It begins after a mark, or after all that the thread's own stream was given; so it may be captured with that.
         """
-        if self.stream is not None:
+        if self.stream is None:
+            yield
+            return
+        if after is None:
             self.stream.wait_stream(torch.cuda.current_stream(self.stream.device))
-        with self.open():
+        else:
+            self.stream.wait_event(after)
+        with torch.cuda.stream(self.stream):
             yield
 
     def join(self) -> None:
@@ -46,29 +45,25 @@ class Lane:
         if self.stream is not None:
             torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
 
-    def mark(self) -> Mark:
-        """The place after all that the lane was given so far."""
-        return None if self.stream is None else self.stream.record_event()
-
-    def wait_for(self, mark: Mark) -> None:
-        """What the lane is given from now on begins after the mark of another lane."""
-        if self.stream is not None and mark is not None:
-            self.stream.wait_event(mark)
-
     def finish(self) -> None:
-        """Waits until all is done."""
+        """Wait until all is done."""
         if self.stream is not None:
             self.stream.synchronize()
 
 
+def mark(device: torch.device) -> Mark:
+    """The place after all that the thread's own stream was given so far."""
+    return torch.cuda.current_stream(device).record_event() if device.type == "cuda" else None
+
+
 def wait_until(mark: Mark) -> None:
-    """Waits until a lane has come to the mark."""
+    """Wait until the card has come to a mark."""
     if mark is not None:
         mark.synchronize()
 
 
 def finish_all(device: torch.device) -> None:
-    """Waits until a device has done all that it was given, on whatever lane."""
+    """Wait until a device has done all that it was given, on whatever stream."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 

@@ -246,7 +246,7 @@ class QLearning:
         returns, next_returns = self._returns(batch)
         with torch.no_grad():
             targets = batch.returns[:, None] + batch.discounts[:, None] * next_returns
-        predicted = returns[torch.arange(len(batch.actions), device=self._device), batch.actions]
+        predicted = _of_actions(returns, batch.actions)
         loss = mean(td_losses(predicted, targets, settings.huber_delta), batch.weights)
         demanded = torch.zeros_like(loss)
         if _counts(batch.demonstration_weight) and settings.demonstration_margin > 0:
@@ -275,7 +275,7 @@ class QLearning:
         """Returns of all actions (n, num_actions, quantiles), and of the best next ones (n, quantiles) for targets."""
         size, double = len(batch.actions), self._settings.double
         following = batch.next_observations
-        with self._beside.open_beside(), torch.no_grad():
+        with self._beside.open(), torch.no_grad():
             next_returns: Tensor = self.target.distributions(following)
         if batch.both is not None and double:  # on a card a pass over twice as many costs the same
             both = self.online.distributions(batch.both)
@@ -289,7 +289,12 @@ class QLearning:
             if chooser is None:
                 chooser = values_of(next_returns)
             best = masked(chooser, following[MASK]).argmax(dim=1)
-            return returns, next_returns[torch.arange(size, device=self._device), best]
+            return returns, _of_actions(next_returns, best)
+
+
+def _of_actions(returns: Tensor, actions: Tensor) -> Tensor:
+    """The returns (n, quantiles) of one action (n,) each, of all (n, num_actions, quantiles)."""
+    return returns.gather(1, actions[:, None, None].expand(-1, 1, returns.shape[2]))[:, 0]
 
 
 def _counts(weight: float | Tensor) -> bool:

@@ -120,10 +120,12 @@ class OnPolicyLearner:
 
     @property
     def demonstration_weight(self) -> float:
-        """Weight of demonstrations now; falls to 0 by the learner's own count of steps."""
-        fraction = self._settings.demonstration_fraction
+        """Weight of demonstrations now; falls by the learner's own count of steps."""
+        settings = self._settings
+        final = min(settings.demonstration_weight, settings.demonstration_final_weight)
+        fraction = settings.demonstration_fraction
         left = 1 - self._progress / fraction if fraction > 0 else 0.0
-        return self._settings.demonstration_weight * max(0.0, left)
+        return final + (settings.demonstration_weight - final) * max(0.0, left)
 
     @property
     def reliability(self) -> float:

@@ -62,8 +62,14 @@ class OnPolicySettings(BaseModel):
         description="Weight of the cross-entropy, in nats, of what the advised side would press, at the start; 0 turns "
         "demonstrations off [own]",
     )
+    demonstration_final_weight: float = Field(
+        0.1,
+        ge=0,
+        description="The same at the end, so that the policy stays near to what was demonstrated; 0 lets go of it "
+        "entirely [own: as dqn's]",
+    )
     demonstration_fraction: float = Field(
-        1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls to 0 [own: as dqn's]"
+        1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls [own: as dqn's]"
     )
 
     # Processes

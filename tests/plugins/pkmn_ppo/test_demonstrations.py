@@ -68,7 +68,10 @@ def test_labels_alone_fix_the_likeliest_action(rl: str) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("off", [{"advised": False}, {"demonstration_weight": 0}, {"demonstration_fraction": 0}])
+@pytest.mark.parametrize(
+    "off",
+    [{"advised": False}, {"demonstration_weight": 0}, {"demonstration_fraction": 0, "demonstration_final_weight": 0}],
+)
 def test_without_them_nothing_does(rl: str, off: dict[str, Any]) -> None:
     assert greedy(learner_of_labels(rl, **off)) != RIGHT
 
@@ -76,7 +79,7 @@ def test_without_them_nothing_does(rl: str, off: dict[str, Any]) -> None:
 @BOTH
 def test_the_weight_falls_by_the_learners_own_steps(rl: str) -> None:
     learner = learner_of_labels(rl, demonstration_fraction=0.096)  # 960 of 10,000 steps; 480 were taken
-    assert learner.demonstration_weight == pytest.approx(0.5)
+    assert learner.demonstration_weight == pytest.approx((1 + 0.1) / 2)
 
 
 @BOTH
