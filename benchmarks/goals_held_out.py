@@ -84,7 +84,10 @@ TRIAL_SEED, MEASURED_SEED = 1, 1_000
 
 
 def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
-    """The tasks along one episode of the pilot: those that it reaches itself."""
+    """The tasks along one episode of the pilot: those that it reaches itself. They are kept in a file."""
+    file = folder / f"pilot-{seed}.json"
+    if file.exists():
+        return read_tasks(file)
     environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=steps))
     pilot, people = RulesPilot(environment), PeopleReader(environment.emulator, environment.profile)
     environment.reset(seed=seed)
@@ -126,6 +129,7 @@ def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
     for name, *_ in kept_states:
         if name not in in_use:
             (folder / name).unlink()
+    write_tasks(file, wanted)
     return wanted
 
 

@@ -110,6 +110,7 @@ def eval(
         "goal": goal,
         "knowledge": knowledge,
         "llm": NONE,  # no model is asked, so its results stay the same
+        "pretrain_steps": 0,  # nothing is learned
     }
     if mode is not EvaluationMode.RANDOM:
         changes["mode"] = mode.value

@@ -110,9 +110,13 @@ class HandOver:
         """
         if self._settings.by == "values":
             return own
-        known = np.array([self.evidence(place).confidence for place in range(len(self.names))], np.float32)
-        found = np.where(advised >= 0, known[self._kinds[phases]], own)
-        return np.where(self._idle >= self._settings.idle_steps, np.float32(0), found).astype(np.float32)
+        found = own.astype(np.float32)
+        for index, kind in enumerate(self._kinds[phases].tolist()):
+            if self._idle[index] >= self._settings.idle_steps:
+                found[index] = 0.0
+            elif advised[index] >= 0:
+                found[index] = self.evidence(kind).confidence
+        return found
 
     # What is seen ------------------------------------------------------------------------------------------------
 

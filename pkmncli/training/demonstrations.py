@@ -6,10 +6,12 @@ playing them again, so they may have been recorded with other ones.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,11 +40,6 @@ class Demonstration:
     run: Run
     episode: RecordedEpisode
     sources: NDArray[np.uint8]
-
-    @property
-    def worth(self) -> tuple[int, int]:
-        """What demonstrations are ordered by, the best last: milestones, then how few steps they took."""
-        return len(self.episode.milestones), -len(self.episode.presses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +74,24 @@ def find_demonstrations(
             f"demonstrations: the learner {train.rl} keeps no experience: leave them out, or use one that does, such "
             "as --rl dqn"
         )
-    found = []
+    found: list[_Found] = []
     for name in train.demonstrations:
         run = open_run(name, train.save_dir)
         _check_same_game(run, pool)
-        episodes = _episodes_of(run, registry)
-        if not episodes:
-            raise RunError(f"demonstrations: {run.name} has no finished episode to show; name another run")
-        found += episodes
-    most, chosen = min(train.demonstration_steps, learner.experience_steps), []
+        found += _episodes_of(run, registry)
+    most, chosen = min(train.demonstration_steps, learner.experience_steps), list[Demonstration]()
     for one in sorted(found, key=lambda one: one.worth, reverse=True):
         if len(one.episode.presses) <= most:
-            chosen.append(one)
-            most -= len(one.episode.presses)
+            sources = one.sources(registry)
+            if len(sources) == len(one.episode.presses):  # else the run was ended before all of it was written
+                chosen.append(Demonstration(one.run, with_start(one.episode, one.run), sources))
+                most -= len(sources)
     if not chosen:
         raise ConfigurationError(
             f"demonstrations: the shortest episode takes {min(len(one.episode.presses) for one in found):,} steps, "
-            f"and no more than {min(train.demonstration_steps, learner.experience_steps):,} may be shown: raise "
-            f"demonstration_steps, or the learner's memory"
+            f"and no more than {most:,} may be shown: raise demonstration_steps, or the learner's memory"
         )
-    # The best ones last, since the learner forgets what it was shown first.
-    return [replace(one, episode=with_start(one.episode, one.run)) for one in reversed(chosen)]
+    return chosen[::-1]  # since the learner forgets first what it was shown first
 
 
 def show(
@@ -150,6 +144,27 @@ def show(
             on_steps(sum(len(demonstrations[number].episode.presses) for number in finished))
             playing[index] = _Playing.begin(pool, index, next(numbers), demonstrations)
     return Shown(total, len(demonstrations), len(differing))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An episode of a run that may be chosen. ``tables`` is where the run's decisions stand."""
+
+    run: Run
+    tables: Path
+    episode: RecordedEpisode
+
+    @property
+    def worth(self) -> tuple[int, int]:
+        """What episodes are chosen by, the most first: milestones, then how few steps they took."""
+        return len(self.episode.milestones), -len(self.episode.presses)
+
+    def sources(self, registry: Registry) -> NDArray[np.uint8]:
+        """Who pressed, as far as it was written."""
+        with contextlib.closing(open_store(registry, self.tables)) as store:
+            key = [self.episode.environment, self.episode.episode]
+            rows = store.read("decisions", "environment = ? AND episode = ?", key)
+        return np.asarray([row["source"] for row in rows], np.uint8)
 
 
 class _Playing:
@@ -229,21 +244,11 @@ def _check_same_game(run: Run, pool: WorkerPool) -> None:
             )
 
 
-def _episodes_of(run: Run, registry: Registry) -> list[Demonstration]:
-    """The finished training episodes of a run whose decisions are all kept."""
-    settings = ResolvedSettings.from_run(run.folder, registry)
-    store = open_store(registry, tables_folder(settings, run))
-    try:
+def _episodes_of(run: Run, registry: Registry) -> list[_Found]:
+    """The finished training episodes of a run. Raises RunError where there is none."""
+    folder = tables_folder(ResolvedSettings.from_run(run.folder, registry), run)
+    with contextlib.closing(open_store(registry, folder)) as store:
         rows = [row for row in store.read("episodes") if row["purpose"] == "train" and row["steps"]]
-        sources: dict[tuple[int, int], list[int]] = {}
-        for decision in store.read("decisions"):
-            sources.setdefault((decision["environment"], decision["episode"]), []).append(int(decision["source"]))
-    finally:
-        store.close()
-    found = []
-    for row in rows:
-        episode = RecordedEpisode.from_row(row)
-        pressed = sources.get((episode.environment, episode.episode), [])
-        if len(pressed) == len(episode.presses):
-            found.append(Demonstration(run, episode, np.asarray(pressed, np.uint8)))
-    return found
+    if not rows:
+        raise RunError(f"demonstrations: {run.name} has no finished episode to show; name another run")
+    return [_Found(run, folder, RecordedEpisode.from_row(row)) for row in rows]

@@ -178,8 +178,12 @@ class TrainingSession:
             f"{recorded:,} steps, for the learner to see."
         )
         began = time.monotonic()
-        with self._progress.counting("playing demonstrations", recorded) as done:
-            shown = show(demonstrations, pool, learner, done, lambda: bool(interrupted))
+        try:
+            with self._progress.counting("playing demonstrations", recorded) as done:
+                shown = show(demonstrations, pool, learner, done, lambda: bool(interrupted))
+        except KeyboardInterrupt:
+            say("Stopped before there was a run: nothing was written.")
+            raise
         differing = f" {shown.differing} went another way, and were left there." if shown.differing else ""
         self._tell(f"It saw {shown.steps:,} steps in {duration(time.monotonic() - began)}.{differing}")
         return shown.steps

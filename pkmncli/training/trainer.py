@@ -153,7 +153,8 @@ class Trainer:
         self._thread.load_state_dict(trainer["learner_thread"])
         self._progression.load_state_dict(trainer["progression"])
         self._meters.load_state_dict(trainer["meters"])
-        self._pretraining.load_state_dict(trainer["pretraining"])
+        if "pretraining" in trainer:  # a checkpoint of an earlier version knows none
+            self._pretraining.load_state_dict(trainer["pretraining"])
         self._episodes = []
         for index, values in enumerate(trainer["episodes"]):
             prefix = f"episode.{index}."

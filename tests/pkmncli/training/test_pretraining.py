@@ -89,6 +89,8 @@ def test_the_rules_play_until_the_learner_is_pretrained(
     (step,) = {step for step, name, _ in found["metrics"] if name == "pretraining/loss"}
     assert step == RULES_FIRST + 1, "known before the step, and told with it"
     assert found["summary"]["pretrain_updates"] == 15
+    alone = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=20", "--no-baselines", "--json")
+    assert (alone.code, alone.err) == (0, ""), "an evaluation learns nothing, and needs nobody to show it"
 
 
 @pytest.mark.parametrize(
