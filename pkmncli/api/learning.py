@@ -59,6 +59,10 @@ class Algorithm(Protocol):
     ``publish(begun=True)``, which lets that one's weights act, however far the next one has come. Nothing stands still
     that way.
 
+    One whose attribute ``learns_at_once`` is true only launches in ``learn`` what a graphics card then does, and does
+    not wait for it: ``draw`` and ``learn`` are called by the trainer's thread while the environments take the step
+    after the window's end, and ``publish`` at the end of the next window.
+
     Two more methods are called where there are any: ``learn_beside()`` before a training which goes on stepping while
     it learns, and ``close()`` when that ends, to let go of what the learner holds, such as a process.
     """

@@ -2,12 +2,14 @@
 
 The weights of update k act from window k + 1 on, however long the update took: that keeps a training reproducible.
 A learner that waits for its updates has no such lag, and nothing steps while it learns. One that only launches its
-updates, on a graphics card, needs no thread.
+updates, on a graphics card, needs no thread: what is due is launched while the next steps are under way, and acts from
+the windows on that end with them.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -25,7 +27,6 @@ class LearnerThread:
         self._learner = learner
         self._draws_ahead = bool(getattr(learner, "draws_ahead", False))
         self._waits = bool(getattr(learner, "waits_for_updates", False))
-        self._at_once = bool(getattr(learner, "learns_at_once", False))
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pkmn-learner")
         self._running: Future[dict[str, float]] | None = None
         self._unpublished = False
@@ -51,25 +52,22 @@ class LearnerThread:
         self._running = None
         return metrics
 
-    def wait(self) -> dict[str, float]:
+    def meanwhile(self) -> None:
+        """Does nothing: the thread learns anyway while the environments step."""
+
+    def wait(self) -> list[dict[str, float]]:
         """Waits for the running update without letting it act yet, so that the learner may be saved."""
         if self._running is None:
-            return {}
+            return []
         metrics = self._running.result()
         self._running = None
         self._unpublished = True
-        return metrics
+        return [metrics]
 
     def _start(self) -> Future[dict[str, float]] | None:
         """Begins an update, after the running one if there is one."""
         drawn = self._learner.draw()
-        if drawn is None:
-            return None
-        if not self._at_once:
-            return self._executor.submit(self._learner.learn, drawn)
-        launched: Future[dict[str, float]] = Future()
-        launched.set_result(self._learner.learn(drawn))
-        return launched
+        return None if drawn is None else self._executor.submit(self._learner.learn, drawn)
 
     def _let_act(self, running: Future[dict[str, float]] | None, *, begun: bool = False) -> dict[str, float]:
         """Waits for an update and lets it act, or that which was waited for before; ``begun``: another one has."""
@@ -99,3 +97,57 @@ class LearnerThread:
             self._executor.shutdown(wait=True, cancel_futures=True)
             sys.setswitchinterval(self._usual_handover)
             end_learner()  # what an update that was waited for has begun
+
+
+class LaunchedUpdates:
+    """The same for a learner whose ``learn`` only launches an update: it is called while the environments step."""
+
+    def __init__(self, learner: Algorithm) -> None:
+        self._learner = learner
+        self._due = 0  # windows whose updates are to be launched
+        self._unpublished = False
+        self._metrics: deque[dict[str, float]] = deque()  # of launches, not returned yet
+
+    def next_window(self) -> dict[str, float]:
+        """Ends a window: lets act what was launched before it, and has its own update launched by and by.
+
+        Returns the metrics of a launch, in their order; nothing where there is none.
+        """
+        if self._unpublished:
+            self._learner.publish()
+            self._unpublished = False
+        self._due += 1
+        return self._metrics.popleft() if self._metrics else {}
+
+    def meanwhile(self) -> None:
+        """Launches what is due, while the environments step."""
+        for _ in range(self._due):
+            drawn = self._learner.draw()
+            if drawn is not None:
+                self._metrics.append(self._learner.learn(drawn))
+                self._unpublished = True
+        self._due = 0
+
+    def wait(self) -> list[dict[str, float]]:
+        """Launches what is due without letting it act yet, so that the learner may be saved."""
+        self.meanwhile()
+        metrics = list(self._metrics)
+        self._metrics.clear()
+        return metrics
+
+    def state_dict(self) -> dict[str, Any]:
+        """Whether an update was launched that does not act yet. Call :meth:`wait` before."""
+        return {"unpublished": self._unpublished}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`."""
+        self._unpublished = bool(state["unpublished"])
+
+    def close(self) -> None:
+        """Ends what the learner holds."""
+        getattr(self._learner, "close", lambda: None)()
+
+
+def updates_of(learner: Algorithm) -> LearnerThread | LaunchedUpdates:
+    """What runs a learner's updates: a thread, unless it only launches them."""
+    return LaunchedUpdates(learner) if getattr(learner, "learns_at_once", False) else LearnerThread(learner)

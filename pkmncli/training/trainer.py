@@ -22,7 +22,7 @@ from pkmncli.training.estimate import duration
 from pkmncli.training.intervals import crossings
 from pkmncli.training.journey import FRAMES_A_SECOND
 from pkmncli.training.journeys import Journeys
-from pkmncli.training.learner_thread import LearnerThread
+from pkmncli.training.learner_thread import updates_of
 from pkmncli.training.memory import peak_memory_bytes
 from pkmncli.training.meters import Meters, metrics_of
 from pkmncli.training.press_log import PressLog
@@ -106,7 +106,7 @@ class Trainer:
         self._fire = fire
         self._spectators = spectators
         self._pretraining = pretraining or Pretraining(learner)
-        self._thread = LearnerThread(learner)
+        self._thread = updates_of(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._hand_over = HandOver(pool.situations, pool.num_envs, options.hand_over)
         self._recorder = Recorder(
@@ -240,7 +240,7 @@ class Trainer:
         if not decides:
             actions = np.full_like(actions, PILOT_ACTS)
         acted = clock()
-        result = self._pool.step(actions, sources, confidences)
+        result = self._pool.step(actions, sources, confidences, self._thread.meanwhile)
         stepped = clock()
         self._learner.observe(_transitions(result, advised))
         models, latencies = self._desk.after_step(result.records) if self._desk is not None else (None, None)
@@ -453,7 +453,8 @@ class Trainer:
 
     def save_checkpoint(self) -> None:
         """Writes a checkpoint of this very moment. What was recorded before it is on disk before it, or held in it."""
-        self._take_metrics(self._thread.wait())
+        for metrics in self._thread.wait():
+            self._take_metrics(metrics)
         self._recorder.flush()
         self._note_journey()
         episodes, arrays = [], {}

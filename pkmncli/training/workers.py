@@ -162,7 +162,11 @@ class WorkerPool:
         self.call(index, "reset", episode, self._slots[index])
 
     def step(
-        self, actions: NDArray[np.int64], sources: NDArray[np.uint8], confidences: NDArray[np.float32]
+        self,
+        actions: NDArray[np.int64],
+        sources: NDArray[np.uint8],
+        confidences: NDArray[np.float32],
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> StepResult:
         """One step of every environment. Do not mix it with steps of single environments.
 
@@ -170,12 +174,14 @@ class WorkerPool:
             actions: (num_envs,), PILOT_ACTS where the pilot decides.
             sources: (num_envs,), who decided, where it was not the pilot.
             confidences: (num_envs,), how sure that one was.
+            meanwhile: called while they step.
         """
         before = self._slots[0]
         for index, (action, source, confidence) in enumerate(
             zip(actions.tolist(), sources.tolist(), confidences.tolist(), strict=True)
         ):
             self.begin_step(index, action, source, confidence)
+        meanwhile()
         records = np.empty(self.num_envs, RECORD_DTYPE)
         for index in range(self.num_envs):
             records[index] = self.finish_step(index)

@@ -148,7 +148,7 @@ def test_beside_a_training_it_learns_the_same_wherever_it_is(settings: dict[str,
             if before >= 0 and not own_process:
                 assert torch.equal(flat_weights(stream.learner._acting), learned[before]), "of the update before"
             if window % 20 == 19:  # as a checkpoint does
-                metrics.append(thread.wait())
+                metrics.extend(thread.wait())
         assert stream.learner._learning._moved == own_process
         state = stream.learner.state_dict()
         courses.append((stream.acted, metrics, thread.state_dict(), state))

@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import Any
 
-from pkmncli.training.learner_thread import LearnerThread
+from pkmncli.training.learner_thread import LaunchedUpdates, LearnerThread, updates_of
 from pkmncli.training.no_learner import NoLearner
 
 
@@ -94,7 +94,7 @@ def test_one_that_draws_ahead_is_given_the_next_batch_before_its_update_has_ende
     thread = LearnerThread(learner)
     metrics = [thread.next_window() for _window in range(3)]
     learner.may_finish.release()
-    assert thread.wait() == {"update": 3.0}
+    assert thread.wait() == [{"update": 3.0}]
     thread.close()
     assert metrics == [{}, {"update": 1.0}, {"update": 2.0}]
     published = "publish while the next one is learned"
@@ -117,7 +117,7 @@ def test_a_waited_for_update_acts_only_after_the_window_even_when_resumed() -> N
     thread = LearnerThread(learner)
     learner.may_finish.release()
     thread.next_window()
-    assert thread.wait() == {"update": 1.0}
+    assert thread.wait() == [{"update": 1.0}]
     assert learner.acting == 0
     state = thread.state_dict()
     thread.close()
@@ -129,3 +129,57 @@ def test_a_waited_for_update_acts_only_after_the_window_even_when_resumed() -> N
     assert learner.acting == 1
     resumed.wait()
     resumed.close()
+
+
+class LaunchingLearner(CountingLearner):
+    """Only launches its updates."""
+
+    learns_at_once = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_finish = threading.Semaphore(9)
+        self.calls: list[str] = []
+
+    def draw(self) -> object:
+        self.calls.append("draw")
+        return super().draw()
+
+    def learn(self, drawn: object) -> dict[str, float]:
+        self.calls.append("learn")
+        return super().learn(drawn)
+
+    def publish(self) -> None:
+        self.calls.append("publish")
+        super().publish()
+
+
+def test_updates_that_are_only_launched_are_so_while_environments_step_and_act_from_the_next_window_on() -> None:
+    learner = LaunchingLearner()
+    updates = updates_of(learner)
+    assert isinstance(updates, LaunchedUpdates)
+    assert [updates.next_window(), updates.next_window()] == [{}, {}]
+    assert learner.calls == []
+    updates.meanwhile()
+    assert learner.calls == ["draw", "learn"] * 2
+    assert [updates.next_window(), updates.next_window(), updates.next_window()] == [
+        {"update": 1.0},
+        {"update": 2.0},
+        {},
+    ]
+    assert learner.calls == [*["draw", "learn"] * 2, "publish"]
+
+
+def test_a_checkpoint_launches_what_is_due_and_lets_it_act_when_it_would_have() -> None:
+    learner = LaunchingLearner()
+    updates = updates_of(learner)
+    updates.next_window()
+    assert updates.wait() == [{"update": 1.0}]
+    state = updates.state_dict()
+    assert state == {"unpublished": True}
+    learner.calls.clear()
+    resumed = updates_of(learner)
+    resumed.load_state_dict(state)
+    resumed.next_window()
+    resumed.meanwhile()
+    assert learner.calls == ["publish", "draw", "learn"]
