@@ -71,6 +71,8 @@ def read_run_file(folder: Path) -> list[Given]:
             given += [_given(name, key, item.value.item(key)) for key in item]
         else:
             given.append(_given(CORE, name, item))
+    if not any(one.section == CORE and one.key == "goal" for one in given):
+        given.append(Given(CORE, "goal", "last", "an earlier version, which knew no first goal"))
     return [_in_run(one, folder) for one in given]
 
 
