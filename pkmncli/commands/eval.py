@@ -134,10 +134,11 @@ def eval(
     played, result, exit_code = evaluation.play(show=not as_json)
     if not played:
         raise typer.Exit(exit_code)
-    folder = keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
+    # shown first, so that it isn't lost where the run can't keep it
     typer.echo(
         json.dumps(result, indent=2) if as_json else "\n".join(_lines(result, found, settings.train, pretrained))
     )
+    folder = keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
     if (video is not None or videos is not None) and not exit_code:
         film_evaluation(
             found,

@@ -29,7 +29,12 @@ _CONTRACTS: dict[str, type] = {
 }
 
 
-_OPTIONAL = {"algorithms": ("action_values", "remarks", "export_policy", "learn_beside", "close")}
+_OPTIONAL = {
+    "algorithms": (
+        *("action_values", "remarks", "export_policy", "learn_beside", "close"),
+        *("sample_actions", "observe_shown", "weights", "take_weights"),
+    ),
+}
 """Methods that a target may leave out; something else of the name would be called all the same."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -10,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.atomic_files import write_errors_explained, write_json
+from pkmncli.atomic_files import write_json
+from pkmncli.diagnostics import say
+from pkmncli.errors import RunError
 from pkmncli.training.evaluation import PilotPolicy, Policy, RandomPolicy, evaluate
+from pkmncli.training.verdict import PLAYERS
 
 if TYPE_CHECKING:
     from pkmncli.training.worker_spec import WorkerSpec
@@ -43,19 +47,21 @@ class Baselines:
     ) -> list[EpisodeSummary]:
         """Return the first ``episodes`` episodes of one of :attr:`players`; fewer only when interrupted.
 
-        Raises:
-            RunError: the results cannot be written.
+        Where results cannot be written, they are played again the next time, which is told.
         """
         kept, key = self._read(), self._key(who)
         if len(kept.get(key, ())) >= episodes:
-            return [EpisodeSummary(**row) for row in kept[key][:episodes]]
+            with contextlib.suppress(TypeError):  # edited, or of another version: they are played again
+                return [EpisodeSummary(**row) for row in kept[key][:episodes]]
         seed = self.pool.spec.seed
         policy: Policy = PilotPolicy() if who == "pilot" else RandomPolicy(seed)
         played = evaluate(self.pool, policy, episodes, seed=seed, on_episode=on_episode, interrupted=interrupted)
         summaries = [one.summary for one in played]
         if len(summaries) == episodes:
-            with write_errors_explained(self._file):
+            try:
                 write_json(self._file, {**kept, key: [asdict(one) for one in summaries]})
+            except RunError as error:
+                say(f"{error}; until then {PLAYERS[who]} is played anew each time")
         return summaries
 
     def _key(self, who: str) -> str:
@@ -66,7 +72,9 @@ class Baselines:
             content = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}  # missing or damaged: they are played again
-        return content if isinstance(content, dict) else {}
+        if not isinstance(content, dict):
+            return {}
+        return {key: rows for key, rows in content.items() if isinstance(rows, list)}
 
 
 def _digest(spec: WorkerSpec, who: str) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.diagnostics import say
+from pkmncli.errors import RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store, worker_spec
@@ -36,11 +38,11 @@ class FinalEvaluation:
     """What a training's final evaluation came to.
 
     ``found`` goes into the summary: ``learner_alone``, ``pilot`` where there is one, ``random``, each a report, and
-    ``verdict``, a sentence. ``folder`` holds the learner's episodes.
+    ``verdict``, a sentence. ``folder`` holds the learner's episodes; None where they could not be kept.
     """
 
     found: dict[str, Any]
-    folder: Path
+    folder: Path | None
 
 
 def earlier_results(run: Run) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def hold_final_evaluation(
         interrupted: whether to stop.
 
     Raises:
-        PkmnError: an environment fails, or results cannot be written.
+        PkmnError: an environment fails.
     """
     episodes, seed = settings.train.final_episodes, settings.train.seed
     spec = side_by_side_spec(settings, registry, num_envs=min(ENVIRONMENTS, episodes))
@@ -134,4 +136,9 @@ def hold_final_evaluation(
     checkpoint = run.checkpoints.resolve().name
     result = {"run": run.name, "checkpoint": checkpoint, "mode": AgentMode.RL_ONLY.value, "seed": seed, **alone}
     result |= {name: value for name, value in found.items() if name != "learner_alone"}
-    return FinalEvaluation(found, keep_evaluation(run, lambda folder: open_store(registry, folder), result, played))
+    try:
+        folder = keep_evaluation(run, lambda folder: open_store(registry, folder), result, played)
+    except RunError as error:
+        say(f"The episodes of the learner alone are not kept: {error}")
+        return FinalEvaluation(found, None)
+    return FinalEvaluation(found, folder)

@@ -23,7 +23,7 @@ from pkmncli.api import (
 )
 from pkmncli.api.live import LiveBoard
 from pkmncli.diagnostics import one_line
-from pkmncli.errors import PkmnError, TrainingError
+from pkmncli.errors import EnvironmentSetupError, PkmnError, TrainingError
 from pkmncli.training.consequences import ConsequenceWatcher
 from pkmncli.training.journey import Standing, standing_of
 from pkmncli.training.press_log import PressLog, advice_from
@@ -366,8 +366,18 @@ class Worker:
 
 
 def situations_of(environment: Environment) -> list[str]:
-    """The kind of situation that each phase of an environment is; one kind for all where it names none."""
-    return list(getattr(environment, "situations", ())) or ["all"] * len(environment.phase_names)
+    """The kind of situation that each phase of an environment is; one kind for all where it names none.
+
+    Raises:
+        EnvironmentSetupError: it does not name one for each phase.
+    """
+    phases = environment.phase_names
+    found = list(getattr(environment, "situations", ())) or ["all"] * len(phases)
+    if len(found) != len(phases):
+        raise EnvironmentSetupError(
+            f"{type(environment).__name__} names {len(found)} situations for {len(phases)} phases: one each is needed"
+        )
+    return found
 
 
 def reward_names_of(environment: Environment) -> list[str]:

@@ -129,6 +129,28 @@ def test_pilot_and_random_play_are_played_once(pkmn: Pkmn, run: Run, monkeypatch
     assert other["pilot"]["reached"] == 2, "another goal is another start to be played"
 
 
+def test_what_was_found_is_shown_where_the_run_can_not_keep_it(pkmn: Pkmn, run: Run) -> None:
+    for name in ("baselines.json", "evaluations"):  # neither file nor folder can be made where the other kind stands
+        path = run.folder / name
+        path.mkdir() if name.endswith(".json") else path.touch()
+    result = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5")
+    assert result.code == 5
+    assert "The learner alone reaches thorn_badge in 0 of 1 starts" in result.out
+    assert "random play in 0" in result.out
+    told = [line for line in result.err.splitlines() if line]
+    assert ["baselines.json" in line for line in told] == [True, True, False], result.err
+    assert "evaluations" in told[2]
+
+
+@pytest.mark.parametrize("damage", [[{}], 7, [{"reward": 1.0}]])
+def test_damaged_results_of_pilot_and_random_play_are_played_again(damage: Any, pkmn: Pkmn, run: Run) -> None:
+    options = ["eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json"]
+    before = result_of(pkmn(*options))
+    path = run.folder / "baselines.json"
+    path.write_text(json.dumps(dict.fromkeys(json.loads(path.read_text()), damage)))
+    assert result_of(pkmn(*options)) == before
+
+
 def test_pilot_and_random_play_as_they_do_alone(pkmn: Pkmn, run: Run) -> None:
     options = ["eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--json"]
     beside = result_of(pkmn(*options))

@@ -15,7 +15,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from pkmncli.api import NAMES_ENCODER
+from pkmncli.api import NAMES_ENCODER, Algorithm
 from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError, PluginError
 from pkmncli.hookspecs import hookimpl
@@ -120,6 +120,23 @@ def test_a_learner_that_would_take_two_encoders_is_told_in_a_line() -> None:
 def test_a_broken_contract_is_found(registration: dict[str, Any], message: str) -> None:
     with pytest.raises(AssertionError, match=message):
         check_plugin(plugin_with(**registration))
+
+
+@pytest.mark.parametrize("method", ["sample_actions", "observe_shown", "weights", "take_weights"])
+def test_what_a_learner_may_leave_out_is_a_method_where_it_is_not(method: str) -> None:
+    contract = {name: len for name, value in vars(Algorithm).items() if callable(value) and not name.startswith("_")}
+
+    class Learners:
+        def __init__(self, target: type) -> None:
+            self.target = target
+
+        @hookimpl
+        def pkmn_register_algorithms(self, register: Callable[..., None]) -> None:
+            register("odd", self.target, help="learns in its own way")
+
+    check_plugin(Learners(type("Odd", (), contract)))
+    with pytest.raises(AssertionError, match=f"Odd.{method} is no method"):
+        check_plugin(Learners(type("Odd", (), {**contract, method: 7})))
 
 
 class Encoder(nn.Module):

@@ -49,3 +49,11 @@ class Unseen(PokemonEnvironment):
         if self.looks == 2:
             return np.zeros((3, 3, 3), np.uint8)
         raise KeyError("no such palette")
+
+
+class Unsorted(PokemonEnvironment):
+    """It names one kind of situation, where it has several phases."""
+
+    def __init__(self, settings: Any = None) -> None:
+        super().__init__(settings)
+        self.situations = ("walking",)

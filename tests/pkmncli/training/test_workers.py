@@ -27,7 +27,7 @@ from worker_pools import (
 )
 
 from pkmncli.api import PILOT_ACTS, Action, Facts, Source
-from pkmncli.errors import RomError, TrainingError
+from pkmncli.errors import EnvironmentSetupError, RomError, TrainingError
 from pkmncli.training.seeds import derive_seed, episode_number
 from pkmncli.training.worker_link import WorkerLink
 from pkmncli.training.worker_spec import PartSpec, WorkerSpec
@@ -202,3 +202,11 @@ def test_workers_end_when_the_parent_is_killed(parent: subprocess.Popen[str]) ->
         time.sleep(0.01)
     assert running(pids) == []
     assert error == ""
+
+
+def test_situations_are_named_for_each_phase() -> None:
+    with (
+        pytest.raises(EnvironmentSetupError, match=r"Unsorted names 1 situations for \d+ phases"),
+        WorkerPool(with_environment(make_spec(1), "odd_environments:Unsorted")),
+    ):
+        pass
