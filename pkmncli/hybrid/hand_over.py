@@ -108,15 +108,19 @@ class HandOver:
             own: (num_envs,), the learner's own confidence: it holds where nobody says what the advised side would do.
             advised: (num_envs,), what the advised side would do, -1 where that is not known.
         """
-        if self._settings.by == "values":
-            return own
         found = own.astype(np.float32)
-        for index, kind in enumerate(self._kinds[phases].tolist()):
-            if self._idle[index] >= self._settings.idle_steps:
+        for index in range(len(found)):
+            if self._settings.by != "values" and self._idle[index] >= self._settings.idle_steps:
                 found[index] = 0.0
-            elif advised[index] >= 0:
-                found[index] = self.evidence(kind).confidence
+            else:
+                found[index] = self.confidence(int(phases[index]), float(own[index]), int(advised[index]))
         return found
+
+    def confidence(self, phase: int, own: float, advised: int) -> float:
+        """The learner's confidence in one step, without regard to where it got nowhere lately; arguments as above."""
+        if self._settings.by == "values" or advised < 0:
+            return own
+        return self.evidence(int(self._kinds[phase])).confidence
 
     # What is seen ------------------------------------------------------------------------------------------------
 
