@@ -34,7 +34,7 @@ _SHARE_MEMORY = 500
 
 
 class Evidence(NamedTuple):
-    """What is known of the learner in one kind of situation."""
+    """The evidence on the learner in one kind of situation."""
 
     agreement: float
     """Share of its choices that the advised side would have made, 0..1, with doubt while they are few."""

@@ -33,7 +33,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class FinalEvaluation:
-    """What a training's final evaluation came to.
+    """The results of a training's final evaluation.
 
     ``found`` goes into the summary: ``learner_alone``, ``pilot`` where there is one, ``random``, each a report, and
     ``verdict``, a sentence. ``folder`` holds the learner's episodes.

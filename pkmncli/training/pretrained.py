@@ -49,20 +49,20 @@ class Pretrained:
     game: str | Path
 
     def settings(self, registry: Registry) -> ResolvedSettings:
-        """What it was trained with, for its game."""
+        """Return the settings that it was trained with, for its game."""
         found = ResolvedSettings.from_run(self.folder, registry)
         key = "game_folder" if isinstance(self.game, Path) else "game"
         return found.changed({key: self.game}, may_change=(key,), origin=f"pretrained {self.name}")
 
     def weights(self) -> dict[str, Any]:
-        """What acts, by dotted name. Raises RunError where the file is missing or damaged."""
+        """Return the weights that act, by dotted name. Raises RunError where the file is missing or damaged."""
         try:
             return dict(load_file(self.folder / WEIGHTS))
         except (OSError, SafetensorError) as error:
             raise RunError(f"{self.folder / WEIGHTS} cannot be read: {error}; install its package anew") from None
 
     def score(self) -> dict[str, Any]:
-        """What it was measured at. Raises RunError where the file is missing or damaged."""
+        """Return its measured score. Raises RunError where the file is missing or damaged."""
         try:
             return dict(json.loads((self.folder / SCORE).read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:

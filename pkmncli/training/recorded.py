@@ -61,7 +61,7 @@ class RecordedEpisode:
 
     @property
     def title(self) -> str:
-        """How a person refers to it."""
+        """The name by which a person refers to it."""
         return f"episode {self.episode} of environment {self.environment}"
 
 

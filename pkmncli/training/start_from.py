@@ -1,4 +1,4 @@
-"""Where a new training's learner has its first weights from: another run, or the policy that a game comes with."""
+"""The source of a new training's first weights: another run, or the policy that a game comes with."""
 
 from __future__ import annotations
 
