@@ -44,7 +44,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The steps that a learner was shown. ``differing`` episodes were left where they went another way than recorded."""
+    """The steps that a learner was shown. ``differing`` episodes were left where they went another way."""
 
     steps: int
     episodes: int
@@ -197,7 +197,7 @@ class _Playing:
 
     @property
     def over(self) -> bool:
-        """Return true when it is done, in whichever way: this training's episodes may end sooner or later than the recorded."""
+        """Return true when it is done: episodes of this training may end sooner or later than recorded ones."""
         return self.differs or self.ended or self.step == len(self._one.episode.presses)
 
 
