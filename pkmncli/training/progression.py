@@ -161,4 +161,6 @@ class Progression:
             self.strategy.load_state_dict(state["strategy"])
         if self.curriculum is not None and state["curriculum"] is not None:
             self.curriculum.load_state_dict(state["curriculum"])
-        self._due = [int(number) for number in state["due"]]
+        due = state["due"]
+        # A checkpoint of an earlier version has one episode or none, which is measured with the next ones.
+        self._due = [int(number) for number in due] if isinstance(due, list) else []

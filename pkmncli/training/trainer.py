@@ -144,7 +144,8 @@ class Trainer:
         self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
         self.statistics.milestone_order = list(self._pool.milestone_names)
         self._arbiter.load_state_dict(trainer["arbiter"])
-        self._hand_over.load_state_dict(trainer["hand_over"])
+        if "hand_over" in trainer:  # a checkpoint of an earlier version has none: the evidence begins there
+            self._hand_over.load_state_dict(trainer["hand_over"])
         held = "recorder."
         self._recorder.load_state(
             trainer["recorder"],
@@ -250,8 +251,10 @@ class Trainer:
         for index, record in enumerate(result.records):
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
-        for change in self._hand_over.note_steps(result.records, phases):
-            self._observer.message(change)
+        changes = self._hand_over.note_steps(result.records, phases)
+        if self._options.mode is AgentMode.ADAPTIVE:  # else nobody takes over from anyone
+            for change in changes:
+                self._observer.message(change)
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
