@@ -16,6 +16,7 @@ from rich.progress import Progress
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
@@ -218,7 +219,11 @@ class _Evaluation:
         learner.load_state_dict(content.learner)
         if self.mode is EvaluationMode.RL_ONLY:
             return LearnerPolicy(learner, self.seed if self.stochastic else None)
-        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"])
+        hand_over = None
+        if "hand_over" in content.trainer:  # not in a game's own policy, nor of an earlier version
+            hand_over = HandOver(pool.situations, train.envs, self.settings.hand_over)
+            hand_over.load_state_dict(content.trainer["hand_over"])
+        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"], hand_over)
 
     def _introduction(self, pool: WorkerPool) -> str:
         """What kind of number comes, before it does."""
