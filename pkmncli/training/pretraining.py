@@ -72,7 +72,8 @@ class Pretraining:
         if self.pending or not self._latest:
             return None
         latest, self._latest = self._latest, []
-        return {name: fmean(one[name] for one in latest) for name in latest[-1]}
+        # On a graphics card the first updates have no metrics yet.
+        return {name: fmean(one[name] for one in latest if name in one) for name in latest[-1]}
 
     def state_dict(self) -> dict[str, Any]:
         """How many updates were made, and the latest of their metrics that are not taken yet."""
