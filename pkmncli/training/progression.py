@@ -162,5 +162,5 @@ class Progression:
         if self.curriculum is not None and state["curriculum"] is not None:
             self.curriculum.load_state_dict(state["curriculum"])
         due = state["due"]
-        # A checkpoint of an earlier version has one episode or none, which is measured with the next ones.
+        # an earlier version measured one episode at a time
         self._due = [int(number) for number in due] if isinstance(due, list) else []

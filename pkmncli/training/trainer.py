@@ -144,7 +144,7 @@ class Trainer:
         self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
         self.statistics.milestone_order = list(self._pool.milestone_names)
         self._arbiter.load_state_dict(trainer["arbiter"])
-        if "hand_over" in trainer:  # a checkpoint of an earlier version has none: the evidence begins there
+        if "hand_over" in trainer:  # a checkpoint of an earlier version has no such evidence
             self._hand_over.load_state_dict(trainer["hand_over"])
         held = "recorder."
         self._recorder.load_state(

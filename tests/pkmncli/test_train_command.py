@@ -20,6 +20,9 @@ Pkmn = Callable[..., Any]
 
 SUMMARY = {
     "alone",
+    "demonstration_steps",
+    "pretrain_updates",
+    "started_from",
     "total_episodes",
     "total_steps",
     "best_reward",
