@@ -321,7 +321,7 @@ def _film(outcome: Outcome, registry: Registry) -> Path | None:
 
 
 def _alone_lines(summary: Mapping[str, Any], film: Path | None) -> list[str]:
-    """How good the learner is alone, as its final evaluation found."""
+    """Return the lines on the learner alone, from the final evaluation."""
     if "verdict" not in summary:
         return []
     lines = ["", summary["verdict"], *(f"  {line}" for line in table_lines(rows_of(summary)))]

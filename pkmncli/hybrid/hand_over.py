@@ -37,7 +37,7 @@ _SHARE_MEMORY = 500
 
 
 class Evidence(NamedTuple):
-    """What is known of the learner in one kind of situation."""
+    """Evidence of the learner in one kind of situation."""
 
     agreement: float
     """Share of its choices that the advised side would have made, 0..1, with doubt while they are few."""
@@ -58,7 +58,7 @@ class Evidence(NamedTuple):
 
 
 class HandOver:
-    """Keeps the evidence, and turns it into the learner's confidence.
+    """Keep the evidence, and turn it into the learner's confidence.
 
     Args:
         situations: the kind of situation of each phase.

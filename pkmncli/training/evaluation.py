@@ -37,7 +37,7 @@ PLAYED_BY = {
     "llm-only": "the pilot alone",
     "random": "random play",
 }
-"""Who plays in each mode of an evaluation, in words."""
+"""Names of the players by mode of an evaluation, for people."""
 
 
 class Choice(NamedTuple):

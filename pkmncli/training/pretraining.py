@@ -45,7 +45,7 @@ class Pretraining:
 
     @property
     def pending(self) -> bool:
-        """Whether there are updates left, so that the learner may not decide yet."""
+        """True while there are updates left, so that the learner may not decide yet."""
         return self.done < self._updates
 
     def learn(self, interrupted: Callable[[], bool], tell: Callable[[str], None]) -> None:
@@ -76,7 +76,7 @@ class Pretraining:
         return {name: fmean(one[name] for one in latest if name in one) for name in latest[-1]}
 
     def state_dict(self) -> dict[str, Any]:
-        """How many updates were made, and the latest of their metrics that are not taken yet."""
+        """Return the count of updates made, and the latest of their metrics that are not taken yet."""
         return {"done": self.done, "latest": [dict(one) for one in self._latest]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -419,5 +419,5 @@ class DQN:
 
 
 def learns_on_card(device: torch.device) -> bool:
-    """Whether experience is kept on the device and updates are captured there."""
+    """Tell whether experience is kept on the device and updates are captured there."""
     return device.type == "cuda"
