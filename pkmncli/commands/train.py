@@ -12,7 +12,7 @@ import typer
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
-from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
@@ -315,13 +315,13 @@ def _film(outcome: Outcome, registry: Registry) -> Path | None:
     tell: Callable[[str], None] = typer.echo if not settings.train.quiet else lambda text: None
     try:
         return film_learner_alone(outcome.run, settings, registry, outcome.evaluation, tell=tell)
-    except RunError as error:
+    except PkmnError as error:
         say(f"The film was not made, and the run is saved: {error}")
         return None
 
 
 def _alone_lines(summary: Mapping[str, Any], film: Path | None) -> list[str]:
-    """How good the learner is alone, as its final evaluation found."""
+    """Return the lines on the learner alone, from the final evaluation."""
     if "verdict" not in summary:
         return []
     lines = ["", summary["verdict"], *(f"  {line}" for line in table_lines(rows_of(summary)))]

@@ -29,6 +29,9 @@ _SURE_DEVIATIONS = 1.0
 _MOST_TAKEN, _LEAST_KEPT = 0.6, 0.4
 """Shares of the learner at which it counts as having taken a kind of situation over, and as having lost it again."""
 
+_LEAST_OUTCOME = 1e-9
+"""In place of rewards of 0, over which nothing can be a share."""
+
 _SHARE_MEMORY = 500
 """Latest steps of a situation over which the learner's share is told."""
 
@@ -39,7 +42,10 @@ class Evidence(NamedTuple):
     agreement: float
     """Share of its choices that the advised side would have made, 0..1, with doubt while they are few."""
     outcome: float
-    """Rewards that followed its own steps over those that followed the advised side's, at most 1."""
+    """Rewards that followed its own steps over those that followed the advised side's, 0..1: 1 where none are missing.
+
+    What is missing counts over the size of the advised side's, whatever their sign.
+    """
     weight: float
     """Weight of the outcome against the agreement, 0..1."""
     share: float
@@ -52,7 +58,7 @@ class Evidence(NamedTuple):
 
 
 class HandOver:
-    """Keeps the evidence, and turns it into the learner's confidence.
+    """Keep the evidence, and turn it into the learner's confidence.
 
     Args:
         situations: the kind of situation of each phase.
@@ -91,11 +97,13 @@ class HandOver:
         independent = own[0] / settings.horizon
         weight = independent / (independent + settings.outcome_doubt)
         outcome = 1.0
-        if theirs[1] > 0 and own[0]:
-            error = (own[2] / max(independent, 1.0)) ** 0.5
-            outcome = float(np.clip((own[1] + _SURE_DEVIATIONS * error) / theirs[1], 0.0, 1.0))
-        elif not theirs[0]:
+        if not theirs[0]:
             weight = 0.0  # nothing to compare with
+        elif own[0]:
+            error = (own[2] / max(independent, 1.0)) ** 0.5
+            missing = theirs[1] - own[1] - _SURE_DEVIATIONS * error
+            # Over the size of theirs, which is below 0 where steps cost something and earn little.
+            outcome = 1.0 if missing <= 0 else 1.0 - min(missing / max(abs(theirs[1]), _LEAST_OUTCOME), 1.0)
         return Evidence(float(agreement), outcome, float(weight), float(self._shares[place, 1]))
 
     def confidences(
@@ -108,19 +116,19 @@ class HandOver:
             own: (num_envs,), the learner's own confidence: it holds where nobody says what the advised side would do.
             advised: (num_envs,), what the advised side would do, -1 where that is not known.
         """
-        found = own.astype(np.float32)
-        for index in range(len(found)):
-            if self._settings.by != "values" and self._idle[index] >= self._settings.idle_steps:
-                found[index] = 0.0
-            else:
-                found[index] = self.confidence(int(phases[index]), float(own[index]), int(advised[index]))
-        return found
-
-    def confidence(self, phase: int, own: float, advised: int) -> float:
-        """The learner's confidence in one step, without regard to where it got nowhere lately; arguments as above."""
-        if self._settings.by == "values" or advised < 0:
+        if self._settings.by == "values":
             return own
-        return self.evidence(int(self._kinds[phase])).confidence
+        steps = zip(phases.tolist(), own.tolist(), advised.tolist(), self._idle.tolist(), strict=True)
+        return np.array([self.confidence(*one) for one in steps], np.float32)
+
+    def confidence(self, phase: int, own: float, advised: int, idle: int) -> float:
+        """The learner's confidence in one step, 0..1: arguments as of :meth:`confidences`, for one environment.
+
+        ``idle`` is how many steps of the episode have passed since any earned something.
+        """
+        if advised < 0 or self._settings.by == "values":
+            return own
+        return 0.0 if idle >= self._settings.idle_steps else self.evidence(int(self._kinds[phase])).confidence
 
     # What is seen ------------------------------------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The steps that a learner was shown. ``differing`` episodes were left where they went another way."""
+    """Counts of what was shown. ``differing`` episodes were left where they went another way than recorded."""
 
     steps: int
     episodes: int
@@ -156,11 +156,11 @@ class _Found:
 
     @property
     def worth(self) -> tuple[int, int]:
-        """Return the key by which episodes are chosen, the most first: milestones, then how few steps they took."""
+        """Key that episodes are chosen by, the greatest first: milestones, then how few steps they took."""
         return len(self.episode.milestones), -len(self.episode.presses)
 
     def sources(self, registry: Registry) -> NDArray[np.uint8]:
-        """Return who pressed, as far as it was written."""
+        """Return who pressed in each step, as far as it was written."""
         with contextlib.closing(open_store(registry, self.tables)) as store:
             key = [self.episode.environment, self.episode.episode]
             rows = store.read("decisions", "environment = ? AND episode = ?", key)
@@ -197,7 +197,7 @@ class _Playing:
 
     @property
     def over(self) -> bool:
-        """Return true when it is done: episodes of this training may end sooner or later than recorded ones."""
+        """True once it is done in any way: this training's episodes may end sooner or later than the recorded."""
         return self.differs or self.ended or self.step == len(self._one.episode.presses)
 
 

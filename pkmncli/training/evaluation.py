@@ -37,7 +37,7 @@ PLAYED_BY = {
     "llm-only": "the pilot alone",
     "random": "random play",
 }
-"""Who plays in each mode of an evaluation, in words."""
+"""Names of the players by mode of an evaluation, for people."""
 
 
 class Choice(NamedTuple):
@@ -60,23 +60,28 @@ class AgentPolicy:
     """A trained learner acting greedily, with the advised side where the mode lets it.
 
     Args:
-        learner: what was trained.
+        learner: what plays.
         mode: which sides may decide.
         trust: weight of the advised side's confidence.
-        hand_over: the evidence on the learner as the training left it; without it, its own confidence holds.
+        hand_over: the training's evidence of the learner, by which it decides there; without it the learner's own
+            confidence holds.
     """
 
     def __init__(self, learner: Algorithm, mode: AgentMode, trust: float, hand_over: HandOver | None = None) -> None:
         self._learner = learner
-        self._hand_over = hand_over
         self._arbiter = Arbiter(mode, 1, seed=0, trust=trust, trial_share=0.0)
+        self._hand_over = hand_over
+        self._idle: dict[int, int] = {}
+        """By episode: steps since it earned anything."""
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
         """The learner's best action, or «let the pilot act»."""
         actions, confidences, exploring = self._learner.act(pool.observation(index), explore=False)
         if self._hand_over is not None:
-            phase, advised = int(pool.phases()[index]), int(pool.pilot_actions()[index])
-            confidences = np.array([self._hand_over.confidence(phase, float(confidences[0]), advised)], np.float32)
+            earned = number in self._idle and pool.records()[index]["reward"] > 0
+            self._idle[number] = 0 if earned else self._idle.get(number, -1) + 1
+            step = int(pool.phases()[index]), float(confidences[0]), int(pool.pilot_actions()[index])
+            confidences = np.array([self._hand_over.confidence(*step, self._idle[number])], np.float32)
         pilot = pool.pilot_confidences()[index : index + 1]
         chosen, sources = self._arbiter.choose(actions, confidences, exploring, pilot)
         return Choice(int(chosen[0]), int(sources[0]), float(confidences[0]))

@@ -79,7 +79,7 @@ class Progression:
 
     @property
     def due(self) -> bool:
-        """Whether :meth:`measure` has episodes to play."""
+        """True where :meth:`measure` has episodes to play."""
         return bool(self._due) and self._play is not None and self.curriculum is not None
 
     def begin(self) -> None:

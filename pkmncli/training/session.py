@@ -77,7 +77,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What came before a new run's first step: steps that its learner was shown, and whose weights it has."""
+    """Beginning of a new run: steps that its learner was shown before, and whose weights it has."""
 
     shown_steps: int
     started_from: str

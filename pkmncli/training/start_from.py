@@ -1,4 +1,4 @@
-"""The source of a new training's first weights: another run, or the policy that a game comes with."""
+"""First weights of a new training's learner: from another run, or from the policy that a game comes with."""
 
 from __future__ import annotations
 

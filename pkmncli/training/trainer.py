@@ -251,8 +251,10 @@ class Trainer:
         for index, record in enumerate(result.records):
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
-        for change in self._hand_over.note_steps(result.records, phases):
-            self._observer.message(change)
+        changes = self._hand_over.note_steps(result.records, phases)
+        if self._options.mode is AgentMode.ADAPTIVE:  # else nobody takes over from anyone
+            for change in changes:
+                self._observer.message(change)
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)

@@ -121,6 +121,18 @@ def test_the_curve_begins_before_the_first_step_and_the_curriculum_leaves_that_o
     assert progression.curriculum.measured == []
 
 
+@pytest.mark.parametrize("due", [None, 3])
+def test_it_goes_on_from_a_checkpoint_of_an_earlier_version(due: int | None) -> None:
+    progression, _told, measured = make()
+    end_episodes(progression, TrainingStatistics(), 3)
+    resumed, _told, measured = make()
+    resumed.load_state_dict({**progression.state_dict(), "due": due, "latest": None})
+    assert not resumed.due
+    end_episodes(resumed, TrainingStatistics(), 3)
+    assert resumed.measure(NoLearner(), lambda: False)
+    assert measured == [0, 1]
+
+
 def test_nothing_moves_without_strategy_and_curriculum() -> None:
     progression = Progression()
     progression.begin()
