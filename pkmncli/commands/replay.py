@@ -71,7 +71,7 @@ def replay(
     registry = get_registry()
     if pretrained is not None:
         found = open_agent(context, run, save_dir, registry, pretrained, rom)
-        number = int(episode) + 1 if episode.isdigit() else PLAYED_FOR_SHOW
+        number = int(episode) + 1 if episode.isdecimal() else PLAYED_FOR_SHOW
         with InterruptFlag() as interrupted:
             play_for_show(found, registry, number, lambda: bool(interrupted))
         if interrupted:

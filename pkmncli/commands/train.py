@@ -268,9 +268,11 @@ def train(
         if config is not None:
             raise ConfigurationError("a run that goes on keeps its own settings: leave out --config")
         outcome = _resume(run, save_dir, options, set_ or [], registry)
-    _show(outcome, _film(outcome, registry))
-    if outcome.exit_code:
-        raise typer.Exit(outcome.exit_code)
+    _show_results(outcome)
+    ended_by = outcome.exit_code or _film(outcome, registry)
+    _show_next_steps(outcome)
+    if ended_by:
+        raise typer.Exit(ended_by)
 
 
 def _resume(
@@ -307,30 +309,37 @@ def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> 
         say("web_port: no effect, since no live page is asked for (--dashboard)")
 
 
-def _film(outcome: Outcome, registry: Registry) -> Path | None:
-    """Film the learner alone, where the final evaluation had an episode that reached something."""
+def _film(outcome: Outcome, registry: Registry) -> int:
+    """Film the learner alone, where the final evaluation had an episode that reached something; return the exit code.
+
+    It comes after what the training found, so that nothing of that is lost with a film that is interrupted or fails.
+    """
     settings = ResolvedSettings.from_run(outcome.run.folder, registry)
     if outcome.evaluation is None or not settings.train.film or not can_film():
-        return None
+        return 0
     tell: Callable[[str], None] = typer.echo if not settings.train.quiet else lambda text: None
     try:
-        return film_learner_alone(outcome.run, settings, registry, outcome.evaluation, tell=tell)
-    except PkmnError as error:
+        film = film_learner_alone(outcome.run, settings, registry, outcome.evaluation, tell=tell)
+    except (PkmnError, OSError) as error:
         say(f"The film was not made, and the run is saved: {error}")
-        return None
+    except typer.Exit as interrupted:
+        say("The film was not made, and the run is saved.")
+        return interrupted.exit_code
+    else:
+        if film is not None:
+            typer.echo(f"Watch it play: {film}")
+    return 0
 
 
-def _alone_lines(summary: Mapping[str, Any], film: Path | None) -> list[str]:
+def _alone_lines(summary: Mapping[str, Any]) -> list[str]:
     """Return the lines on the learner alone, from the final evaluation."""
     if "verdict" not in summary:
         return []
-    lines = ["", summary["verdict"], *(f"  {line}" for line in table_lines(rows_of(summary)))]
-    if film is not None:
-        lines.append(f"Watch it play: {film}")
-    return lines
+    return ["", summary["verdict"], *(f"  {line}" for line in table_lines(rows_of(summary)))]
 
 
-def _show(outcome: Outcome, film: Path | None) -> None:
+def _show_results(outcome: Outcome) -> None:
+    """Say what the training came to."""
     summary = outcome.summary
     average = summary["final_avg_reward"]
     lines = [
@@ -349,10 +358,14 @@ def _show(outcome: Outcome, film: Path | None) -> None:
         lines.append(f"Decided by: {', '.join(shares)}.")
     if "llm" in summary:
         lines.append(_advice_line(summary["llm"]))
-    lines += [*_milestone_lines(summary), *_alone_lines(summary, film)]
-    run = outcome.run.folder
+    typer.echo("\n".join([*lines, *_milestone_lines(summary), *_alone_lines(summary)]))
+
+
+def _show_next_steps(outcome: Outcome) -> None:
+    """Say where the run is, and what can be done with it."""
+    summary, run = outcome.summary, outcome.run.folder
     if outcome.exit_code:
-        lines += ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {quoted(run)}"]
+        lines = ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {quoted(run)}"]
     else:
         which = "" if run.parent == default_save_dir().absolute() else f" {quoted(run)}"
         learned = summary["source_shares"]["rl"] + summary["source_shares"]["explore"] > 0
@@ -368,7 +381,7 @@ def _show(outcome: Outcome, film: Path | None) -> None:
             f"pkmn train --resume{which} --steps {2 * summary['total_steps']}": "train on",
         }
         width = max(map(len, steps))
-        lines += ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
+        lines = ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
     typer.echo("\n".join(lines))
 
 

@@ -66,9 +66,9 @@ def film_learner_alone(
     best, _ = max(reached, key=lambda one: (_far(*one), -max(one[1])))
     tell("Filming the best of them.")
     path = run.folder / ALONE_FILM
-    environment = build_environment(settings, registry, run)
     episode = RecordedEpisode.from_row(best)
     with InterruptFlag() as interrupted:
+        environment = build_environment(settings, registry, run)
         try:
             shown = shown_episode(run, environment, episode, [], who="the learner alone")
             show = Show([shown], overlay=True, interrupted=lambda: bool(interrupted))

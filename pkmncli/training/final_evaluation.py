@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,16 @@ class FinalEvaluation:
 
     found: dict[str, Any]
     folder: Path
+
+
+def earlier_results(run: Run) -> dict[str, Any]:
+    """Return the :data:`RESULTS` of a run's last final evaluation, as far as it came."""
+    return {name: found for name, found in run.read_summary().items() if name in RESULTS}
+
+
+def is_complete(found: Mapping[str, Any]) -> bool:
+    """Return whether a run's :data:`RESULTS` are all there; one that was interrupted lacks random play, the last."""
+    return "random" in found
 
 
 def side_by_side_spec(

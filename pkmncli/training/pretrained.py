@@ -63,10 +63,16 @@ class Pretrained:
 
     def score(self) -> dict[str, Any]:
         """Return its measured results. Raises RunError where the file is missing or damaged."""
+        path = self.folder / SCORE
         try:
-            return dict(json.loads((self.folder / SCORE).read_text(encoding="utf-8")))
+            found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise RunError(f"{self.folder / SCORE} cannot be read: {error}; install its package anew") from None
+            raise RunError(f"{path} cannot be read: {error}; install its package anew") from None
+        if not (
+            isinstance(found, dict) and isinstance(found.get("identity"), dict) and isinstance(found.get("steps"), int)
+        ):
+            raise RunError(f"{path} is damaged: it lacks identity or steps; install its package anew")
+        return found
 
 
 def find_pretrained(game: str | Path, registry: Registry) -> Pretrained:

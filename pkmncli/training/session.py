@@ -39,7 +39,7 @@ from pkmncli.training.demonstrations import find_demonstrations, show
 from pkmncli.training.episode_starts import EpisodeStarts
 from pkmncli.training.estimate import duration, estimate, observation_bytes, size
 from pkmncli.training.examination import Examination
-from pkmncli.training.final_evaluation import RESULTS, FinalEvaluation, hold_final_evaluation
+from pkmncli.training.final_evaluation import FinalEvaluation, earlier_results, hold_final_evaluation, is_complete
 from pkmncli.training.given_starts import check_kept_starts, keep_given_starts, read_given_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
@@ -269,9 +269,9 @@ class TrainingSession:
                 # asked for after the last step, it stopped nothing
                 stopped = spectators.want_stop and options.fraction_used(trainer.statistics) < 1
                 final = None
-                if trainer.statistics.steps == began_at:
-                    summary |= {name: found for name, found in run.read_summary().items() if name in RESULTS}
-                elif not (interrupted or stopped):
+                earlier = earlier_results(run) if trainer.statistics.steps == began_at else {}
+                summary |= earlier
+                if not (is_complete(earlier) or interrupted or stopped):
                     run.write_summary(summary)
                     final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted)
                     summary |= final.found if final is not None else {}

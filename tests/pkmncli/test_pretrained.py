@@ -144,3 +144,12 @@ def test_a_damaged_policy_is_told_in_a_line(pkmn: Pkmn, run: Run, tmp_path: Path
     assert result.code == 5
     assert "weights.safetensors cannot be read" in result.err
     assert len(result.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("score", ["{}", "[1, 2]", '{"identity": [], "steps": 1}', "{"])
+def test_a_damaged_score_is_told_with_its_file(score: str, pkmn: Pkmn, tmp_path: Path) -> None:
+    game = shutil.copytree(get_registry().get("games", "quillwood").load(), tmp_path / "mine")
+    (game / "pretrained" / "score.json").write_text(score)
+    result = pkmn("eval", f"--pretrained={game}", "--episodes=1")
+    assert result.code == 5
+    assert str(game / "pretrained" / "score.json") in result.err and "install its package anew" in result.err

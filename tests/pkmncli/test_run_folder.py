@@ -5,15 +5,21 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
+from pkmncli.config import ResolvedSettings
 from pkmncli.errors import RunError
+from pkmncli.plugins import get_registry
 from pkmncli.runs import LAYOUT_VERSION, Run, create_run, list_runs, open_run
+from pkmncli.training import checkpoints
 
 
 def test_a_new_run_is_named_after_time_game_and_learner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,3 +166,21 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeyp
 def test_only_a_full_disk_is_explained_as_one(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="could not be written: denied"), write_errors_explained(tmp_path):
         raise PermissionError(errno.EACCES, "denied")
+
+
+def test_a_run_of_an_earlier_version_keeps_its_goal_and_is_not_gone_on_with(
+    pkmn: Callable[..., Any], shared_run: Callable[..., Path], tmp_path: Path
+) -> None:
+    run = Run(shutil.copytree(shared_run(), tmp_path / "runs" / "it"))
+    lines = run.config_file.read_text().splitlines()
+    run.config_file.write_text("\n".join("# goal is not set" if line.startswith("goal =") else line for line in lines))
+    for folder in (run.checkpoints.folder / name for name in run.checkpoints.names()):
+        meta = json.loads((folder / "meta.json").read_text())
+        del meta["checksum"], meta["trainer"]["hand_over"]
+        (folder / "meta.json").write_text(checkpoints._meta_text(meta))
+    assert ResolvedSettings.from_run(run.folder, get_registry()).train.goal == "last", "the whole game"
+    played = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--no-baselines")
+    assert played.code == 0, played.err
+    result = pkmn("train", "--resume", "it", "--steps=300")
+    assert result.code == 5
+    assert "an earlier version" in result.err and "--start-from" in result.err

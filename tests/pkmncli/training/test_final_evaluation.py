@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from pkmncli.api import Environment
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
+from pkmncli.replay import filmed_evaluation
 from pkmncli.replay.filmed_evaluation import STILL_S, film_learner_alone
+from pkmncli.replay.showing import build_environment
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.console import ConsoleProgress
@@ -67,20 +70,44 @@ def test_none_is_held_where_none_is_wanted_or_it_would_outlast_the_training(
     assert not (tmp_path / "runs" / "it" / "evaluations").exists()
 
 
-def test_ctrl_c_ends_the_evaluation_and_the_run_is_saved(
-    pkmn: Pkmn, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("whose", "found"), [("learner alone", set()), ("pilot", {"learner_alone", "verdict"})])
+def test_ctrl_c_ends_the_evaluation_and_the_run_goes_on_with_it(
+    whose: str, found: set[str], pkmn: Pkmn, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_self: Any, doing: str) -> None:
-        if "1 of 3" in doing:
+        if f"{whose}, 1 of 3" in doing:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(ConsoleProgress, "on_activity", interrupt)
-    result = pkmn("train", *options, "--final-episodes=3")
+    with monkeypatch.context() as patch:
+        patch.setattr(ConsoleProgress, "on_activity", interrupt)
+        result = pkmn("train", *options, "--final-episodes=3", "--no-film")
     assert result.code == 130
     run = Run(tmp_path / "runs" / "it")
     assert run.checkpoints.resolve().name == "step-000000240"
-    assert not set(RESULTS) & set(run.read_summary())
+    assert set(RESULTS) & set(run.read_summary()) == found
     assert run.read_summary()["total_steps"] == 240
+    again = pkmn("train", "--resume", "it")
+    assert again.code == 0, again.err
+    assert set(RESULTS) <= set(run.read_summary())
+    assert run.read_summary()["verdict"] in again.out
+
+
+def test_a_film_that_is_interrupted_takes_nothing_with_it(
+    pkmn: Pkmn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: Any, **_options: Any) -> Environment:
+        signal.raise_signal(signal.SIGTERM)
+        return build_environment(*_arguments, **_options)
+
+    monkeypatch.setattr(filmed_evaluation, "build_environment", interrupted)
+    options = ["--start-from=pretrained", "--steps=60", "--max-steps-per-episode=30", "--final-episodes=1"]
+    result = pkmn("train", *options, "--run-name=it")
+    assert result.code == 143, result.err
+    run = Run(tmp_path / "runs" / "it")
+    assert run.read_summary()["verdict"] in result.out
+    assert "pkmn replay --evaluation" in result.out
+    assert "The film was not made" in result.err
+    assert not (run.folder / filmed_evaluation.ALONE_FILM).exists()
 
 
 def test_the_film_is_of_the_episode_that_got_furthest_soonest(
