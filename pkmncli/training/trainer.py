@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
-from pkmncli.errors import CheckpointError, ConfigurationError
+from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
@@ -137,16 +137,7 @@ class Trainer:
         self._episodes = [self._new_episode(index, 0) for index in range(self._pool.num_envs)]
 
     def resume(self, checkpoint: Checkpoint, segments: Any) -> None:
-        """Goes on exactly where a checkpoint stands. Advice that took effect after it does so again.
-
-        Raises:
-            CheckpointError: it was written by a version that knew no hand-over by evidence.
-        """
-        if "hand_over" not in checkpoint.trainer:
-            raise CheckpointError(
-                f"{self._run.folder} was trained by an earlier version of pkmn, with which it can go on; this one "
-                "still evaluates it, replays it, and begins a new training with its weights (--start-from)"
-            )
+        """Goes on exactly where a checkpoint stands. Advice that took effect after it does so again."""
         self._learner.load_state_dict(checkpoint.learner)
         self._learner.load_segments(segments)
         trainer = checkpoint.trainer
