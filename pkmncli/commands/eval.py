@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.config import NONE, ResolvedSettings, TrainSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.hand_over import HandOver
@@ -39,7 +39,7 @@ from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.pretrained_run import open_agent
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.session import quoted
+from pkmncli.training.session import larger_budget, quoted
 from pkmncli.training.verdict import PLAYERS, rows_of, table_lines, verdict
 from pkmncli.training.worker_spec import WorkerSpec
 from pkmncli.training.workers import WorkerPool
@@ -136,7 +136,9 @@ def eval(
     if not played:
         raise typer.Exit(exit_code)
     folder = keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
-    typer.echo(json.dumps(result, indent=2) if as_json else "\n".join(_lines(result, found, pretrained)))
+    typer.echo(
+        json.dumps(result, indent=2) if as_json else "\n".join(_lines(result, found, settings.train, pretrained))
+    )
     if (video is not None or videos is not None) and not exit_code:
         film_evaluation(
             found,
@@ -239,7 +241,7 @@ class _Evaluation:
         return "\n".join(lines)
 
 
-def _lines(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[str]:
+def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None) -> list[str]:
     """Return the result as lines for people."""
     mode = EvaluationMode(result["mode"])
     name = {EvaluationMode.RL_ONLY: "learner_alone", EvaluationMode.LLM_ONLY: "pilot"}.get(mode, mode.value)
@@ -254,7 +256,7 @@ def _lines(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[
     lines += ["", *_milestone_lines(result)]
     if mode is EvaluationMode.RL_ONLY:
         lines += _why_not_the_trainings_reward(run)
-    return [*lines, "", "Next:", *(f"  {step}" for step in _next_steps(result, run, pretrained))]
+    return [*lines, "", "Next:", *(f"  {step}" for step in _next_steps(result, run, train, pretrained))]
 
 
 def _milestone_lines(result: Mapping[str, Any]) -> list[str]:
@@ -281,7 +283,7 @@ def _why_not_the_trainings_reward(run: Run) -> list[str]:
     ]
 
 
-def _next_steps(result: Mapping[str, Any], run: Run, pretrained: str | None) -> list[str]:
+def _next_steps(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None) -> list[str]:
     if pretrained is not None:
         return [
             f"pkmn replay --pretrained {pretrained} --video best.mp4  watch it",
@@ -292,8 +294,8 @@ def _next_steps(result: Mapping[str, Any], run: Run, pretrained: str | None) -> 
     if result["mode"] == EvaluationMode.RL_ONLY.value:
         best = max((result[name]["goal_share"] for name in ("pilot", "random") if name in result), default=1.0)
         if result["goal_share"] < best:
-            total = 2 * int(run.read_summary().get("total_steps", 0))
-            steps.insert(0, (f"pkmn train --resume{which} --steps {total}", "train on: there is more to learn"))
+            budget = larger_budget(train, run.read_summary())
+            steps.insert(0, (f"pkmn train --resume{which} {budget}", "train on: there is more to learn"))
         if not result["stochastic"] and result["goal_share"] < 1:
             steps.append(
                 (f"pkmn eval{which} --stochastic", "a learner that is stuck may get on by drawing its presses")

@@ -21,7 +21,7 @@ from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
 from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
-from pkmncli.training.session import Outcome, TrainingSession, quoted
+from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
 from pkmncli.training.verdict import rows_of, table_lines
 
 _READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
@@ -270,7 +270,7 @@ def train(
         outcome = _resume(run, save_dir, options, set_ or [], registry)
     _show_results(outcome)
     ended_by = outcome.exit_code or _film(outcome, registry)
-    _show_next_steps(outcome)
+    _show_next_steps(outcome, registry)
     if ended_by:
         raise typer.Exit(ended_by)
 
@@ -361,9 +361,10 @@ def _show_results(outcome: Outcome) -> None:
     typer.echo("\n".join([*lines, *_milestone_lines(summary), *_alone_lines(summary)]))
 
 
-def _show_next_steps(outcome: Outcome) -> None:
+def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
     """Say where the run is, and what can be done with it."""
     summary, run = outcome.summary, outcome.run.folder
+    train = ResolvedSettings.from_run(run, registry).train
     if outcome.exit_code:
         lines = ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {quoted(run)}"]
     else:
@@ -378,7 +379,7 @@ def _show_next_steps(outcome: Outcome) -> None:
         steps |= {
             f"pkmn replay{which} --video best.mp4": "the training's best episode as a film",
             f"pkmn analyze-patterns{which}": "what was done where, and what it brought",
-            f"pkmn train --resume{which} --steps {2 * summary['total_steps']}": "train on",
+            f"pkmn train --resume{which} {larger_budget(train, summary)}": "train on",
         }
         width = max(map(len, steps))
         lines = ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]

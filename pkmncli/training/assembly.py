@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pkmncli.api import Algorithm, Store, Strategy, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
@@ -60,7 +60,15 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
 def _observation_type(settings: ResolvedSettings, model: type[BaseModel] | None) -> str | None:
     """Return the user's observation type, else the one that the environment's settings name as best to learn from."""
     chosen = settings.train.observation_type
-    return chosen if chosen is not None else getattr(model, "observed_in_training", None)
+    if chosen is None:
+        return getattr(model, "observed_in_training", None)
+    field = None if model is None else model.model_fields.get("observation_type")
+    shown = get_args(field.annotation) if field is not None and get_origin(field.annotation) is Literal else ()
+    if shown and chosen not in shown:  # the core lists what any environment shows
+        raise ConfigurationError(
+            f"observation_type = {chosen!r}: the environment {settings.train.env} shows {', '.join(map(str, shown))}"
+        )
+    return chosen
 
 
 def observation_type_of(settings: ResolvedSettings, registry: Registry) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 from pkmncli.api import Algorithm, RunInfo
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
-from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings
+from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import redact, say
 from pkmncli.errors import PkmnError
@@ -402,6 +402,16 @@ class TrainingSession:
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)
         self._progress.message(f"{loss}; its episode is played again in a new one (details in log.txt)")
+
+
+def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
+    """Return the options that give a run twice its budget: each one that it has, since the first used up ends it."""
+    options = []
+    if train.steps is not None or train.episodes is None:
+        options.append(f"--steps {2 * int(summary.get('total_steps', 0))}")
+    if train.episodes is not None:
+        options.append(f"--episodes {2 * int(summary.get('total_episodes', 0))}")
+    return " ".join(options)
 
 
 def quoted(path: Path) -> str:

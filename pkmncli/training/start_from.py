@@ -73,8 +73,13 @@ def begin_from(point: StartingPoint, learner: Any, settings: ResolvedSettings, r
     """
     train, theirs = settings.train, point.settings.train
     said = f"start_from {point.title}"
-    if theirs.rl != train.rl:
-        raise ConfigurationError(f"{said}: it was trained with rl = {theirs.rl}, not {train.rl}: use --rl {theirs.rl}")
+    if theirs.rl == NONE:
+        raise ConfigurationError(f"{said}: it was trained without a learner, so it has no weights: name another run")
+    for name in ("rl", "env"):
+        if (other := getattr(theirs, name)) != getattr(train, name):
+            raise ConfigurationError(
+                f"{said}: it was trained with {name} = {other}, not {getattr(train, name)}: use --{name} {other}"
+            )
     if not hasattr(learner, "take_weights"):
         raise ConfigurationError(f"{said}: the learner {train.rl} takes no weights: it has no take_weights()")
     seen = observation_type_of(point.settings, registry)

@@ -392,3 +392,9 @@ def test_a_port_without_a_live_page_is_told_and_no_web_is_the_last_word(
         assert result.code == 0, result.err
         assert "web_port: no effect, since no live page is asked for (--dashboard)" in result.err
         assert "Live page" not in result.out
+
+
+def test_the_next_step_of_a_training_by_episodes_trains_on(pkmn: Pkmn) -> None:
+    result = pkmn("train", "--episodes=1", "--max-steps-per-episode=3", "--run-name=it")
+    assert "pkmn train --resume --episodes 2" in result.out, result.err
+    assert "2 episodes" in pkmn("train", "--resume", "--episodes=2").out

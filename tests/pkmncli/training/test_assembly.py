@@ -86,3 +86,8 @@ def test_a_pilot_of_another_plugin_is_the_users_choice() -> None:
     registry.register_plugin(Theirs(), "theirs")
     settings = resolved(env="gameboy", pilot="blind", registry=registry)
     assert fit_parts(settings, registry).train.pilot == "blind"
+
+
+def test_what_an_environment_does_not_show_is_refused_with_what_it_shows() -> None:
+    with pytest.raises(ConfigurationError, match="the environment gameboy shows multi_modal, screen, state"):
+        environment_spec(resolved(env="gameboy", observation_type="goal"), get_registry())

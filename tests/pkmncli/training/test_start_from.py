@@ -98,3 +98,16 @@ def test_weights_of_another_kind_of_learner_are_refused(earlier: Run, pkmn: Pkmn
     result = pkmn("train", "--no-rl", "--steps=10", f"--start-from={earlier.name}")
     assert result.code == 2
     assert "without a learner nobody takes the weights" in result.err
+
+
+def test_runs_that_never_had_such_weights_are_told_apart(earlier: Run, pkmn: Pkmn, tmp_path: Path) -> None:
+    text = earlier.config_file.read_text()
+    for changed, expected in (
+        (text.replace('env = "pyboy"', 'env = "gameboy"'), "it was trained with env = gameboy, not pyboy"),
+        (text.replace('rl = "dqn"', 'rl = "none"'), "it was trained without a learner"),
+    ):
+        assert changed != text
+        earlier.config_file.write_text(changed)
+        result = pkmn("train", "--start-from=earlier", "--steps=5")
+        assert (result.code, [run.name for run in (tmp_path / "runs").iterdir()]) == (2, ["earlier"])
+        assert expected in result.err
