@@ -99,7 +99,7 @@ class Counsellor:
 
 
 def play(job: tuple[str, int, dict[str, Any]]) -> dict[str, Any]:
-    """One episode of a player."""
+    """Play one episode of a player."""
     player, seed, given = job
     who, whose = player.split(", ")
     steps, learner = given["steps"], None
@@ -140,7 +140,7 @@ def play(job: tuple[str, int, dict[str, Any]]) -> dict[str, Any]:
 
 
 def show(results: list[dict[str, Any]]) -> None:
-    """What became of the goals, and which badges were won."""
+    """Return what became of the goals, and which badges were won."""
     rows = []
     for player in dict.fromkeys(one["player"] for one in results):
         own = [one for one in results if one["player"] == player and "goals" in one]

@@ -36,7 +36,7 @@ Weights = list[NDArray[np.float32]]
 
 
 class Episode(NamedTuple):
-    """What was observed, what the pilot decided, and how far it went."""
+    """Observations of an episode, the pilot's decisions, and how far it went."""
 
     inputs: NDArray[np.float32]
     masks: NDArray[np.bool_]

@@ -89,7 +89,7 @@ class Judge:
         self._note_person()
 
     def reached(self) -> bool:
-        """Whether the goal is reached, after each step."""
+        """Return true once the goal is reached; asked after each step."""
         task, state, seen = self._task, self._environment.state, self.seen
         assert task is not None
         free = state.phase is Phase.FREE

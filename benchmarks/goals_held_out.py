@@ -277,7 +277,7 @@ def maps_of(run: Path) -> set[int]:
 
 
 def sort_of(task: Task, held: set[int], held_seeds: set[int]) -> str:
-    """Which of :data:`SORTS` a task is of; empty for one that leads from one side to the other."""
+    """Return which of :data:`SORTS` a task is of; empty for one that leads from one side to the other."""
     ends = {task.map_id, task.goal_map}
     if ends <= held:
         return SORTS[0]
@@ -290,7 +290,7 @@ def sort_of(task: Task, held: set[int], held_seeds: set[int]) -> str:
 
 
 class Benchmark:
-    """What is collected, trained and measured, and where it is kept."""
+    """The tasks that are collected, trained and measured, and where all is kept."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self._given = given

@@ -45,7 +45,7 @@ class Cores:
         self._deadline, self._stopping = deadline, stopping
 
     def out_of_time(self) -> bool:
-        """Whether no command should begin or go on."""
+        """Return true when no command should begin or go on."""
         return self._stopping.is_set() or time.monotonic() >= self._deadline
 
     def run(self, command: Sequence[str], log: Path) -> tuple[str, float]:
@@ -86,7 +86,7 @@ def pkmn(*arguments: str) -> list[str]:
 
 
 def kept(path: Path) -> Any:
-    """What a job has kept in its file; None where it has not ended yet."""
+    """Return what a job has kept in its file; None where it has not ended yet."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
@@ -98,7 +98,7 @@ def keep(path: Path, found: Any) -> None:
 
 
 def default_jobs() -> int:
-    """How many jobs fit on this machine."""
+    """Return how many jobs fit on this machine."""
     return max(len(_own_cores()) // CORES_A_JOB, 1)
 
 

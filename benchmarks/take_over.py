@@ -60,7 +60,7 @@ EXIT_UNFINISHED = 3
 
 
 class Benchmark:
-    """What is trained and played, and where it is kept."""
+    """The trainings and players, and where their results are kept."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.folder: Path = given.folder
@@ -169,7 +169,7 @@ class Benchmark:
 
 
 def training_result(run: Path) -> dict[str, Any]:
-    """Who decided the last episodes of a training, and how far its curriculum got."""
+    """Return who decided the last episodes of a training, and how far its curriculum got."""
     files = str(run / "decisions" / "**" / "*.parquet")
     with duckdb.connect() as connection:
         counts = connection.execute(
@@ -203,7 +203,7 @@ def _evaluations(run: Path) -> set[Path]:
 
 
 def _is_finished(run: Path) -> bool:
-    """Whether a run has used up its budget."""
+    """Return true when a run has used up its budget."""
     import tomllib  # noqa: PLC0415
 
     from pkmncli.config import DEFAULT_STEPS  # noqa: PLC0415

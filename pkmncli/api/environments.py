@@ -60,6 +60,9 @@ class Environment(Protocol):
     drawn. Those who watch a training see it; without it they see the screen that the learner observes.
     It may have ``identity``, plain values by name that say what a recorded press depends on, such as the image's hash
     and the frames of an action: an episode recorded elsewhere plays again only where they are the same.
+    It may have ``goal_name``, the milestone that ends an episode; ``situations``, parallel to ``phase_names``, a kind
+    of situation for each phase: the learner takes over kind by kind; and ``guide(pilot)``, which is called once with
+    the pilot that lives beside it, whose goals observations are to show from then on.
     And it may have ``progress()``: how far the running episode has got, as a few named numbers for people, such as
     ``{"badges": 2, "level": 14}``; ``steps_since_progress``, the steps since anything was new; ``milestone_frames()``,
     like ``milestone_steps()`` in emulated frames; and ``milestone_titles`` among its ``names``, by milestone.

@@ -137,7 +137,7 @@ class SamplingAlgorithm(Algorithm, Protocol):
     def sample_actions(
         self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Allowed actions (n,), drawn by ``random``, the better ones more often, and confidences (n,).
+        """Return allowed actions (n,), drawn by ``random``, the better ones more often, and confidences (n,).
 
         Leaves no trace: nothing of what is learned, explored or drawn later depends on it.
         """
@@ -187,7 +187,7 @@ class StartableAlgorithm(Algorithm, Protocol):
     """
 
     def weights(self) -> Mapping[str, Any]:
-        """What acts now: tensors or arrays, by the same dotted names as in ``state_dict``."""
+        """Return the weights that act now: tensors or arrays, by the same dotted names as in ``state_dict``."""
         ...
 
     def take_weights(self, weights: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from rich.progress import Progress
 from pkmncli.config import NONE, ResolvedSettings, TrainSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
@@ -156,7 +157,7 @@ def eval(
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """What is evaluated, and how."""
+    """An evaluation: the checkpoint, the mode, the episodes."""
 
     run: Run
     settings: ResolvedSettings
@@ -221,10 +222,14 @@ class _Evaluation:
         learner.load_state_dict(content.learner)
         if self.mode is EvaluationMode.RL_ONLY:
             return LearnerPolicy(learner, self.seed if self.stochastic else None)
-        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"])
+        hand_over = None
+        if "hand_over" in content.trainer:  # not in a game's own policy, nor of an earlier version
+            hand_over = HandOver(pool.situations, train.envs, self.settings.hand_over)
+            hand_over.load_state_dict(content.trainer["hand_over"])
+        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"], hand_over)
 
     def _introduction(self, pool: WorkerPool) -> str:
-        """What kind of number comes, before it does."""
+        """Return the lines that say what kind of number comes."""
         lines = [f"Evaluating {self.run.name}, {self.checkpoint.name}: {PLAYED_BY[self.mode]}."]
         if self.mode is EvaluationMode.RL_ONLY:
             how = "draws each press by its own odds" if self.stochastic else "always presses what it thinks best"
@@ -238,7 +243,7 @@ class _Evaluation:
 
 
 def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None) -> list[str]:
-    """What was found, for people."""
+    """Return the result as lines for people."""
     mode = EvaluationMode(result["mode"])
     name = {EvaluationMode.RL_ONLY: "learner_alone", EvaluationMode.LLM_ONLY: "pilot"}.get(mode, mode.value)
     beside = {key: result[key] for key in PLAYERS if key in result}

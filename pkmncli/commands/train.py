@@ -332,7 +332,7 @@ def _film(outcome: Outcome, registry: Registry) -> int:
 
 
 def _alone_lines(summary: Mapping[str, Any]) -> list[str]:
-    """How good the learner is alone, as its final evaluation found."""
+    """Return the lines on the learner alone, from the final evaluation."""
     if "verdict" not in summary:
         return []
     return ["", summary["verdict"], *(f"  {line}" for line in table_lines(rows_of(summary)))]

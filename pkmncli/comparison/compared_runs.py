@@ -55,7 +55,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a run reached, and what that is: ``evaluation``, ``training``, or the name of a metric."""
+    """A score of a run, and its kind: ``evaluation``, ``training``, or the name of a metric."""
 
     value: float
     kind: str
@@ -63,7 +63,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """How far a run's learner got alone from held-out starts, and others from the same: shares of reached goals."""
+    """Results of a run's learner alone from held-out starts, and of others from the same: shares of reached goals."""
 
     reward: float
     goal: str | None
@@ -160,7 +160,7 @@ def evaluated_reward(compared: ComparedRun) -> float | None:
 
 
 def learner_alone(compared: ComparedRun) -> Alone | None:
-    """How far the run's learner got alone in its latest evaluation, with the others beside it; None without one.
+    """Return the learner alone in the run's latest evaluation, with the others beside it; None without one.
 
     Raises:
         RunError: an evaluation is damaged.
@@ -219,7 +219,7 @@ def _settings(run: Run) -> dict[str, Any]:
 
 
 def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
-    """What the latest evaluation of the run found for who is trained: the learner alone, or the pilot.
+    """Return the latest evaluation of who is trained: the learner alone, or the pilot; None without one.
 
     Evaluations of chance, of learner and pilot together, or of presses drawn, say something else and are passed over.
     """

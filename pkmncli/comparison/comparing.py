@@ -75,7 +75,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class AloneResult:
-    """How far the learners of a group got alone from held-out starts, all episodes of its runs together.
+    """Results of a group's learners alone from held-out starts, all episodes of its runs together.
 
     ``low`` and ``high`` are the ends of Wilson's 95% interval of ``share``; the others' shares are of the same starts.
     """

@@ -58,8 +58,8 @@ def charts_of(plotted: Plotted) -> Iterator[Chart]:
         yield Chart(
             "Curves",
             "Interquartile mean over the runs of a group, with the 95% interval of runs drawn anew; a line where "
-            "there is one run. The learner alone plays from starts that the training does not have; pilot and random "
-            "play stand beside it as lines. The reward in training is of whoever decides there.",
+            "there is one run. The learner alone plays from starts of seeds that the training does not have; pilot and "
+            "random play stand beside it as lines. The reward in training is of whoever decides there.",
             partial(_drawn, plotted, _curves),
         )
     if plotted.milestones:

@@ -76,7 +76,7 @@ class CurriculumSettings(BaseModel):
     measure_starts: int = Field(
         default=5,
         ge=1,
-        description="greedy episodes that are played each time, from starts that the training does not have",
+        description="greedy episodes that are played each time, from starts of seeds that the training does not have",
         json_schema_extra={"unit": "episodes"},
     )
     measure_idle_steps: int = Field(

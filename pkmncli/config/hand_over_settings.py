@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class HandOverSettings(BaseModel):
-    """What a user may set under ``[hand_over]``."""
+    """Settings under ``[hand_over]``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -23,6 +23,8 @@ STARTS_FOLDER = "starts"
 OWN_STARTS = ("init_state", "cartridge")
 """Settings of the core whose file a run keeps a copy of, called by its hash: they go with the folder."""
 
+_GOAL = "goal"
+
 _COPY = re.compile(r"[0-9a-f]{16}\.(state|sav)")
 
 
@@ -71,8 +73,8 @@ def read_run_file(folder: Path) -> list[Given]:
             given += [_given(name, key, item.value.item(key)) for key in item]
         else:
             given.append(_given(CORE, name, item))
-    if not any(one.section == CORE and one.key == "goal" for one in given):
-        given.append(Given(CORE, "goal", "last", "an earlier version, which knew no first goal"))
+    if _GOAL not in document:  # of an earlier version, whose runs had no goal but the end of the game
+        given.append(Given(CORE, _GOAL, None, "of an earlier version"))
     return [_in_run(one, folder) for one in given]
 
 

@@ -121,7 +121,7 @@ class TrainSettings(BaseModel):
     cartridge: AbsolutePath | None = Field(
         None, description="file of a cartridge's battery save, in whose saved game every episode begins"
     )
-    goal: str = Field(
+    goal: str | None = Field(
         "first",
         min_length=1,
         description="milestone at which an episode ends; first is the one that the game has for a first training, last "

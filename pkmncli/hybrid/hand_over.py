@@ -29,17 +29,23 @@ _SURE_DEVIATIONS = 1.0
 _MOST_TAKEN, _LEAST_KEPT = 0.6, 0.4
 """Shares of the learner at which it counts as having taken a kind of situation over, and as having lost it again."""
 
+_LEAST_OUTCOME = 1e-9
+"""In place of rewards of 0, over which nothing can be a share."""
+
 _SHARE_MEMORY = 500
 """Latest steps of a situation over which the learner's share is told."""
 
 
 class Evidence(NamedTuple):
-    """What is known of the learner in one kind of situation."""
+    """The evidence on the learner in one kind of situation."""
 
     agreement: float
     """Share of its choices that the advised side would have made, 0..1, with doubt while they are few."""
     outcome: float
-    """Rewards that followed its own steps over those that followed the advised side's, at most 1."""
+    """Rewards that followed its own steps over those that followed the advised side's, 0..1: 1 where none are missing.
+
+    What is missing counts over the size of the advised side's, whatever their sign.
+    """
     weight: float
     """Weight of the outcome against the agreement, 0..1."""
     share: float
@@ -52,7 +58,7 @@ class Evidence(NamedTuple):
 
 
 class HandOver:
-    """Keeps the evidence, and turns it into the learner's confidence.
+    """Keep the evidence, and turn it into the learner's confidence.
 
     Args:
         situations: the kind of situation of each phase.
@@ -91,11 +97,13 @@ class HandOver:
         independent = own[0] / settings.horizon
         weight = independent / (independent + settings.outcome_doubt)
         outcome = 1.0
-        if theirs[1] > 0 and own[0]:
-            error = (own[2] / max(independent, 1.0)) ** 0.5
-            outcome = float(np.clip((own[1] + _SURE_DEVIATIONS * error) / theirs[1], 0.0, 1.0))
-        elif not theirs[0]:
+        if not theirs[0]:
             weight = 0.0  # nothing to compare with
+        elif own[0]:
+            error = (own[2] / max(independent, 1.0)) ** 0.5
+            missing = theirs[1] - own[1] - _SURE_DEVIATIONS * error
+            # Over the size of theirs, which is below 0 where steps cost something and earn little.
+            outcome = 1.0 if missing <= 0 else 1.0 - min(missing / max(abs(theirs[1]), _LEAST_OUTCOME), 1.0)
         return Evidence(float(agreement), outcome, float(weight), float(self._shares[place, 1]))
 
     def confidences(
@@ -110,13 +118,17 @@ class HandOver:
         """
         if self._settings.by == "values":
             return own
-        found = own.astype(np.float32)
-        for index, kind in enumerate(self._kinds[phases].tolist()):
-            if self._idle[index] >= self._settings.idle_steps:
-                found[index] = 0.0
-            elif advised[index] >= 0:
-                found[index] = self.evidence(kind).confidence
-        return found
+        steps = zip(phases.tolist(), own.tolist(), advised.tolist(), self._idle.tolist(), strict=True)
+        return np.array([self.confidence(*one) for one in steps], np.float32)
+
+    def confidence(self, phase: int, own: float, advised: int, idle: int) -> float:
+        """The learner's confidence in one step, 0..1: arguments as of :meth:`confidences`, for one environment.
+
+        ``idle`` is how many steps of the episode have passed since any earned something.
+        """
+        if advised < 0 or self._settings.by == "values":
+            return own
+        return 0.0 if idle >= self._settings.idle_steps else self.evidence(int(self._kinds[phase])).confidence
 
     # What is seen ------------------------------------------------------------------------------------------------
 

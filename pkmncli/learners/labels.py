@@ -1,4 +1,4 @@
-"""Which action each step demonstrates: what the advised side pressed, or would have pressed.
+"""Labels of steps: the actions that the advised side pressed, or would have pressed.
 
 A *label* is the action that the advised side took in a step or would have taken there. Labels of steps that the learner
 pressed itself show what to do where its own presses lead: dataset aggregation (Ross, Gordon and Bagnell 2011, "A

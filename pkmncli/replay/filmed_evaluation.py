@@ -82,7 +82,7 @@ def film_learner_alone(
 
 
 def _far(row: Mapping[str, Any], steps: Sequence[int]) -> tuple[bool, int]:
-    """How far an episode got: to its goal, or else to how many milestones."""
+    """Return a measure of progress: whether the goal was reached, else the count of milestones."""
     return row["terminated"], 0 if row["terminated"] else len(steps)
 
 

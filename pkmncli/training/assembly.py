@@ -58,7 +58,7 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
 
 
 def _observation_type(settings: ResolvedSettings, model: type[BaseModel] | None) -> str | None:
-    """What the learner sees: what the user says, else what the environment's settings name as best to learn from."""
+    """Return the user's observation type, else the one that the environment's settings name as best to learn from."""
     chosen = settings.train.observation_type
     if chosen is None:
         return getattr(model, "observed_in_training", None)
@@ -72,7 +72,7 @@ def _observation_type(settings: ResolvedSettings, model: type[BaseModel] | None)
 
 
 def observation_type_of(settings: ResolvedSettings, registry: Registry) -> str | None:
-    """What the learner of a training with these settings sees; nothing where the environment decides alone."""
+    """Return the observation type of a training with these settings; None where the environment decides alone."""
     return _observation_type(settings, registry.get("environments", settings.train.env).load_config())
 
 
@@ -144,7 +144,7 @@ def _discount(settings: ResolvedSettings, registry: Registry, reward: str, own: 
 
 
 def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | None:
-    """How to build the pilot that the settings choose; nothing where it neither may act nor says what the goals are."""
+    """Return how to build the chosen pilot; None where it neither may act nor says what the goals are."""
     train = settings.train
     if train.pilot == NONE or (train.mode == "rl-only" and not _observes_goals(settings, registry)):
         return None
@@ -154,7 +154,7 @@ def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | Non
 
 
 def _observes_goals(settings: ResolvedSettings, registry: Registry) -> bool:
-    """Whether the learner sees goals, and the pilot is to name them."""
+    """Tell whether the learner sees goals, and the pilot is to name them."""
     model = registry.get("environments", settings.train.env).load_config()
     if model is None or "goals" not in model.model_fields or settings.train.goals == NONE:
         return False
@@ -264,7 +264,7 @@ def open_store(registry: Registry, folder: Path) -> Store:
 
 
 def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
-    """Where a run's decisions, episodes and metrics stand."""
+    """Return the folder of a run's decisions, episodes and metrics."""
     return settings.train.decision_db_path or run.folder
 
 

@@ -44,7 +44,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a learner was shown. ``differing`` episodes were left where they went another way than recorded."""
+    """Counts of what was shown. ``differing`` episodes were left where they went another way than recorded."""
 
     steps: int
     episodes: int
@@ -156,11 +156,11 @@ class _Found:
 
     @property
     def worth(self) -> tuple[int, int]:
-        """What episodes are chosen by, the most first: milestones, then how few steps they took."""
+        """Key that episodes are chosen by, the greatest first: milestones, then how few steps they took."""
         return len(self.episode.milestones), -len(self.episode.presses)
 
     def sources(self, registry: Registry) -> NDArray[np.uint8]:
-        """Who pressed, as far as it was written."""
+        """Return who pressed in each step, as far as it was written."""
         with contextlib.closing(open_store(registry, self.tables)) as store:
             key = [self.episode.environment, self.episode.episode]
             rows = store.read("decisions", "environment = ? AND episode = ?", key)
@@ -197,7 +197,7 @@ class _Playing:
 
     @property
     def over(self) -> bool:
-        """Whether it is done, in whichever way: this training's episodes may end sooner or later than the recorded."""
+        """True once it is done in any way: this training's episodes may end sooner or later than the recorded."""
         return self.differs or self.ended or self.step == len(self._one.episode.presses)
 
 

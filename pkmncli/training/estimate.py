@@ -32,7 +32,7 @@ class Estimate:
     seconds: float
     disk_bytes: float
     learner_limit: LearnerLimit | None = None
-    """Where the environments have to wait for the learner."""
+    """Limit by the learner, where the environments have to wait for it."""
 
 
 @dataclass(frozen=True, slots=True)

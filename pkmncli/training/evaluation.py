@@ -16,6 +16,7 @@ from pkmncli.api import PILOT_ACTS, Algorithm, EpisodeSummary, Source, Store
 from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
+from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.training.episodes import RunningEpisode
 from pkmncli.training.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -36,7 +37,7 @@ PLAYED_BY = {
     "llm-only": "the pilot alone",
     "random": "random play",
 }
-"""Who plays in each mode of an evaluation, in words."""
+"""Names of the players by mode of an evaluation, for people."""
 
 
 class Choice(NamedTuple):
@@ -56,15 +57,31 @@ class Policy(Protocol):
 
 
 class AgentPolicy:
-    """A trained learner acting greedily, with the advised side where the mode lets it."""
+    """A trained learner acting greedily, with the advised side where the mode lets it.
 
-    def __init__(self, learner: Algorithm, mode: AgentMode, trust: float) -> None:
+    Args:
+        learner: what plays.
+        mode: which sides may decide.
+        trust: weight of the advised side's confidence.
+        hand_over: the training's evidence of the learner, by which it decides there; without it the learner's own
+            confidence holds.
+    """
+
+    def __init__(self, learner: Algorithm, mode: AgentMode, trust: float, hand_over: HandOver | None = None) -> None:
         self._learner = learner
         self._arbiter = Arbiter(mode, 1, seed=0, trust=trust, trial_share=0.0)
+        self._hand_over = hand_over
+        self._idle: dict[int, int] = {}
+        """By episode: steps since it earned anything."""
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
         """The learner's best action, or «let the pilot act»."""
         actions, confidences, exploring = self._learner.act(pool.observation(index), explore=False)
+        if self._hand_over is not None:
+            earned = number in self._idle and pool.records()[index]["reward"] > 0
+            self._idle[number] = 0 if earned else self._idle.get(number, -1) + 1
+            step = int(pool.phases()[index]), float(confidences[0]), int(pool.pilot_actions()[index])
+            confidences = np.array([self._hand_over.confidence(*step, self._idle[number])], np.float32)
         pilot = pool.pilot_confidences()[index : index + 1]
         chosen, sources = self._arbiter.choose(actions, confidences, exploring, pilot)
         return Choice(int(chosen[0]), int(sources[0]), float(confidences[0]))

@@ -1,4 +1,4 @@
-"""The last word on a training: the learner alone on held-out starts, with the pilot and random play beside it."""
+"""The evaluation at the end of a training: the learner alone, the pilot and random play on the same held-out starts."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ENVIRONMENTS = 2
 """Side by side, at most: one for each of the cores that are expected."""
 
 RESULTS = (*PLAYERS, "verdict")
-"""What a final evaluation adds to a run's summary."""
+"""Keys that a final evaluation adds to a run's summary."""
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class FinalEvaluation:
-    """What a training's final evaluation came to.
+    """Results of a training's final evaluation.
 
     ``found`` goes into the summary: ``learner_alone``, ``pilot`` where there is one, ``random``, each a report, and
     ``verdict``, a sentence. ``folder`` holds the learner's episodes; None where they could not be kept.

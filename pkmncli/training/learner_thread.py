@@ -136,7 +136,7 @@ class LaunchedUpdates:
         return metrics
 
     def state_dict(self) -> dict[str, Any]:
-        """Whether an update was launched that does not act yet. Call :meth:`wait` before."""
+        """Return whether an update was launched that does not act yet. Call :meth:`wait` before."""
         return {"unpublished": self._unpublished}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -149,5 +149,5 @@ class LaunchedUpdates:
 
 
 def updates_of(learner: Algorithm) -> LearnerThread | LaunchedUpdates:
-    """What runs a learner's updates: a thread, unless it only launches them."""
+    """Return what runs a learner's updates: a thread, unless it only launches them."""
     return LaunchedUpdates(learner) if getattr(learner, "learns_at_once", False) else LearnerThread(learner)

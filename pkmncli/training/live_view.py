@@ -216,7 +216,7 @@ def _speed(status: Status) -> str:
 
 
 def _alone(status: Status, *, short: bool) -> str:
-    """How far the learner gets alone, as it was last measured, and how far before."""
+    """Return the latest measurement of the learner alone, in words, and earlier ones."""
     measured = status.statistics.alone
     if not measured:
         return ""

@@ -23,12 +23,12 @@ SIDE_BY_SIDE = 2
 
 
 class Measured(NamedTuple):
-    """What an episode of the learner alone came to."""
+    """Result of an episode of the learner alone."""
 
     reward: float
     steps: int
     success: bool
-    """Whether it reached the goal."""
+    """True where it reached the goal."""
 
 
 class Measurement:

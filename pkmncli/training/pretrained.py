@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FOLDER = "pretrained"
 GAME_FILE = "game.toml"
-"""What tells a game profile's folder."""
+"""File by which a game profile's folder is known."""
 WEIGHTS = "weights.safetensors"
 SCORE = "score.json"
 
@@ -49,20 +49,20 @@ class Pretrained:
     game: str | Path
 
     def settings(self, registry: Registry) -> ResolvedSettings:
-        """What it was trained with, for its game."""
+        """Return the settings of its training, for its game."""
         found = ResolvedSettings.from_run(self.folder, registry)
         key = "game_folder" if isinstance(self.game, Path) else "game"
         return found.changed({key: self.game}, may_change=(key,), origin=f"pretrained {self.name}")
 
     def weights(self) -> dict[str, Any]:
-        """What acts, by dotted name. Raises RunError where the file is missing or damaged."""
+        """Return the weights by dotted name. Raises RunError where the file is missing or damaged."""
         try:
             return dict(load_file(self.folder / WEIGHTS))
         except (OSError, SafetensorError) as error:
             raise RunError(f"{self.folder / WEIGHTS} cannot be read: {error}; install its package anew") from None
 
     def score(self) -> dict[str, Any]:
-        """What it was measured at. Raises RunError where the file is missing or damaged."""
+        """Return its measured results. Raises RunError where the file is missing or damaged."""
         path = self.folder / SCORE
         try:
             found = json.loads(path.read_text(encoding="utf-8"))

@@ -45,7 +45,7 @@ class Pretraining:
 
     @property
     def pending(self) -> bool:
-        """Whether there are updates left, so that the learner may not decide yet."""
+        """True while there are updates left, so that the learner may not decide yet."""
         return self.done < self._updates
 
     def learn(self, interrupted: Callable[[], bool], tell: Callable[[str], None]) -> None:
@@ -72,10 +72,11 @@ class Pretraining:
         if self.pending or not self._latest:
             return None
         latest, self._latest = self._latest, []
-        return {name: fmean(one[name] for one in latest) for name in latest[-1]}
+        # On a graphics card the first updates have no metrics yet.
+        return {name: fmean(one[name] for one in latest if name in one) for name in latest[-1]}
 
     def state_dict(self) -> dict[str, Any]:
-        """How many updates were made, and the latest of their metrics that are not taken yet."""
+        """Return the count of updates made, and the latest of their metrics that are not taken yet."""
         return {"done": self.done, "latest": [dict(one) for one in self._latest]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

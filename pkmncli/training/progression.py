@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_EARLY_EPISODES = (1, 3, 6)
+"""Episodes of the training after which the learner alone is measured early."""
+
 _SELDOM = 5
 """Intervals of measuring between two times, once the curriculum is complete."""
 
@@ -41,6 +44,8 @@ class Progression:
         curriculum: keeps trust in the advised side.
         play: plays an episode of the learner alone, where those are measured.
         tell: shows a line to people.
+        early: measures also before the first step and after the first few episodes, which the curriculum leaves out:
+            the curve of the learner alone then begins where it knows nothing.
     """
 
     def __init__(
@@ -50,11 +55,15 @@ class Progression:
         *,
         play: Play | None = None,
         tell: Callable[[str], None] = lambda text: None,
+        early: bool = False,
     ) -> None:
         self.strategy = strategy
         self.curriculum = curriculum
         self._play = play
         self._tell = tell
+        self._early = early
+        self._counts = True
+        """Whether the curriculum counts what is due."""
         self._due: list[int] = []
         """Numbers of the measured episodes that are to be played next."""
 
@@ -70,11 +79,12 @@ class Progression:
 
     @property
     def due(self) -> bool:
-        """Whether :meth:`measure` has episodes to play."""
+        """True where :meth:`measure` has episodes to play."""
         return bool(self._due) and self._play is not None and self.curriculum is not None
 
     def begin(self) -> None:
-        """A new training: the first stage's strategy holds."""
+        """Begin a new training: the first stage's strategy holds, and the learner that knows nothing is measured."""
+        self._call_early()
         if self.curriculum is not None and self.strategy is not None:
             self.strategy.begin_stage(self.curriculum.settings_of_stage.preferred)
 
@@ -86,9 +96,14 @@ class Progression:
         if measured is None:
             return []
         self._due = []
-        for one in measured:
+        for one in measured if self._counts else ():
             self.curriculum.add_measured(one.reward)
         return measured
+
+    def _call_early(self) -> None:
+        """Have the starts of the first measuring played, for people to see."""
+        if self._early and self.curriculum is not None and self.curriculum.settings.measure == "greedy":
+            self._due, self._counts = list(range(self.curriculum.settings.measure_starts)), False
 
     def end_episode(self, performance: Mapping[str, Any], statistics: TrainingStatistics) -> list[Happening]:
         """Takes in an episode that has ended and been counted, and enters what changes into ``statistics``."""
@@ -102,7 +117,9 @@ class Progression:
             interval = settings.measure_interval * (_SELDOM if self.curriculum.completed else 1)
             if settings.measure == "greedy" and statistics.episodes % interval == 0:
                 first = (statistics.episodes // settings.measure_interval - 1) * settings.measure_starts
-                self._due = list(range(first, first + settings.measure_starts))
+                self._due, self._counts = list(range(first, first + settings.measure_starts)), True
+            elif statistics.episodes in _EARLY_EPISODES:
+                self._call_early()
             stays = self.strategy is not None and self.strategy.asks_to_stay
             change = self.curriculum.end_episode(float(performance["episode_reward"]), asks_to_stay=stays)
             if change is not None:
@@ -153,6 +170,7 @@ class Progression:
             "strategy": None if self.strategy is None else self.strategy.state_dict(),
             "curriculum": None if self.curriculum is None else self.curriculum.state_dict(),
             "due": list(self._due),
+            "counts": self._counts,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -161,4 +179,7 @@ class Progression:
             self.strategy.load_state_dict(state["strategy"])
         if self.curriculum is not None and state["curriculum"] is not None:
             self.curriculum.load_state_dict(state["curriculum"])
-        self._due = [int(number) for number in state["due"]]
+        due = state["due"]
+        # an earlier version measured one episode at a time
+        self._due = [int(number) for number in due] if isinstance(due, list) else []
+        self._counts = bool(state.get("counts", True))

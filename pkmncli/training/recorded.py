@@ -61,7 +61,7 @@ class RecordedEpisode:
 
     @property
     def title(self) -> str:
-        """How a person refers to it."""
+        """Name for people."""
         return f"episode {self.episode} of environment {self.environment}"
 
 

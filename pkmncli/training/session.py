@@ -77,7 +77,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What came before a new run's first step: steps that its learner was shown, and whose weights it has."""
+    """Beginning of a new run: steps that its learner was shown before, and whose weights it has."""
 
     shown_steps: int
     started_from: str
@@ -216,8 +216,7 @@ class TrainingSession:
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
         measurement = Measurement.of(settings, self._registry)
-        strategy, curriculum = build_strategy(settings, self._registry), build_curriculum(settings)
-        progression = Progression(strategy, curriculum, play=measurement.play, tell=self._tell)
+        progression = self._progression(options, pool, measurement)
         spectators = Spectators(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
@@ -318,6 +317,16 @@ class TrainingSession:
         except PkmnError as error:
             say(f"The learner alone could not be evaluated, and the run is saved: {error}")
             return None
+
+    def _progression(self, options: TrainerOptions, pool: WorkerPool, measurement: Measurement) -> Progression:
+        measured_steps = self._settings.curriculum.measure_interval * pool.max_steps_per_episode
+        return Progression(
+            build_strategy(self._settings, self._registry),
+            build_curriculum(self._settings),
+            play=measurement.play,
+            tell=self._tell,
+            early=options.schedule_steps >= measured_steps,  # a training that is shorter may never be measured
+        )
 
     def _flushed_before(self, save: Callable[..., Any]) -> Callable[..., Any]:
         """Saves when trackers have nothing left that a run which goes on from there would not tell them again."""

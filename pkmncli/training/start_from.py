@@ -1,4 +1,4 @@
-"""Where a new training's learner has its first weights from: another run, or the policy that a game comes with."""
+"""First weights of a new training's learner: from another run, or from the policy that a game comes with."""
 
 from __future__ import annotations
 

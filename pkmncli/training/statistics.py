@@ -43,7 +43,7 @@ class TrainingStatistics:
     best_evaluation: float | None = None
     """Mean return of the best evaluation."""
     alone: list[dict[str, Any]] = field(default_factory=list)
-    """What each measuring of the learner alone came to: step, reward, goal_share, steps, episodes."""
+    """Results of each measurement of the learner alone: step, reward, goal_share, steps, episodes."""
     milestone_episodes: dict[str, int] = field(default_factory=dict)
     milestone_first_step: dict[str, int] = field(default_factory=dict)
     milestone_splits: dict[str, tuple[int, int | None]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
-from pkmncli.errors import CheckpointError, ConfigurationError
+from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
@@ -137,23 +137,15 @@ class Trainer:
         self._episodes = [self._new_episode(index, 0) for index in range(self._pool.num_envs)]
 
     def resume(self, checkpoint: Checkpoint, segments: Any) -> None:
-        """Goes on exactly where a checkpoint stands. Advice that took effect after it does so again.
-
-        Raises:
-            CheckpointError: it was written by a version that knew no hand-over by evidence.
-        """
-        if "hand_over" not in checkpoint.trainer:
-            raise CheckpointError(
-                f"{self._run.folder} was trained by an earlier version of pkmn, with which it can go on; this one "
-                "still evaluates it, replays it, and begins a new training with its weights (--start-from)"
-            )
+        """Goes on exactly where a checkpoint stands. Advice that took effect after it does so again."""
         self._learner.load_state_dict(checkpoint.learner)
         self._learner.load_segments(segments)
         trainer = checkpoint.trainer
         self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
         self.statistics.milestone_order = list(self._pool.milestone_names)
         self._arbiter.load_state_dict(trainer["arbiter"])
-        self._hand_over.load_state_dict(trainer["hand_over"])
+        if "hand_over" in trainer:  # a checkpoint of an earlier version has no such evidence
+            self._hand_over.load_state_dict(trainer["hand_over"])
         held = "recorder."
         self._recorder.load_state(
             trainer["recorder"],
@@ -259,8 +251,10 @@ class Trainer:
         for index, record in enumerate(result.records):
             self._episodes[index].add(record)
             self.statistics.steps_by_source[int(record["source"])] += 1
-        for change in self._hand_over.note_steps(result.records, phases):
-            self._observer.message(change)
+        changes = self._hand_over.note_steps(result.records, phases)
+        if self._options.mode is AgentMode.ADAPTIVE:  # else nobody takes over from anyone
+            for change in changes:
+                self._observer.message(change)
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)

@@ -1,4 +1,4 @@
-"""How good a learner is alone, in words: beside the pilot and random play from the same held-out starts."""
+"""The verdict on a learner alone, in words: beside the pilot and random play from the same held-out starts."""
 
 from __future__ import annotations
 

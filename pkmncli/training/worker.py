@@ -307,8 +307,9 @@ class Worker:
         totals = getattr(environment, "reward_totals", None)
         standing = standing_of(environment, self.step_in_episode)
         end = EpisodeEnd(standing, {} if totals is None else dict(totals()))
-        environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
         reports = self._reports()
+        self._propose()  # since the last observation shows the pilot's goal, too
+        environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
         self.episode += 1
         self._begin(slot)
         return StepNews(end, reports)

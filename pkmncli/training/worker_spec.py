@@ -48,7 +48,7 @@ class WorkerSpec:
     purpose: Purpose
     num_envs: int
     pilot_shows: bool = True
-    """Whether the pilot may press, and is asked what it would; otherwise it only says what its goals are."""
+    """True where the pilot may press, and is asked what it would; otherwise it only says what its goals are."""
     window: bool = False
     """Whether the first environment shows a window; only one of many ever does."""
 

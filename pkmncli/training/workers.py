@@ -141,7 +141,7 @@ class WorkerPool:
         return confidences
 
     def pilot_actions(self) -> NDArray[np.int64]:
-        """What each environment's pilot would press now, shape (num_envs,); -1 where nobody says."""
+        """Return what each environment's pilot would press now, shape (num_envs,); -1 where nobody says."""
         return np.asarray(self._block.records["pilot_action"], np.int64)
 
     def phases(self) -> NDArray[np.int64]:

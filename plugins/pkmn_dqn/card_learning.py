@@ -45,10 +45,10 @@ class _Launched:
 
 @dataclass(frozen=True, slots=True)
 class SentDrawn(Drawn):
-    """What a window's updates learn from, sent to the card."""
+    """Steps that a window's updates learn from, sent to the card."""
 
     place: int
-    """Where on the card."""
+    """Place on the card."""
 
 
 class LearningOnCard:

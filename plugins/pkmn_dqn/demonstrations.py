@@ -1,4 +1,4 @@
-"""What the advised side does is held against the learner: the losses of steps that have a label.
+"""Losses of steps that have a label, which draw the learner to what the advised side does.
 
 Labels: :mod:`pkmncli.learners.labels`.
 """
@@ -19,7 +19,7 @@ def masked(values: Tensor, mask: Tensor) -> Tensor:
 
 
 def margin_loss(values: Tensor, labels: Tensor, mask: Tensor, margin: float, weights: Tensor | None = None) -> Tensor:
-    """How far demonstrated actions fall short of being worth ``margin`` more than every other allowed action.
+    """Return how far demonstrated actions fall short of being worth ``margin`` more than all other allowed ones.
 
     The mean over the whole batch of max_a [Q(s, a) + margin (a is not the label)] - Q(s, label), with 0 for steps
     without a label (Hester et al. 2018, "Deep Q-learning from demonstrations", equation 2): so the weight of a

@@ -25,7 +25,7 @@ from pkmncli.learners.labels import labels_of
 from pkmncli.learners.observations import Columns
 
 FIELDS = ("rows", "next_rows", "actions", "labels", "returns", "discounts", "weights", "demonstration_weight")
-"""What an update is sent of each step, in numbers of 4 bytes; the last four are float32."""
+"""Numbers of 4 bytes that an update is sent of each step; the last four are float32."""
 FIRST_FLOAT = FIELDS.index("returns")
 
 PLACES = 8
@@ -37,7 +37,7 @@ _CHUNK = 1024  # rows sent at a time
 
 
 class PackedColumns:
-    """How the columns of an observation stand one after the other in one row of bytes, so that one gather finds all."""
+    """Layout of an observation's columns, one after the other in a row of bytes, so that one gather finds all."""
 
     def __init__(self, columns: ColumnTypes) -> None:
         self._columns = dict(columns)

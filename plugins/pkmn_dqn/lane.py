@@ -41,7 +41,7 @@ class Lane:
             yield
 
     def join(self) -> None:
-        """What the thread's own stream is given from now on begins after all that the lane was given."""
+        """Let what the thread's own stream is given from now on begin after all that the lane was given."""
         if self.stream is not None:
             torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
 

@@ -214,6 +214,8 @@ class DQN:
     def observe(self, transitions: Transitions) -> None:
         """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
         transitions = self._keep(transitions)
+        if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
+            self._schedules.note_labels()
         self._record.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
         )
@@ -381,8 +383,6 @@ class DQN:
             transitions,
             self._layout.encode(transitions.next_observations),
         )
-        if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
-            self._schedules.note_labels()
         return transitions
 
     def _sample(self) -> tuple[Sample | Picked, NDArray[np.float32] | None]:
@@ -419,5 +419,5 @@ class DQN:
 
 
 def learns_on_card(device: torch.device) -> bool:
-    """Whether experience is kept on the device and updates are captured there."""
+    """Tell whether experience is kept on the device and updates are captured there."""
     return device.type == "cuda"

@@ -29,7 +29,7 @@ class Experience:
     observations: Mapping[str, Tensor]
     actions: Tensor
     labels: Tensor
-    """What the advised side demonstrates; -1 where it doesn't."""
+    """Actions that the advised side demonstrates; -1 for none."""
     own: Tensor
     """1 where the learner drew the press itself, else 0: only such steps say anything about its policy."""
     log_probs: Tensor

@@ -79,7 +79,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         self._has_screen = "screen" in self.observation_space.spaces
         self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
         self._drawn = False
-        """Whether the latest step was drawn."""
+        """True where the latest step was drawn."""
         self._drawn_until = -1
         """Step up to which steps are drawn because someone looks, where they would not be."""
         self._name = name
@@ -108,7 +108,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
             "hold_frames": hold_frames,
             "action_repeat": action_repeat,
         }
-        """What a recorded press depends on."""
+        """Values that a recorded press depends on, by name."""
         self._running = self.closed = False
 
     # Gymnasium ----------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         self.pressed = int(Action.NONE)
 
     def _draws(self) -> bool:
-        """Whether the step that begins is drawn, which is noted."""
+        """Tell whether the step that begins is drawn, and note it."""
         self._drawn = self._render_frames or self.steps < self._drawn_until
         return self._drawn
 

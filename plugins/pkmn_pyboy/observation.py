@@ -1,4 +1,4 @@
-"""What an agent observes: 25 state variables, the screen as RGB or packed, the mask of actions, and the goal's parts.
+"""An agent's observation: 25 state variables, the screen as RGB or packed, the mask of actions, and the goal's parts.
 
 Frames are stacked by Gymnasium's own wrapper, ``gymnasium.wrappers.FrameStackObservation``.
 """
@@ -79,11 +79,11 @@ _PARTS = {
     "goal": ("goal", "local_map", "state_variables"),
     "goal_screen": ("goal", "local_map", "state_variables", "screen"),
 }
-"""What is observed beside the mask, by the type."""
+"""Parts that are observed beside the mask, by the type."""
 
 
 def observation_space(observation_type: str, *, packed: bool, local_map: bool = True) -> spaces.Dict:
-    """What is observed: the action mask always, the other parts by the type.
+    """Return the space of what is observed: the action mask always, the other parts by the type.
 
     Args:
         observation_type: multi_modal, screen, state, goal or goal_screen.

@@ -18,7 +18,7 @@ class ProfileFile(BaseModel):
 
 
 class AboutFile(ProfileFile):
-    """What the game is. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any;
+    """The game. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any;
     ``first_goal`` the milestone at which the episodes of a first training end.
     """
 

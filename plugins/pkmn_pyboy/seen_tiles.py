@@ -23,7 +23,7 @@ class SeenTiles:
         self._stood: set[int] = set()
         self._latest = -1
         self.beginnings = 0
-        """How often all was forgotten, or loaded."""
+        """Count of the times that all was forgotten, or loaded."""
 
     def note(self, state: GameState) -> None:
         """Takes in the state after a step."""

@@ -354,6 +354,19 @@ def test_a_run_that_goes_on_changes_only_what_it_may(resolve: Resolve) -> None:
         run.changed({}, sets=["dqn.note=x"], may_change={"steps"})
 
 
+def test_a_run_of_an_earlier_version_still_goes_on_to_the_end_of_its_game(
+    resolve: Resolve, tmp_path: Path, plugin_registry: Registry
+) -> None:
+    text = resolve({"seed": 5}).to_toml()
+    assert 'goal = "first"' in text
+    lines = [line for line in text.splitlines() if not line.startswith("goal = ")]
+    (tmp_path / "config.toml").write_text("\n".join(lines))
+    read = ResolvedSettings.from_run(tmp_path, plugin_registry)
+    assert (read.train.goal, read.train.seed) == (None, 5)
+    (tmp_path / "config.toml").write_text(read.to_toml())
+    assert ResolvedSettings.from_run(tmp_path, plugin_registry).train.goal is None
+
+
 def test_a_folder_without_or_with_a_damaged_file_is_told(tmp_path: Path, plugin_registry: Registry) -> None:
     with pytest.raises(RunError, match=r"is no run folder: it has no config\.toml"):
         ResolvedSettings.from_run(tmp_path, plugin_registry)

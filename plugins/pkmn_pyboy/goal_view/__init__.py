@@ -1,1 +1,1 @@
-"""What a learner sees of a goal: its numbers, and a map of the tiles around the player."""
+"""The goal as a learner sees it: its numbers, and a map of the tiles around the player."""

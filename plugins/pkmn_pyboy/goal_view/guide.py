@@ -1,4 +1,4 @@
-"""Who sets the goals that an environment shows: the pilot beside it, one of its own, or nobody."""
+"""The pilot whose goals an environment shows: the one beside it, one of its own, or none."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Guide:
 
     @property
     def memory(self) -> PilotMemory | None:
-        """What the pilot remembers; None of one that is no RulesPilot."""
+        """Memory of the pilot; None of one that is no RulesPilot."""
         if self._beside is not None:
             memory = getattr(self._beside, "memory", None)
             return memory if isinstance(memory, PilotMemory) else None
@@ -55,7 +55,7 @@ class Guide:
             self._own.act()
 
     def save_state(self) -> dict[str, Any] | None:
-        """What the guide's own pilot remembers, as plain values; None without one."""
+        """Return the memory of the guide's own pilot, as plain values; None without one."""
         return self._own.save_state() if self._own is not None else None
 
     def load_state(self, state: Mapping[str, Any] | None) -> None:

@@ -1,4 +1,4 @@
-"""How the numbers of the observation ``goal`` are named, and what several of its parts are made with."""
+"""Names of the numbers of the observation ``goal``, and functions that several of its parts are made with."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ GRASS, FLOOR, WATER = "grass", "floor", "water"
 ENTRY, YES, NO, AGAIN, LEAVE, SEARCH, TURN, NAME, WAIT = (
     "entry", "yes", "no", "again", "leave", "search", "turn", "name", "wait"
 )  # fmt: skip
-"""What may be wanted of an open page: an entry of its list, an answer, another answer than before, to be left, an entry
+"""Aims on an open page: an entry of its list, an answer, another answer than before, to be left, an entry
 that the list does not show yet, another pocket or card, the end of a naming, some time."""
 
 
@@ -222,7 +222,7 @@ class PilotMemory:
     untold: list[int] = field(default_factory=list)
     """Numbers of the reports that are new or have changed since they were taken."""
     aim: list[Any] = field(default_factory=list)
-    """What is wanted of the page that is open now: one of :data:`ENTRY` to :data:`WAIT`, and how many rows below and
+    """Aim on the page that is open now: one of :data:`ENTRY` to :data:`WAIT`, and how many rows below and
     columns right of the cursor it stands; empty where nothing is, or no page is open."""
     advice_key: str = ""
     advice_done: int = 0

@@ -11,7 +11,7 @@ from pkmn_pyboy.state.game_state import GameState
 
 
 class TimeSettings(BaseModel):
-    """What a step costs."""
+    """Cost of a step."""
 
     model_config = ConfigDict(extra="forbid")
 

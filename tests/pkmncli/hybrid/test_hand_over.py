@@ -96,6 +96,25 @@ def test_a_better_way_than_the_teachers_keeps_the_say() -> None:
     assert confidence(keeper, WALK) > 0.9
 
 
+def test_where_steps_cost_something_losing_more_than_the_teacher_counts_against_the_learner() -> None:
+    found = {}
+    for own in (-2.0, -1.0, -0.5):
+        keeper = hand_over(outcome_doubt=5)
+        choices(keeper, WALK, 500, 1.0)
+        outcomes(keeper, own=own, theirs=-1.0)
+        found[own] = keeper.metrics()["hand_over/walking/outcome"]
+    assert found[-2.0] < 0.2
+    assert found[-1.0] > 0.9
+    assert found[-0.5] == 1.0
+
+
+def test_nobody_takes_over_where_nobody_else_may_decide() -> None:
+    keeper = hand_over(idle_steps=10)
+    for _ in range(20):
+        step(keeper, WALK, Source.RL, 0.0)
+    assert confidence(keeper, WALK, own=0.75, advised=-1) == 0.75
+
+
 def test_rewards_that_follow_an_episodes_end_are_not_its_steps() -> None:
     keeper = hand_over()
     for _ in range(3):

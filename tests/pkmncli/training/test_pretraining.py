@@ -63,6 +63,12 @@ def test_updates_that_were_interrupted_come_to_the_same_when_they_go_on() -> Non
     assert_same(again.state_dict(), learner.state_dict())
 
 
+def test_updates_whose_metrics_come_later_are_left_out_of_the_means() -> None:
+    pretraining = Pretraining(taught(), 2)
+    pretraining.load_state_dict({"done": 2, "latest": [{"updates": 1.0}, {"updates": 2.0, "loss": 0.5}]})
+    assert pretraining.take_metrics() == {"updates": 1.5, "loss": 0.5}
+
+
 def test_nothing_is_learned_while_there_is_too_little() -> None:
     settings = DQNSettings(learning_starts=1_000, batch_size=8)
     learner = DQN(LearnerStream.observation_space, LearnerStream.action_space, NUM_ENVS, 7, settings)

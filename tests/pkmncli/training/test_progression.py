@@ -33,7 +33,7 @@ PRESS = {"skill": "press", "map": None, "x": None, "y": None, "confidence": 0.8,
 Course = Callable[[Path], dict[str, Any]]
 
 
-def make(**settings: Any) -> tuple[Progression, list[str], list[int]]:
+def make(*, early: bool = False, **settings: Any) -> tuple[Progression, list[str], list[int]]:
     """A progression, what it tells, and the numbers of the episodes that it has measured, each worth 15."""
     told: list[str] = []
     measured: list[int] = []
@@ -56,7 +56,7 @@ def make(**settings: Any) -> tuple[Progression, list[str], list[int]]:
             }
         )
     )
-    return Progression(AdaptiveStrategySystem(), curriculum, play=play, tell=told.append), told, measured
+    return Progression(AdaptiveStrategySystem(), curriculum, play=play, tell=told.append, early=early), told, measured
 
 
 def end_episodes(progression: Progression, statistics: TrainingStatistics, count: int) -> list[Any]:
@@ -102,6 +102,35 @@ def test_a_measurement_that_was_interrupted_is_taken_when_the_training_goes_on()
     assert resumed.measure(NoLearner(), lambda: False) == [Measured(15.0, 7, success=True)] * 2
     assert measured == [0, 1]
     assert resumed.measure(NoLearner(), lambda: False) == [], "once is enough"
+
+
+def test_the_curve_begins_before_the_first_step_and_the_curriculum_leaves_that_out() -> None:
+    progression, _told, measured = make(early=True)
+    statistics = TrainingStatistics()
+    progression.begin()
+    resumed, _told, measured_after = make(early=True)
+    resumed.load_state_dict(json.loads(json.dumps(progression.state_dict())))
+    for one, numbers in ((progression, measured), (resumed, measured_after)):
+        assert one.measure(NoLearner(), lambda: False) == [Measured(15.0, 7, success=True)] * 2
+        assert numbers == [0, 1]
+        assert one.curriculum is not None
+        assert one.curriculum.measured == []
+    end_episodes(progression, statistics, 2)
+    assert measured == [0, 1, 0, 1], "after the first episode on the same starts"
+    assert progression.curriculum is not None
+    assert progression.curriculum.measured == []
+
+
+@pytest.mark.parametrize("due", [None, 3])
+def test_it_goes_on_from_a_checkpoint_of_an_earlier_version(due: int | None) -> None:
+    progression, _told, measured = make()
+    end_episodes(progression, TrainingStatistics(), 3)
+    resumed, _told, measured = make()
+    resumed.load_state_dict({**progression.state_dict(), "due": due, "latest": None})
+    assert not resumed.due
+    end_episodes(resumed, TrainingStatistics(), 3)
+    assert resumed.measure(NoLearner(), lambda: False)
+    assert measured == [0, 1]
 
 
 def test_nothing_moves_without_strategy_and_curriculum() -> None:
