@@ -118,7 +118,7 @@ class Progression:
             if settings.measure == "greedy" and statistics.episodes % interval == 0:
                 first = (statistics.episodes // settings.measure_interval - 1) * settings.measure_starts
                 self._due, self._counts = list(range(first, first + settings.measure_starts)), True
-            elif statistics.episodes in _EARLY_EPISODES:
+            elif statistics.episodes in _EARLY_EPISODES and not self._due:
                 self._call_early()
             stays = self.strategy is not None and self.strategy.asks_to_stay
             change = self.curriculum.end_episode(float(performance["episode_reward"]), asks_to_stay=stays)
