@@ -122,8 +122,9 @@ class LockedRoomsFile(ProfileFile):
 
 
 class MilestonesFile(ProfileFile):
-    """milestones.toml"""
+    """milestones.toml; ``first_goal`` is the milestone at which the episodes of a first training end."""
 
+    first_goal: str = ""
     milestone: list[MilestoneFile] = []
     errand: list[ErrandFile] = []
     locked_rooms: list[LockedRoomsFile] = []

@@ -18,15 +18,12 @@ class ProfileFile(BaseModel):
 
 
 class AboutFile(ProfileFile):
-    """The game. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any;
-    ``first_goal`` the milestone at which the episodes of a first training end.
-    """
+    """The game. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any."""
 
     title: str
     key: str = ""
     memory: str = ""
     rom: str = ""
-    first_goal: str = ""
     bundled: bool = False
 
 

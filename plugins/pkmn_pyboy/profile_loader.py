@@ -73,9 +73,9 @@ def load_profile(folder: Path) -> GameProfile:
     radio = _radio(folder / "game.toml", games, memory)
     goals = _parse(milestones_path, MilestonesFile) if milestones_path.exists() else MilestonesFile()
     milestones, errands = build_milestones(milestones_path, goals, memory, names, field_moves, radio)
-    first_goal = game.game.first_goal or None
+    first_goal = goals.first_goal or None
     if first_goal is not None and first_goal not in (one.key for one in milestones):
-        raise EnvironmentSetupError(f"{folder / 'game.toml'}: game.first_goal = {first_goal!r} is no milestone")
+        raise EnvironmentSetupError(f"{milestones_path}: first_goal = {first_goal!r} is no milestone")
     return GameProfile(
         folder=folder,
         name=folder.name,
