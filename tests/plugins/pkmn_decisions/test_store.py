@@ -67,8 +67,9 @@ def test_columns_with_a_default_may_be_left_out(tmp_path: Path) -> None:
 
 
 def test_every_field_of_a_step_record_has_a_column() -> None:
-    # What is next is the next record's own, and a step's consequence is part of what came of it.
-    of_the_step = {name for name, _ in STEP_RECORD if not name.startswith("next_")} - {"consequence"}
+    # What is next is the next record's own, and a step's consequence is part of what came of it. What the pilot would
+    # press is for the learner: it is worked out anew where a run's episodes are played again.
+    of_the_step = {name for name, _ in STEP_RECORD if not name.startswith("next_")} - {"consequence", "pilot_action"}
     assert of_the_step <= {column.name for column in DECISIONS.columns}
 
 

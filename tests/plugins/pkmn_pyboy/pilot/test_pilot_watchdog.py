@@ -187,7 +187,7 @@ def test_levels_that_come_by_chance_are_no_progress_towards_a_blocked_goal(
     make: MakeEnvironment, quillwood: GameProfile, rom_path: Path, tmp_path: Path
 ) -> None:
     folder = folder_of(quillwood, tmp_path)
-    story = (quillwood.folder / "milestones.toml").read_text(encoding="utf-8")
+    story = (quillwood.folder / "milestones.toml").read_text(encoding="utf-8").replace("first_goal = ", "# ")
     begun = story[: story.index("[[milestone]]\norder = 8\n")]
     (folder / "milestones.toml").write_text(begun + BLOCKED, encoding="utf-8")
     settings = PilotSettings(report_after_steps=500)
