@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import multiprocessing
 import os
 import random
@@ -53,8 +52,8 @@ from goal_tasks import (
 )
 from learner_in_hand import LearnerInHand
 from pilot import numbers
-from pinned_jobs import Cores, default_jobs, keep, kept, pkmn, run_jobs
-from take_over import EXIT_UNFINISHED, table
+from pinned_jobs import Cores, default_jobs, keep, kept, pkmn, run_and_show
+from take_over import table
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.people import ITEM, TRAINER, PeopleReader
@@ -427,16 +426,7 @@ def main() -> None:
         return
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path[1:]])  # for workers
     benchmark.collect()
-    try:
-        done = run_jobs(benchmark.jobs(), given.jobs, given.limit_s)
-    finally:
-        found = benchmark.found()
-        if given.json is not None:
-            given.json.write_text(json.dumps(found), encoding="utf-8")
-        show(found)
-    if not done:
-        print("Not all is done: give the same command again.", file=sys.stderr)
-        raise SystemExit(EXIT_UNFINISHED)
+    run_and_show(benchmark.jobs(), given.jobs, given.limit_s, benchmark.found, show, given.json)
 
 
 if __name__ == "__main__":

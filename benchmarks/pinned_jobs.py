@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 CORES_A_JOB = 2
+EXIT_UNFINISHED = 3
+"""Exit code of a benchmark whose limit of time came before its end."""
 SECONDS_TO_SAVE = 60.0
 """Time that a command has to save and end once it was interrupted."""
 LOOK_S = 0.5
@@ -144,6 +146,31 @@ def run_jobs(jobs: Sequence[Callable[[Cores], None]], side_by_side: int, limit_s
     if failures:
         raise SystemExit("\n".join(failures))
     return not any(said)
+
+
+def run_and_show(
+    jobs: Sequence[Callable[[Cores], None]],
+    side_by_side: int,
+    limit_s: float | None,
+    found: Callable[[], Any],
+    show: Callable[[Any], None],
+    file: Path | None,
+) -> None:
+    """Run jobs as :func:`run_jobs` does, then show and write what was found, also where they were interrupted.
+
+    Raises:
+        SystemExit: with :data:`EXIT_UNFINISHED`, when the time was not enough for all of them.
+    """
+    try:
+        done = run_jobs(jobs, side_by_side, limit_s)
+    finally:
+        results = found()
+        if file is not None:
+            file.write_text(json.dumps(results), encoding="utf-8")
+        show(results)
+    if not done:
+        print("\nNot all is done: give the same command again.", file=sys.stderr)
+        raise SystemExit(EXIT_UNFINISHED)
 
 
 def _own_cores() -> list[int]:

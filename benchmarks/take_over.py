@@ -24,7 +24,6 @@ import argparse
 import json
 import shlex
 import statistics
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,7 +32,7 @@ from typing import Any
 import duckdb
 import numpy as np
 from pilot import badges_of, numbers
-from pinned_jobs import Cores, OutOfTimeError, default_jobs, keep, kept, pkmn, run_jobs
+from pinned_jobs import Cores, OutOfTimeError, default_jobs, keep, kept, pkmn, run_and_show
 
 from pkmncli.training.evaluation import wilson_interval
 
@@ -56,7 +55,6 @@ BARE = ("--steps", "1", "--set", "final_episodes=0", "--set", "film=false")
 EVALUATION_SEED = 1_000_000
 LAST_EPISODES = 10
 DRAWS = 10_000
-EXIT_UNFINISHED = 3
 
 
 class Benchmark:
@@ -326,16 +324,7 @@ def main() -> None:
     given.folder = given.folder.resolve()
     given.folder.mkdir(parents=True, exist_ok=True)
     benchmark = Benchmark(given)
-    try:
-        done = run_jobs(benchmark.jobs(), given.jobs, given.limit_s)
-    finally:
-        found = benchmark.found()
-        if given.json is not None:
-            given.json.write_text(json.dumps(found), encoding="utf-8")
-        show(found)
-    if not done:
-        print("\nNot all is done: give the same command again.", file=sys.stderr)
-        raise SystemExit(EXIT_UNFINISHED)
+    run_and_show(benchmark.jobs(), given.jobs, given.limit_s, benchmark.found, show, given.json)
 
 
 if __name__ == "__main__":
