@@ -198,13 +198,14 @@ class OnPolicyLearner:
         transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
         own = np.isin(transitions.sources, (Source.RL, Source.EXPLORE)) & (transitions.actions == self._drawn_actions)
         if not self._rollout.full:  # one that nobody has drawn yet waits, and what comes meanwhile is let go
+            columns = self._layout.encode(transitions.observations)
             self._rollout.append(
-                self._layout.encode(transitions.observations),
+                columns,
                 transitions,
                 self._layout.encode(transitions.next_observations),
                 own,
                 self._drawn_log_probs,
-                self._labels(transitions),
+                self._labels(transitions, columns[MASK]),
             )
         self._record.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
@@ -324,12 +325,11 @@ class OnPolicyLearner:
     def _progress(self) -> float:
         return min(1.0, self.steps / self._schedule_steps)
 
-    def _labels(self, transitions: Transitions) -> NDArray[np.int64]:
+    def _labels(self, transitions: Transitions, allowed: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Actions demonstrated, (num_envs,); none where nobody says what the advised side would press."""
         if transitions.advised is None:
             return np.full(self._num_envs, NO_LABEL)
         labels = labels_of(transitions.actions, transitions.sources, transitions.advised, "every_step")
-        allowed = self._layout.encode(transitions.observations)[MASK]
         return np.where(allowed[np.arange(self._num_envs), labels] != 0, labels, NO_LABEL)
 
     def _new_rollout(self) -> Rollout:
