@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
+import ctypes
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from multiprocessing import resource_tracker
+from multiprocessing import parent_process, resource_tracker
 from types import ModuleType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""They often reach the whole group of processes, and are the parent's to handle."""
+from pkmncli import standard_streams
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
+"""They ask for an end. They often reach the whole group of processes, and are the parent's to handle."""
+
+ENDS_WITH_INPUT = "PKMN_ENDS_WITH_INPUT"
+"""Variable of a command whose standard input is a pipe from whoever began it, and ends with that."""
+
+_DIES_WITH_PARENT = 1
+"""PR_SET_PDEATHSIG of Linux's prctl."""
 
 
 @contextlib.contextmanager
@@ -28,12 +39,53 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def ignore_signals() -> None:
-    """For a process that was started with signals held: ignores them from now on."""
+def begin_child() -> None:
+    """Settle a process that was started with signals held: it ignores them, and ends with its parent.
+
+    What it prints goes to standard error, since a command's output is its own, and nothing that it can't print ends it.
+    """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    _die_with_parent()
+    with contextlib.suppress(OSError):  # there is no standard error
+        os.dup2(2, 1)
+    standard_streams.install()
+
+
+def _die_with_parent() -> None:
+    """Has the system end this process with its parent, however that ends, even where it is in an endless loop.
+
+    Elsewhere than on Linux, it ends when it next looks at the pipe to its parent.
+    """
+    parent = parent_process()
+    if sys.platform != "linux" or parent is None:
+        return
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent.pid:  # it ended before it was asked for
+        os._exit(1)
+
+
+def stop_with_whoever_began_this() -> None:
+    """Has this command save and stop when the one that began it is gone, where that one asked for it.
+
+    A pipe tells it at once on every system, also of a parent that was killed, and unlike the parent's number it can't
+    be another's by then. A thread waits for its end: that takes no time from the others.
+    """
+    if os.environ.pop(ENDS_WITH_INPUT, None):
+        threading.Thread(target=_stop_at_end_of_input, name="pkmn-parent", daemon=True).start()
+
+
+def _stop_at_end_of_input() -> None:
+    with contextlib.suppress(OSError):
+        while os.read(0, 1024):
+            pass
+    if sys.platform == "win32":  # where to kill is to kill
+        _thread.interrupt_main(signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 _one_at_a_time = threading.Lock()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+
+from pkmncli import standard_streams
 
 DEBUG_VARIABLE = "PKMN_DEBUG"
 SECRET_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", "WANDB_API_KEY")
@@ -29,13 +32,29 @@ def redact(text: str) -> str:
     return text
 
 
+def text_of(error: BaseException) -> str:
+    """Return what an exception says; nothing where its own way to say it fails."""
+    try:
+        return str(error)
+    except Exception:  # whatever a plugin's exception does there
+        return ""
+
+
 def one_line(error: BaseException) -> str:
     """An exception's kind and text on one line."""
-    text = " ".join(str(error).split())
+    text = " ".join(text_of(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def say(message: str) -> None:
     """Writes a message to standard error, secrets blanked out. Says nothing where there is no standard error."""
     if sys.stderr is not None:
-        sys.stderr.write(redact(message).rstrip("\n") + "\n")
+        with contextlib.suppress(OSError, ValueError):  # a script's that is closed or can't show a character
+            sys.stderr.write(redact(message).rstrip("\n") + "\n")
+
+
+def tell_result(text: str) -> None:
+    """Print how a command ended; on standard error too, where standard output could not be written."""
+    print(text, flush=True)
+    if standard_streams.lost_output() is not None:
+        say(text)

@@ -24,7 +24,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from pkmncli.child_processes import ignore_signals, main_module_left_out, signals_held
+from pkmncli.child_processes import begin_child, main_module_left_out, signals_held
 from pkmncli.errors import TrainingError
 
 logger = logging.getLogger(__name__)
@@ -256,7 +256,7 @@ def _end(process: BaseProcess, connection: Connection) -> None:
 
 def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[Tensor], threads: int) -> None:
     """The process: answers calls until the parent is gone."""
-    ignore_signals()
+    begin_child()
     torch.set_num_threads(threads)
     try:
         learning = build()

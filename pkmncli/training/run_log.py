@@ -21,7 +21,7 @@ class _RunLog(logging.FileHandler):
 def log_to(run: Run, level: str) -> Iterator[None]:
     """Writes the log while it is entered, from a level on."""
     root = logging.getLogger("pkmncli")
-    handler = _RunLog(run.log_file, encoding="utf-8")
+    handler = _RunLog(run.log_file, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     previous = root.level
     root.addHandler(handler)

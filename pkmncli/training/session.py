@@ -22,6 +22,7 @@ from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.standard_streams import Installed
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
@@ -118,7 +119,7 @@ class TrainingSession:
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
         self._trackers = chosen_trackers(self._settings, self._registry)
-        with InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
+        with Installed(), InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             started_from = self._begin_from_weights(pool, learner)
@@ -144,7 +145,12 @@ class TrainingSession:
             at: which checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` has it.
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
-        with InterruptFlag(STOPPING) as interrupted, run.locked(), log_to(run, self._settings.train.log_level):
+        with (
+            Installed(),
+            InterruptFlag(STOPPING) as interrupted,
+            run.locked(),
+            log_to(run, self._settings.train.log_level),
+        ):
             check_kept_starts(self._settings, run)
             remove_leftovers(run)
             if at != LATEST:
@@ -213,6 +219,7 @@ class TrainingSession:
         with write_errors_explained(run.folder):
             write_atomic(run.config_file, settings.to_toml(run.folder))
             run.write_command(self._arguments)
+        interrupted.last_words = lambda: _how_to_go_on(run)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
         measurement = Measurement.of(settings, self._registry)
@@ -279,11 +286,7 @@ class TrainingSession:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
                 raise
-            say(
-                f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
-                if run.checkpoints.names()
-                else f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
-            )
+            say(_how_to_go_on(run))
             raise KeyboardInterrupt from error
         finally:
             store.close()
@@ -417,6 +420,13 @@ def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
 def quoted(path: Path) -> str:
     """A path as it can be pasted into a command line."""
     return shlex.quote(str(path))
+
+
+def _how_to_go_on(run: Run) -> str:
+    """What a training that ends at once says last."""
+    if run.checkpoints.names():
+        return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
+    return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
 
 
 def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:

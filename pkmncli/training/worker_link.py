@@ -85,9 +85,9 @@ class WorkerLink:
         with contextlib.suppress(OSError):  # it may be gone already
             self.channel.send(QUIT)
 
-    def end(self) -> None:
+    def end(self, patience_s: float) -> None:
         """Waits a little for the worker to end by itself, then ends it."""
-        self.process.join(SECONDS_TO_QUIT)
+        self.process.join(patience_s)
         self.kill()
 
     def kill(self) -> None:

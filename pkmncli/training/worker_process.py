@@ -13,7 +13,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
-from pkmncli.child_processes import ignore_signals
+from pkmncli.child_processes import begin_child
 from pkmncli.errors import PkmnError
 from pkmncli.training.channel import Channel
 from pkmncli.training.shared_block import FieldLayout, SharedBlock
@@ -43,7 +43,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
 
     It ends by itself when the parent is gone, however that ended.
     """
-    ignore_signals()
+    begin_child()
     environment: Environment | None = None
     try:
         environment = spec.environment_of(index).build()
