@@ -6,6 +6,7 @@ import _thread
 import contextlib
 import ctypes
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -14,6 +15,8 @@ from multiprocessing import parent_process, resource_tracker
 from types import ModuleType
 
 from pkmncli import standard_streams
+from pkmncli.diagnostics import one_line, text_of
+from pkmncli.errors import PkmnError
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 """They ask for an end. They often reach the whole group of processes, and are the parent's to handle."""
@@ -66,6 +69,24 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent.pid:  # it ended before it was asked for
         os._exit(1)
+
+
+def portable(error: BaseException) -> BaseException:
+    """Return the error as it can be sent to another process.
+
+    One that can't be pickled, as of a class made in a function or with arguments of its own, becomes what it says, of
+    the class of :mod:`pkmncli.errors` that it is one of, with its exit code.
+    """
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever a third party's error raises then
+        kind = next((one for one in type(error).__mro__ if one.__module__ == PkmnError.__module__), None)
+        if not isinstance(error, PkmnError) or kind is None:
+            return RuntimeError(one_line(error))
+        found: PkmnError = kind(text_of(error) or type(error).__name__)
+        found.exit_code = error.exit_code
+        return found
+    return error
 
 
 def stop_with_whoever_began_this() -> None:

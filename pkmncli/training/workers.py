@@ -122,7 +122,7 @@ class WorkerPool:
         link.send(ATTACH + pickle.dumps(self._block.layout))
         link.receive(self._timeout_s)
         assert link.process.pid is not None
-        self._block.send(link.channel.connection, link.process.pid)
+        self._block.send(link.channel, link.process.pid)
         link.receive(self._timeout_s)
 
     # Steps of all at once ------------------------------------------------------------------------------------

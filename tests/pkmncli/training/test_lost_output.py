@@ -193,8 +193,11 @@ def test_a_script_that_trains_keeps_its_own_streams(tmp_path: Path) -> None:
     script = """
 import os, sys
 from pkmncli import HybridLLMRLTrainer
+from pkmncli.config import resolve_settings
+from pkmncli.plugins import get_registry
 before = sys.stdout
-trainer = HybridLLMRLTrainer(rl="none", steps=120, max_steps_per_episode=60, run_name="it", final_episodes=0)
+options = {"rl": "none", "steps": 120, "max_steps_per_episode": 60, "run_name": "it"}
+trainer = HybridLLMRLTrainer.from_settings(resolve_settings(options, registry=get_registry()))
 trainer.train()
 assert sys.stdout is before
 sys.stderr.write("steps %d" % trainer.summary["total_steps"])
@@ -217,7 +220,7 @@ def test_a_write_that_would_block_waits(tmp_path: Path) -> None:
     code = (
         f"import sys; from pkmncli import standard_streams as s; s.install(); print('x' * {size}); sys.stdout.flush()"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=writing, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=writing)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         read = pipe.read()
