@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import ctypes
 import os
@@ -20,9 +19,6 @@ from pkmncli.errors import PkmnError
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 """They ask for an end. They often reach the whole group of processes, and are the parent's to handle."""
-
-ENDS_WITH_INPUT = "PKMN_ENDS_WITH_INPUT"
-"""Variable of a command whose standard input is a pipe from whoever began it, and ends with that."""
 
 _DIES_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux's prctl."""
@@ -87,26 +83,6 @@ def portable(error: BaseException) -> BaseException:
         found.exit_code = error.exit_code
         return found
     return error
-
-
-def stop_with_whoever_began_this() -> None:
-    """Has this command save and stop when the one that began it is gone, where that one asked for it.
-
-    A pipe tells it at once on every system, also of a parent that was killed, and unlike the parent's number it can't
-    be another's by then. A thread waits for its end: that takes no time from the others.
-    """
-    if os.environ.pop(ENDS_WITH_INPUT, None):
-        threading.Thread(target=_stop_at_end_of_input, name="pkmn-parent", daemon=True).start()
-
-
-def _stop_at_end_of_input() -> None:
-    with contextlib.suppress(OSError):
-        while os.read(0, 1024):
-            pass
-    if sys.platform == "win32":  # where to kill is to kill
-        _thread.interrupt_main(signal.SIGINT)
-    else:
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 _one_at_a_time = threading.Lock()

@@ -27,7 +27,19 @@ def main() -> int:
         say(problem)
         code = code or EXIT_UNEXPECTED
     streams.close()
+    if _interrupted:
+        _leave(code)
     return code
+
+
+def _leave(code: int) -> None:
+    """Ends the process now. Python's own end waits for threads and processes, which may be stopped, or stuck."""
+    import os  # noqa: PLC0415
+    from multiprocessing import active_children  # noqa: PLC0415
+
+    for child in active_children():
+        child.kill()
+    os._exit(code)
 
 
 def _watched(arguments: list[str]) -> int:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.child_processes import stop_with_whoever_began_this
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say, tell_result
@@ -21,6 +20,7 @@ from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
+from pkmncli.training.interrupts import stop_with_whoever_began_this
 from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO
 
 from pkmncli.atomic_files import write_errors_explained
-from pkmncli.child_processes import ENDS_WITH_INPUT
 from pkmncli.errors import PkmnError, RunError
 from pkmncli.experiments.standing import ExperimentRun
+from pkmncli.training.interrupts import ENDS_WITH_INPUT
 
 LOGS = "logs"
 """Folder of an experiment for what its trainings print."""
@@ -65,6 +65,7 @@ class Trainings:
             self.interrupt()
             for process in self._running:
                 process.wait()
+                _close_input(process)
 
     def start(self, one: ExperimentRun) -> None:
         """Begins a training, or goes on with it.
@@ -101,10 +102,14 @@ class Trainings:
         found = []
         for process in [process for process in self._running if process.poll() is not None]:
             one = self._running.pop(process)
-            if process.stdin is not None:
-                process.stdin.close()
+            _close_input(process)
             found.append(Ended(one, process.returncode, _last_line(log_of(one)) if process.returncode else ""))
         return found
+
+
+def _close_input(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 def run_side_by_side(

@@ -25,6 +25,12 @@ from pkmncli.errors import EXIT_INTERRUPTED
 SECONDS_TO_END = 1.5
 """Time that a second signal leaves for closing files, after which the process is ended."""
 
+SECONDS_OF_A_REQUEST = 0.5
+"""Time in which another SIGTERM is the same request to end."""
+
+ENDS_WITH_INPUT = "PKMN_ENDS_WITH_INPUT"
+"""Variable of a command whose standard input is a pipe from whoever began it, and ends with that."""
+
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -35,6 +41,9 @@ class InterruptFlag:
     lets only that one have signals.
     """
 
+    entered: InterruptFlag | None = None
+    """The one of this process that has signals now."""
+
     def __init__(self, message: str = "") -> None:
         """``message`` is said at the first signal, since an orderly end may take a while."""
         self._message = message
@@ -43,8 +52,10 @@ class InterruptFlag:
         """Whether a second signal came, which ends whatever is going on."""
         self.last_words: Callable[[], str] = lambda: ""
         """Gives what is to be said where the second one ends the process."""
+        self._requests = _Requests()
         self._previous: dict[signal.Signals, Any] = {}
         self._last_resort: _LastResort | None = None
+        self._outer: InterruptFlag | None = None
 
     def __bool__(self) -> bool:
         return self.received is not None
@@ -61,24 +72,48 @@ class InterruptFlag:
                     continue
                 self._previous[number] = signal.signal(number, self._on_signal)
             self._last_resort = _LastResort(self)
+            self._outer, InterruptFlag.entered = InterruptFlag.entered, self
         return self
 
     def __exit__(self, *_exception: object) -> None:
         if self._last_resort is not None:
+            InterruptFlag.entered = self._outer
             self._last_resort.close()
         for number, handler in self._previous.items():
             signal.signal(number, handler)
         self._previous.clear()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self.received is not None:
+        if self._requests.insists(number) or (self.received is not None and number == signal.SIGINT):
             self.insisted = True
             if callable(handler := self._previous.get(signal.SIGINT)):
                 handler(signal.SIGINT, frame)  # the command's own, which notes it
             raise KeyboardInterrupt
-        self.received = signal.Signals(number)
-        if self._message:
-            say(self._message)
+        self.ask(signal.Signals(number))
+
+    def ask(self, number: signal.Signals) -> None:
+        """Asks for an orderly end, if nobody has yet."""
+        if self.received is None:
+            self.received = number
+            if self._message:
+                say(self._message)
+
+
+class _Requests:
+    """Tells a second request from the same one: a shell hands on its terminal's hangup, timeout(1) a SIGTERM."""
+
+    def __init__(self) -> None:
+        self._first: float | None = None
+
+    def insists(self, number: int) -> bool:
+        """Whether a signal that comes now is somebody's second request to end."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now
+            return False
+        if number == signal.SIGTERM:
+            return now - self._first > SECONDS_OF_A_REQUEST
+        return number != getattr(signal, "SIGHUP", None)
 
 
 class _LastResort:
@@ -101,7 +136,7 @@ class _LastResort:
         self._is_told.close()
 
     def _listen(self) -> None:
-        signals, deadline = 0, None
+        requests, deadline = _Requests(), None
         with self._hears:
             while True:
                 if deadline is not None:
@@ -112,8 +147,8 @@ class _LastResort:
                     break
                 if not heard:  # closed
                     return
-                signals += sum(number in SIGNALS for number in heard)
-                if signals > 1 and deadline is None:
+                insists = any(requests.insists(number) for number in heard if number in SIGNALS)
+                if insists and deadline is None:
                     deadline = time.monotonic() + SECONDS_TO_END
         for child in multiprocessing.active_children():
             child.kill()
@@ -121,6 +156,26 @@ class _LastResort:
         if os.isatty(1):
             _write_at_once(1, _SHOW_CURSOR)
         os._exit(EXIT_INTERRUPTED)
+
+
+def stop_with_whoever_began_this() -> None:
+    """Has this command save and stop when the one that began it is gone, where that one asked for it.
+
+    A pipe tells it at once on every system, also of a parent that was killed, and unlike the parent's number it can't
+    be another's by then. A thread waits for its end: that takes no time from the others.
+    """
+    if os.environ.pop(ENDS_WITH_INPUT, None):
+        threading.Thread(target=_stop_at_end_of_input, name="pkmn-parent", daemon=True).start()
+
+
+def _stop_at_end_of_input() -> None:
+    with contextlib.suppress(OSError):
+        while os.read(0, 1024):
+            pass
+    if InterruptFlag.entered is None:  # there is nothing to save yet, or any more
+        os.kill(os.getpid(), signal.SIGTERM)
+    else:  # no signal, which would be the second one where it was asked to save before
+        InterruptFlag.entered.ask(signal.SIGTERM)
 
 
 def _write_at_once(descriptor: int, text: bytes) -> None:
