@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from typing import Any
 
 from pkmncli import standard_streams
 
@@ -51,6 +52,11 @@ def say(message: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):  # a script's that is closed or can't show a character
             sys.stderr.write(redact(message).rstrip("\n") + "\n")
+
+
+def prints_aside() -> contextlib.redirect_stdout[Any]:
+    """While entered, what is printed goes to standard error: a plugin's words are no part of a command's output."""
+    return contextlib.redirect_stdout(sys.stderr)
 
 
 def tell_result(text: str) -> None:

@@ -54,7 +54,17 @@ class _LastingFile(io.RawIOBase):
         return length
 
 
-class _AsciiText(io.TextIOWrapper):
+class _Text(io.TextIOWrapper):
+    """Text that stays open: what a plugin does to its standard output is no matter to what is printed later."""
+
+    def close(self) -> None:
+        flush(self)
+
+    def detach(self) -> Any:
+        raise io.UnsupportedOperation("a standard stream of pkmn stays whole")
+
+
+class _AsciiText(_Text):
     """Text for a terminal with ASCII only. It hides its buffer, into which click would write UTF-8 instead."""
 
     buffer = property()  # without a getter, as if there were none
@@ -75,7 +85,7 @@ class LastingStreams:
 
     def _in_place_of(self, stream: TextIO | None, descriptor: int) -> Any:
         if stream is None:  # it was closed when Python started
-            return io.TextIOWrapper(io.BufferedWriter(_LastingFile(descriptor)), encoding="utf-8", errors="replace")
+            return _Text(io.BufferedWriter(_LastingFile(descriptor)), encoding="utf-8", errors="replace")
         if not isinstance(stream, io.TextIOWrapper):
             return stream
         if sys.platform == "win32" and stream.isatty():  # Python writes there without a descriptor, in UTF-16
@@ -89,7 +99,7 @@ class LastingStreams:
         if descriptor == 1:
             self._output = raw
         encoding, errors = _for_printing(stream.encoding, stream.errors or "strict")
-        kind = _AsciiText if encoding == _ASCII else io.TextIOWrapper
+        kind = _AsciiText if encoding == _ASCII else _Text
         return kind(
             raw if stream.write_through else io.BufferedWriter(raw),  # type: ignore[arg-type]
             encoding=encoding,

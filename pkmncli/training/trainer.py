@@ -120,6 +120,7 @@ class Trainer:
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
         self._lost_before = 0
+        self._told_of_reward = False
 
     # Begin ---------------------------------------------------------------------------------------------------------
 
@@ -243,6 +244,7 @@ class Trainer:
         acted = clock()
         result = self._pool.step(actions, sources, confidences, self._thread.meanwhile)
         stepped = clock()
+        self._check_rewards(result.records)
         self._learner.observe(_transitions(result, advised))
         models, latencies = self._desk.after_step(result.records) if self._desk is not None else (None, None)
         self._recorder.add_steps(steps_before, result.records, models, latencies, values)
@@ -285,6 +287,23 @@ class Trainer:
             self._evaluate()
         if self._save_wanted or self._options.save_interval.passed(before, self.statistics.progress):
             self.save_checkpoint()
+
+    def _check_rewards(self, records: NDArray[Any]) -> None:
+        """Says once that a reward is no number. A learner refuses to learn from it; without one nothing else would."""
+        if self._told_of_reward or np.isfinite(records["reward"]).all():
+            return
+        self._told_of_reward = True
+        environment = int(np.flatnonzero(~np.isfinite(records["reward"]))[0])
+        record = records[environment]
+        names = self._pool.reward_names[: len(record["reward_parts"])]
+        wrong = [name for name, part in zip(names, record["reward_parts"], strict=False) if not np.isfinite(part)]
+        of = f", by its part {wrong[0]!r}" if wrong else ""
+        text = (
+            f"The reward of environment {environment} is {record['reward']} at step {record['step']} of episode "
+            f"{record['episode']}{of}: it is recorded so, and sums and averages with it say nothing."
+        )
+        logger.warning(text)
+        self._observer.message(text)
 
     def _evaluate(self) -> None:
         """Holds an examination, once at a step; one that was never better is worth a checkpoint."""
