@@ -71,6 +71,7 @@ def run(arguments: list[str]) -> int:
 
     arguments = _take_debug_option(arguments)
     try:
+        _check_clock()
         from pkmncli.command_table import build_command  # noqa: PLC0415
 
         return _exit_code(build_command().main(args=arguments, prog_name="pkmn", standalone_mode=True))
@@ -90,6 +91,18 @@ def run(arguments: list[str]) -> int:
             code = EXIT_UNEXPECTED
         _show_traceback(error)
         return code
+
+
+def _check_clock() -> None:
+    """Raises PkmnError where the clock stands where Python can't read it, which every library would tell otherwise."""
+    import time  # noqa: PLC0415
+
+    try:
+        time.time()
+    except OverflowError:
+        from pkmncli.errors import PkmnError  # noqa: PLC0415
+
+        raise PkmnError("this machine's clock stands beyond the year 2262, which Python can't tell: set it") from None
 
 
 def _take_debug_option(arguments: list[str]) -> list[str]:

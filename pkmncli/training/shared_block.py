@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
@@ -15,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pkmncli.api import STEP_RECORD
+from pkmncli.errors import RunError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -59,6 +61,39 @@ def layout_of(space: gymnasium.spaces.Dict) -> tuple[FieldLayout, ...]:
     return tuple(fields)
 
 
+IN_MEMORY = Path("/dev/shm")
+"""Where a file is no file on a disk, on Linux."""
+
+
+def _nameless_file(size: int) -> IO[bytes]:
+    """A file of so many bytes, in memory where there is room for it, that vanishes with the last who holds it.
+
+    Raises:
+        RunError: there is no room for it on the disk either.
+    """
+    problem: OSError | None = None
+    for folder in (IN_MEMORY, None):
+        if folder is not None and not folder.is_dir():
+            continue
+        try:
+            with contextlib.ExitStack() as unless_whole:
+                file = cast(IO[bytes], unless_whole.enter_context(tempfile.TemporaryFile(dir=folder)))
+                # a hole in it could not be filled later on, which kills a process that tries
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, size)
+                else:
+                    file.truncate(size)
+                unless_whole.pop_all()
+                return file
+        except OSError as error:
+            problem = error
+    assert problem is not None
+    raise RunError(
+        f"there is no room for what the environments share, {size / 1e6:.1f} MB, neither in {IN_MEMORY} nor for "
+        f"temporary files: {problem.strerror or problem}; free some there, or name another folder in TMPDIR"
+    )
+
+
 def _aligned(nbytes: int) -> int:
     return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
@@ -74,11 +109,7 @@ class SharedBlock:
         self.layout = layout
         self.num_envs = num_envs
         per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _aligned(RECORD_DTYPE.itemsize)
-        if file is None:
-            in_memory = Path("/dev/shm")
-            file = cast(IO[bytes], tempfile.TemporaryFile(dir=in_memory if in_memory.is_dir() else None))  # noqa: SIM115
-            file.truncate(per_env * num_envs)
-        self._file = file
+        self._file = file = file or _nameless_file(per_env * num_envs)
         buffer = mmap.mmap(file.fileno(), per_env * num_envs)
         offset = 0
         slots: list[dict[str, NDArray[Any]]] = []

@@ -14,9 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
-
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard, LiveStanding
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard, LiveStanding, process_began
 from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.diagnostics import redact
 from pkmncli.errors import PkmnError
@@ -73,7 +71,7 @@ class Spectators:
             self._board = LiveBoard(path, self._pool.num_envs, shape)
         description = {
             "process_id": os.getpid(),
-            "process_began": psutil.Process().create_time(),
+            "process_began": process_began(os.getpid()),
             "num_envs": self._pool.num_envs,
             "screen_shape": shape,
         }
