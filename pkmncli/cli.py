@@ -65,6 +65,11 @@ def run(arguments: list[str]) -> int:
     if arguments in _VERSION_OPTIONS:
         print(f"pkmn {__version__}")
         return 0
+    with standard_streams.Installed():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     # What follows costs more than all of the above, so it is imported only here.
     from pkmncli import diagnostics  # noqa: PLC0415
     from pkmncli.errors import EXIT_INTERRUPTED, EXIT_UNEXPECTED, PkmnError  # noqa: PLC0415
