@@ -16,7 +16,9 @@ _MOST_TOKENS = 100_000_000
 _CUT = frozenset(
     {"length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length", "model_context_window_exceeded"}
 )
-_WITHHELD = frozenset({"content_filter", "refusal", "safety", "guardrail_intervened", "recitation", "blocklist"})
+_WITHHELD = frozenset(
+    {"content_filter", "refusal", "safety", "guardrail_intervened", "recitation", "blocklist", "prohibited_content"}
+)
 _BROKEN_OFF = frozenset({"error", "abort", "aborted", "cancelled"})
 _THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_content", "redacted_thinking", "thought", "summary_text"})
 _CALLS = frozenset({"tool_use", "tool_call", "function", "function_call"})

@@ -214,7 +214,7 @@ class Counsel:
                 self.backend.check()
                 self.settled = True
             reply = self.backend.complete(request)
-            if not isinstance(reply, LLMReply):
+            if not isinstance(reply, LLMReply) or not isinstance(reply.text, str):
                 raise TypeError(f"a reply of type {type(reply).__name__}")
         except LLMFailure:
             raise

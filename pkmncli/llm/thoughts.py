@@ -10,7 +10,7 @@ _MARK = re.compile(
       (?P<thought>
           <\|channel\|?> \s*+ (?!final) [\w.]* (?: [ ]to=[\w.]+ )? \s* (?: <\|constrain\|> \s* \w+ )? \s*
               (?: <\|message\|> )?                                                        # channels of gpt-oss, Gemma
-        | \A \s* (?:assistant)? (?-i: analysis | commentary ) (?-i: (?=[A-Z]) )           # the same, marks taken out
+        | \A \s* (?:assistant)? (?-i: analysis | commentary ) (?-i: (?=[A-Z]|<\|message) )  # the same, marks taken out
         | \A \s* (?: Thinking \.\.\. \s | Here\ is\ my\ thought\ process: | Here\ are\ my\ reasoning\ steps: )
         | <unused94>
         | < \|? (?: im_end | eot_id | eom_id | end_of_text | endoftext | end_of_turn | end | return | call ) \|? >
@@ -26,13 +26,13 @@ _MARK = re.compile(
         | <unused95>
         | \[BEGIN\ FINAL\ RESPONSE\]
       )
-    | (?: <\|? | &lt; | \[ | ◁ | 【 )                                                     # <think>, [THINK], ◁/think▷
-      (?P<ends> / | end_ (?:of_)? )?
+    | (?: (?P<angle> <\|? | &lt; ) | \[ | ◁ | 【 ) \s?                                      # <think>, [THINK], ◁/think▷
+      (?P<ends> / \s? | end_ (?:of_)? )?
       [\w:.-]{0,30}?
-      (?: think | thought | reason | reflect | analys | scratch | monologue | rationale | deliberat | details
+      (?: think | thought | reason | reflect | analys | scratch | monologue | rationale | deliberat | details | plan
         | (?P<named_answer> answer | response | solution | output | final | of_box ) )
-      [\w:.-]{0,30}
-      (?: \s [^<>\[\]\n/]{0,200} )?
+      [\w:.-]{0,30}? (?P<ends_too> [_-]end )?
+      (?(angle) (?: \s [^<>\[\]\n/]{0,200} )? | \s? )
       (?: \|?> | &gt; | \] | ▷ | 】 )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -61,7 +61,7 @@ def take_apart(text: str) -> Parts:
         (thoughts if thinking else answer).append(text[place : mark.start()])
         place = mark.end()
         begins_thought = mark["thought"] is not None or (
-            mark["answer"] is None and (mark["ends"] is not None) == (mark["named_answer"] is not None)
+            mark["answer"] is None and bool(mark["ends"] or mark["ends_too"]) == bool(mark["named_answer"])
         )
         if not begins_thought and not thinking:  # so all that went before it was no answer
             thoughts += answer

@@ -94,6 +94,11 @@ THOUGHTS = {
         "<seed:think>go up<seed:cot_budget_reflect>used 5</seed:cot_budget_reflect> press B</seed:think>go left",
         "left in words",
     ),
+    "<|think_start|>": ("<|think_start|>go up<|think_end|>go left", "left in words"),
+    "< think >": ("< think >go up</ think > go left", "left in words"),
+    "<think/>": ("<think/>go left", "left in words"),
+    "<plan> and <explanation>": ("<plan>go up</plan>go left<explanation>Press B</explanation>", "left in words"),
+    "what is no mark": (f"Sure, [final boss] and [plan B]: {GOOD}", DOWN),
     "◁think▷": ("◁think▷go up◁/think▷go left", "left in words"),
     "◁think▷ without an end": ("◁think▷go up", "refused: thoughts but no answer"),
     "<|START_THINKING|>": (
@@ -130,6 +135,10 @@ THOUGHTS = {
     ),
     "channels, marks taken out": ("analysisWe could go up.assistantfinalPress A", "a in words"),
     "channels, marks taken out, no end": ("analysisWe could go up. Go up.", "refused: thoughts but no answer"),
+    "channels, half of the marks": (
+        "analysis<|message|>Go up.<|end|><|start|>assistantfinal<|message|>Press A",
+        "a in words",
+    ),
     "channels of Gemma": ("<|channel>thought\ngo up<channel|>go left", "left in words"),
     "...done thinking.": ("Thinking...\nGo up.\n...done thinking.\n\nGo left.", "left in words"),
     "the next turn": ("Press A<|im_end|>\n<|im_start|>user\nGo up.", "a in words"),
