@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pkmncli.api import Action, LLMReply
@@ -156,6 +156,17 @@ def test_every_json_value_is_read_as_it_is(value: Any) -> None:
     found, around = find_objects(f"so {json.dumps({'a': value}, indent=1)} then")
     assert json.dumps(found) == json.dumps([{"a": value}])
     assert around.split() == ["so", "then"]
+
+
+_PLAIN = json.dumps(GOOD | {"goal": "walk up", "presses": ["down"], "reason": "press B? go left"})
+
+
+@given(st.integers(0, len(_PLAIN)), st.sampled_from(["", *"{}[]\"':,\\ux0 /#"]), st.integers(0, 1), st.integers(0, 400))
+@settings(max_examples=400)
+def test_an_object_that_is_damaged_is_read_as_it_was_or_refused(place: int, put: str, drop: int, end: int) -> None:
+    damaged = (_PLAIN[:place] + put + _PLAIN[place + drop :])[:end]
+    advice = _read(damaged, words_too=True).advice
+    assert advice is None or (advice.presses, advice.skill) == ((Action.DOWN,), "")
 
 
 @given(st.text(alphabet="{}[]\"':,# /*\\a1 \n", max_size=80))
