@@ -132,7 +132,7 @@ def _read_objects(value: Any, expires_after: int) -> ReadReply:
         return ReadReply(Reading.NOTHING, None, "it holds no JSON object with skill, presses and confidence")
     if len(answers) > 1:
         return ReadReply(Reading.NOTHING, None, "it holds several answers that differ")
-    return read_value(answers[0], expires_after=expires_after)
+    return _read_answer(answers[0], expires_after)
 
 
 def _answers(value: Any, wrappings: int) -> list[Mapping[str, Any]]:
@@ -152,14 +152,16 @@ def _folded(name: Any) -> str:
     return name.strip().lower() if isinstance(name, str) else ""
 
 
-def read_value(value: Any, *, expires_after: int) -> ReadReply:
-    """Read the JSON object of a reply: near types by the rule of :class:`_Value`, anything else is a problem."""
-    if not isinstance(value, Mapping):
-        return ReadReply(Reading.NOTHING, None, "it is no JSON object")
+def _read_answer(answer: Mapping[str, Any], expires_after: int) -> ReadReply:
+    """Read the object of a reply: near types by the rule of :class:`_Value`, anything else is a problem."""
     fields: dict[str, Any] = {}
-    for name, one in value.items():
-        if one is not None and fields.setdefault(_folded(name), one) is not one:
-            return ReadReply(Reading.NOTHING, None, f"it gives {_folded(name)!r} twice")
+    for given, one in answer.items():
+        name = _folded(given)
+        if name not in _MUST or one is None:
+            continue
+        if name in fields:
+            return ReadReply(Reading.NOTHING, None, f"it gives {name} twice")
+        fields[name] = one
     try:
         read = _Value.model_validate(fields)
     except ValidationError as error:
