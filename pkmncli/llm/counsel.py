@@ -223,7 +223,13 @@ class Counsel:
         except Exception as error:  # whatever a backend does: a training is not to end by it
             logger.exception("the backend %s broke its contract", self.backend_name)
             raise LLMFailure(LLMFault.BROKEN, f"the backend failed: {one_line(error)}") from error
-        return replace(reply, text=redact(reply.text), parsed=_redacted(reply.parsed), problem=redact(reply.problem))
+        return replace(
+            reply,
+            text=redact(reply.text),
+            parsed=_redacted(reply.parsed),
+            cut=reply.cut or reply.completion_tokens >= request.max_tokens,  # not every service says so
+            problem=redact(reply.problem),
+        )
 
 
 def _redacted(value: Any) -> Any:

@@ -39,6 +39,17 @@ def test_a_useless_reply_is_shown_to_the_model_once_and_then_read_as_words() -> 
     assert backend.asked[1].prompt.startswith(REQUEST.prompt)
 
 
+def test_words_of_a_reply_that_has_all_its_tokens_are_no_command() -> None:
+    """Whatever the service says of its end, or doesn't."""
+
+    def cut(request: LLMRequest) -> LLMReply:
+        return LLMReply("I would go up", "m", completion_tokens=request.max_tokens)
+
+    answer = counsel_of(FakeBackend([cut])).ask(REQUEST)
+    assert answer.advice is None
+    assert "llm_reply_tokens" in answer.problem
+
+
 def test_a_repair_that_comes_good_counts_as_asked_for() -> None:
     usage = Usage()
     answer = counsel_of(FakeBackend(['{"skill": "press"}', GOOD]), usage=usage).ask(REQUEST)
