@@ -117,6 +117,7 @@ class Trainer:
         self._episodes: list[RunningEpisode] = []
         self._journeys = Journeys(pool)
         self._meters = Meters(options)
+        self._metrics_of_next_step: dict[str, float] = {}
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
         self._lost_before = 0
@@ -164,6 +165,7 @@ class Trainer:
                 name.removeprefix(prefix): array for name, array in checkpoint.arrays.items() if name.startswith(prefix)
             }
             self._episodes.append(RunningEpisode.from_state(values, arrays))
+        self._metrics_of_next_step = dict(trainer.get("metrics_of_next_step", {}))
         self._journeys.load_state_dict(trainer.get("journeys", {}))
         self._pool.load(checkpoint.workers, [PressLog.from_state_dict(log) for log in trainer["press_logs"]])
         if self._starts is not None and trainer["starts"] is not None:
@@ -242,9 +244,8 @@ class Trainer:
         if not decides:
             actions = np.full_like(actions, PILOT_ACTS)
         acted = clock()
-        result = self._pool.step(actions, sources, confidences, self._thread.meanwhile)
+        result = self._checked(self._pool.step(actions, sources, confidences, self._thread.meanwhile))
         stepped = clock()
-        self._check_rewards(result.records)
         self._learner.observe(_transitions(result, advised))
         models, latencies = self._desk.after_step(result.records) if self._desk is not None else (None, None)
         self._recorder.add_steps(steps_before, result.records, models, latencies, values)
@@ -260,9 +261,11 @@ class Trainer:
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
-        # Told with the step that follows: what was told at a checkpoint's own step would be there twice after a crash.
         pretrained = self._pretraining.take_metrics() or {}
-        self._keep_metrics({f"pretraining/{name}": value for name, value in pretrained.items()})
+        self._keep_metrics(
+            self._metrics_of_next_step | {f"pretraining/{name}": value for name, value in pretrained.items()}
+        )
+        self._metrics_of_next_step = {}
         recorded = clock()
         for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             if decides:
@@ -288,22 +291,23 @@ class Trainer:
         if self._save_wanted or self._options.save_interval.passed(before, self.statistics.progress):
             self.save_checkpoint()
 
-    def _check_rewards(self, records: NDArray[Any]) -> None:
+    def _checked(self, result: StepResult) -> StepResult:
         """Says once that a reward is no number. A learner refuses to learn from it; without one nothing else would."""
-        if self._told_of_reward or np.isfinite(records["reward"]).all():
-            return
-        self._told_of_reward = True
-        environment = int(np.flatnonzero(~np.isfinite(records["reward"]))[0])
-        record = records[environment]
-        names = self._pool.reward_names[: len(record["reward_parts"])]
-        wrong = [name for name, part in zip(names, record["reward_parts"], strict=False) if not np.isfinite(part)]
-        of = f", by its part {wrong[0]!r}" if wrong else ""
-        text = (
-            f"The reward of environment {environment} is {record['reward']} at step {record['step']} of episode "
-            f"{record['episode']}{of}: it is recorded so, and sums and averages with it say nothing."
-        )
-        logger.warning(text)
-        self._observer.message(text)
+        records = result.records
+        if not self._told_of_reward and not np.isfinite(records["reward"]).all():
+            self._told_of_reward = True
+            environment = int(np.flatnonzero(~np.isfinite(records["reward"]))[0])
+            record = records[environment]
+            parts = zip(self._pool.reward_names, record["reward_parts"], strict=False)
+            wrong = [name for name, part in parts if not np.isfinite(part)]
+            of = f", by its part {wrong[0]!r}" if wrong else ""
+            text = (
+                f"The reward of environment {environment} is {record['reward']} at step {record['step']} of episode "
+                f"{record['episode']}{of}: it is recorded so, and sums and averages with it say nothing."
+            )
+            logger.warning(text)
+            self._observer.message(text)
+        return result
 
     def _evaluate(self) -> None:
         """Holds an examination, once at a step; one that was never better is worth a checkpoint."""
@@ -349,7 +353,8 @@ class Trainer:
         measured = self._progression.measure(self._learner, interrupted)
         if measured:
             found = self.statistics.add_alone(*zip(*measured, strict=True))
-            self._keep_metrics({f"alone/{name}": value for name, value in found.items()})
+            # Recorded at a checkpoint's own step, it would be there twice once a killed training has measured it again.
+            self._metrics_of_next_step = {f"alone/{name}": value for name, value in found.items()}
             spent = time.perf_counter() - began
             self._meters.spend(measuring=spent)
             self.statistics.elapsed_s += spent
@@ -501,6 +506,7 @@ class Trainer:
                 "advice": None if self._desk is None else self._desk.state_dict(),
                 "meters": self._meters.state_dict(),
                 "pretraining": self._pretraining.state_dict(),
+                "metrics_of_next_step": dict(self._metrics_of_next_step),
                 "journeys": self._journeys.state_dict(),
                 "episodes": episodes,
                 "press_logs": [log.state_dict() for log in self._pool.logs()],
