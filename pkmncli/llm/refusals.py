@@ -136,7 +136,7 @@ class Refusals:
             for name in self._complaints
             if name not in refused
             and not absent.get(name, False)
-            and _AFTER.get(name, SYSTEM) in (*refused, SYSTEM)
+            and (name not in _AFTER or _AFTER[name] in refused)
             and (failure.status in _STATUSES or name in (SYSTEM, IMAGES))
         ]
         places = {name: match.start() for name in open_to if (match := self._complaints[name].search(message))}

@@ -39,6 +39,10 @@ class Usage:
     repaired: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cut: int = 0
+    """Replies that the service ended at their longest length."""
+    empty: int = 0
+    """Replies that say nothing."""
     latencies_s: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
     """How the replies were read; what was no use at all counts as nothing."""
@@ -58,6 +62,12 @@ class Usage:
             self.completion_tokens += reply.completion_tokens
             self.latencies_s.append(reply.latency_s)
             del self.latencies_s[:-KEPT_LATENCIES]
+
+    def add_ending(self, *, cut: bool, empty: bool) -> None:
+        """A reply ended in the middle, or before it began."""
+        with self._lock:
+            self.cut += cut
+            self.empty += empty
 
     def add_fault(self, fault: str) -> None:
         """A request got no reply."""
@@ -125,6 +135,8 @@ class Usage:
             "replies": self.replies,
             "from_cache": self.cached,
             "repaired": self.repaired,
+            "cut": self.cut,
+            "empty": self.empty,
             "validity_rate": valid / asked if asked else None,
             "readings": dict(self.readings),
             "faults": dict(self.faults),
@@ -143,6 +155,8 @@ class Usage:
                 "cached": self.cached,
                 "replies": self.replies,
                 "repaired": self.repaired,
+                "cut": self.cut,
+                "empty": self.empty,
                 "prompt_tokens": self.prompt_tokens,
                 "completion_tokens": self.completion_tokens,
                 "latencies_s": [round(latency, 4) for latency in self.latencies_s],
@@ -155,6 +169,7 @@ class Usage:
         with self._lock:
             for name in ("requests", "cached", "replies", "repaired", "prompt_tokens", "completion_tokens"):
                 setattr(self, name, int(state[name]))
+            self.cut, self.empty = int(state.get("cut", 0)), int(state.get("empty", 0))  # younger than some checkpoints
             self.latencies_s = [float(latency) for latency in state["latencies_s"]]
             self.readings = Counter(state["readings"])
             self.faults = Counter(state["faults"])
