@@ -11,16 +11,20 @@ _QUOTES = "\"'`"
 _INVISIBLE = frozenset({"Cf", "Cc", "Cn", "Co", "Cs"})
 
 
+class InvalidKeyError(LLMConnectionError):
+    """An environment variable holds what no key does."""
+
+
 def key_from(variable: str) -> str:
     """Returns the key in an environment variable, blanks and line ends around it aside; empty where none is set.
 
     Raises:
-        LLMConnectionError: it holds what no key does, such as quotation marks that came along; says which.
+        InvalidKeyError: it holds what no key does, such as quotation marks that came along; says which.
     """
     key = os.environ.get(variable, "").strip()
     problem = _problem(key)
     if problem:
-        raise LLMConnectionError(f"The key in {variable} {problem}: set it again, with nothing but the key")
+        raise InvalidKeyError(f"The key in {variable} {problem}: set it again, with nothing but the key")
     return key
 
 

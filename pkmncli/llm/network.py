@@ -18,12 +18,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies, getproxies_environment, proxy_bypass
 
 from pkmncli.errors import LLMConnectionError
 
 NO_PROXY = "none"
 """The setting ``proxy`` where no proxy is to be taken, whatever the environment says."""
+
+THROUGH = " through the proxy "
+"""What stands before a proxy's name where it is told."""
 
 _PROXY_SCHEMES = {
     "http": "http",
@@ -112,11 +115,11 @@ def _proxy_for(url: str, setting: str | None) -> tuple[str | None, str]:
         return None, ""
     found = _of_environment(parts.scheme)
     if found is None:
-        system = getproxies()  # of macOS and Windows, where no variable is set
+        system = {} if getproxies_environment() else getproxies()  # of macOS and Windows
         named = next((key for key in (parts.scheme, "all") if system.get(key)), None)
         if named is None or _is_bypassed(host, port):
             return None, ""
-        return _checked(system[named], "the system's settings")
+        return _checked(system[named], "the system's setting")
     variable, text = found
     if _is_excepted(host, port, _variable("no_proxy") or "") or _is_bypassed(host, port):
         return None, ""
@@ -213,7 +216,7 @@ def _checked(text: str, source: str) -> tuple[str, str]:
             f"The SOCKS proxy {shown} ({source}) needs the package socksio; run: pip install socksio, or except the "
             "service with NO_PROXY"
         )
-    return f"{scheme}{address[address.index('://') :]}", f" through the proxy {shown} ({source})"
+    return f"{scheme}{address[address.index('://') :]}", f"{THROUGH}{shown} ({source})"
 
 
 # Certificates --------------------------------------------------------------------------------------------------------

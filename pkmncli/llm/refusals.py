@@ -18,7 +18,7 @@ IMAGES = "images"
 _REFUSES = re.compile(
     r"unsupported|(?:not|n't) (?:be )?(?:support|enabled|permitted|allowed|available|a valid|one of)|unrecogni[sz]ed"
     r"|unknown|unexpected|invalid|forbidden|failed to parse|wrong|deprecated|unavailable|can(?:no|')t be used|may not"
-    r"|must\b|should be|instead|only\b.{0,80}\bsupport|supports? only|no endpoints|extra inputs|incompatible",
+    r"|must\b|should be|instead|\bonly\b|no endpoints|extra inputs|incompatible",
     re.IGNORECASE | re.DOTALL,
 )
 """Words of a message that refuses something, rather than mentions it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
@@ -14,9 +15,9 @@ from pkmncli.api import LLMFailure, LLMFault, LLMReply
 from pkmncli.diagnostics import redact
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.deadlines import bound_client, call_within
-from pkmncli.llm.keys import key_from
+from pkmncli.llm.keys import InvalidKeyError, key_from
 from pkmncli.llm.model_names import UNLISTED, first_to_talk_to, is_listed, names_in, not_listed, some_of
-from pkmncli.llm.network import is_this_machine, route_to, without_environment
+from pkmncli.llm.network import THROUGH, is_this_machine, route_to, without_environment
 from pkmncli.llm.refusals import Refusals, StatusFailure
 from pkmncli.llm.service_settings import ServiceAddress, ServiceSettings
 
@@ -25,12 +26,13 @@ T = TypeVar("T")
 _LONGEST_DETAIL = 160
 _LONGEST_NAME = 200
 _MOST_TOKENS = 100_000_000
+_PROXY_REFUSED = 407
 _FAULT_BY_STATUS = {
     401: LLMFault.AUTHENTICATION,
     402: LLMFault.AUTHENTICATION,
     403: LLMFault.AUTHENTICATION,
     404: LLMFault.NO_MODEL,
-    407: LLMFault.AUTHENTICATION,
+    _PROXY_REFUSED: LLMFault.AUTHENTICATION,
     408: LLMFault.TIMEOUT,
     413: LLMFault.TOO_LONG,
     429: LLMFault.OVERLOADED,
@@ -46,6 +48,8 @@ _NO_TALKER = re.compile(
     r"|no chat template",
     re.IGNORECASE,
 )
+_VARIABLES_OF_CLIENTS = ("OPENAI_", "ANTHROPIC_", "OLLAMA_")
+_PROXY_PASSWORD = "it wants a name and a password, as in HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 _MAY_BE_NO_TALKER = frozenset({LLMFault.REFUSED, LLMFault.NO_MODEL, LLMFault.BROKEN})
 _NO_REPLY = (ValueError, TypeError, AttributeError, RuntimeError)
 """What the clients raise over a response that they can't read."""
@@ -144,19 +148,46 @@ def unreachable(where: str, error: BaseException) -> LLMFailure:
     """Returns the failure that a connection which did not come about stands for, with what a person can do about it."""
     for one in _chain(error):
         if isinstance(one, ssl.SSLCertVerificationError):
-            why = f"its certificate is not trusted ({one.verify_message}); SSL_CERT_FILE can name those that are"
-            return LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
-        kind = type(one).__name__
+            why = f"its certificate is not trusted ({one.verify_message}); SSL_CERT_FILE can name a file with it"
+            return ExplainedFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
+        kind = type(one).__name__  # of either HTTP library
         if isinstance(one, ssl.SSLError):
             plain = "WRONG_VERSION_NUMBER" in str(one) or "record layer" in str(one).lower()
             why = "it does not speak https there, so write http://" if plain else f"no encryption ({one.reason or one})"
-            return LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
+            return ExplainedFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
         if kind == "ProxyError":
-            return LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: the proxy answered {_detail(str(one))}")
+            why = f"the proxy answered {_detail(str(one))}" + (f"; {_PROXY_PASSWORD}" if "407" in str(one) else "")
+            return ExplainedFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
         if kind == "LocalProtocolError" or isinstance(one, UnicodeEncodeError):
-            why = "a key or a header, of the environment or the settings, holds what none may"
-            return LLMFailure(LLMFault.AUTHENTICATION, f"{where} can't be asked: {why}")
+            which = ", ".join(name for name, value in os.environ.items() if _is_odd(name, value))
+            why = f"{which or 'a header of the settings'} holds what no header may, such as a line break"
+            return ExplainedFailure(LLMFault.AUTHENTICATION, f"{where} can't be asked: {why}")
     return LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached")
+
+
+def _is_odd(variable: str, value: str) -> bool:
+    return variable.startswith(_VARIABLES_OF_CLIENTS) and not (value.isascii() and value.isprintable())
+
+
+class ExplainedFailure(LLMFailure):
+    """A failure whose text says by itself what can be done."""
+
+
+def no_client(error: LLMConnectionError) -> LLMFailure:
+    """Returns the failure that a client which can't be built stands for."""
+    fault = LLMFault.AUTHENTICATION if isinstance(error, InvalidKeyError) else LLMFault.UNREACHABLE
+    return ExplainedFailure(fault, str(error))
+
+
+def with_advice(failure: LLMFailure, advice: str) -> LLMConnectionError:
+    """Returns a failure as an error for people: with advice, unless it has some of its own."""
+    if isinstance(failure, ExplainedFailure):
+        return LLMConnectionError(str(failure))
+    if isinstance(failure, StatusFailure) and failure.status == _PROXY_REFUSED:
+        advice = f"{_PROXY_PASSWORD[0].upper()}{_PROXY_PASSWORD[1:]}"
+    elif failure.fault is LLMFault.UNREACHABLE and THROUGH in str(failure):
+        advice = "Is the proxy there? NO_PROXY excepts a service, as does the setting proxy = none"
+    return LLMConnectionError(f"{failure}. {advice}")
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -183,7 +214,7 @@ def through_client(call: Callable[[], T], sdk: ModuleType, http: ModuleType, whe
     try:
         return call()
     except LLMConnectionError as error:  # of building the client
-        raise LLMFailure(LLMFault.UNREACHABLE, str(error)) from error
+        raise no_client(error) from error
     except sdk.APIStatusError as error:
         response = error.response
         raise failure_of_status(error.status_code, response.text, response.headers, where) from error
@@ -243,11 +274,13 @@ __all__ = [
     "key_from",
     "lists_none",
     "names_in",
+    "no_client",
     "not_listed",
     "route_to",
     "some_of",
     "through_client",
     "unreachable",
     "where_is",
+    "with_advice",
     "without_environment",
 ]

@@ -23,6 +23,7 @@ from pkmncli.llm.transport import (
     Refusals,
     bound_client,
     checked_reply,
+    first_to_talk_to,
     is_listed,
     key_from,
     lists_none,
@@ -31,6 +32,7 @@ from pkmncli.llm.transport import (
     route_to,
     through_client,
     where_is,
+    with_advice,
 )
 
 KEY = "ANTHROPIC_API_KEY"
@@ -83,14 +85,15 @@ class AnthropicBackend:
         except LLMFailure as failure:
             if not lists_none(failure):
                 hint = f"Check the key in {KEY}" if failure.fault is LLMFault.AUTHENTICATION else "Check the network"
-                raise LLMConnectionError(f"{failure}. {hint}") from failure
+                raise with_advice(failure, hint) from failure
             known = None
         if not known:
             return f"Advice: {self.model} at {self._where}. {UNLISTED}"
         beginning = self.model.removesuffix("-latest")  # names end in a date
         listed = is_listed(self.model, known) or any(name.startswith(beginning) for name in known)
         if not listed and not self._chosen:
-            self.model = next((name for name in known if "haiku" in name), known[0])
+            small = (name for name in known if "haiku" in name)
+            self.model = next(small, None) or first_to_talk_to(known) or known[0]
         elif not listed and self._settings.listed_only:
             raise not_listed(self._where, self.model, known)
         return f"Advice: {self.model} at {self._where}."
@@ -155,7 +158,7 @@ class AnthropicBackend:
         try:
             return self._list() or []
         except LLMFailure as failure:
-            raise LLMConnectionError(str(failure)) from failure
+            raise with_advice(failure, "Check the network") from failure
 
     def close(self) -> None:
         """Closes the connections; what is under way ends with a fault."""

@@ -24,10 +24,13 @@ from pkmncli.llm.transport import (
     is_listed,
     key_from,
     lists_none,
+    names_in,
+    no_client,
     route_to,
     some_of,
     unreachable,
     where_is,
+    with_advice,
     without_environment,
 )
 
@@ -83,8 +86,11 @@ class OllamaBackend:
             known = self._list()
         except LLMFailure as failure:
             if not (self.model and lists_none(failure)):
-                raise LLMConnectionError(f"{failure}. {_START}") from failure
+                raise with_advice(failure, _START) from failure
+            known = None
+        if known is None and self.model:
             return f"Advice: {self.model} on {self._where}. {UNLISTED}"
+        known = known or []
         if not self.model:
             found = first_to_talk_to(known)
             if found is None:
@@ -152,9 +158,9 @@ class OllamaBackend:
         """The installed models."""
         _ = self._client
         try:
-            return self._list()
+            return self._list() or []
         except LLMFailure as failure:
-            raise LLMConnectionError(f"{failure}. {_START}") from failure
+            raise with_advice(failure, _START) from failure
 
     def close(self) -> None:
         """Lets go of the connections."""
@@ -162,9 +168,9 @@ class OllamaBackend:
             if self._made is not None:
                 self._made.close()  # type: ignore[no-untyped-call]
 
-    def _list(self) -> list[str]:
-        listing = self._guarded(ollama.ListResponse, "GET", "/api/tags", CHECK_TIMEOUT_S)
-        return [one.model for one in listing.models if one.model]
+    def _list(self) -> list[str] | None:
+        listing: dict[str, Any] = self._guarded(dict, "GET", "/api/tags", CHECK_TIMEOUT_S)
+        return names_in(listing)
 
     def _talents(self, model: str) -> list[str] | None:
         """What a model can do, empty where the server doesn't say; None for a model that it does not have.
@@ -207,7 +213,7 @@ class OllamaBackend:
         try:
             client = self._client
         except LLMConnectionError as error:
-            raise LLMFailure(LLMFault.UNREACHABLE, str(error)) from error
+            raise no_client(error) from error
         where = self._where
         try:
             reply: T = client._request(kind, method, path, timeout=timeout_s, **content)

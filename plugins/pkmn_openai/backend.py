@@ -34,6 +34,7 @@ from pkmncli.llm.transport import (
     some_of,
     through_client,
     where_is,
+    with_advice,
 )
 
 KEY = "OPENAI_API_KEY"
@@ -85,7 +86,7 @@ class OpenAIBackend:
             known = self._list(CHECK_TIMEOUT_S)
         except LLMFailure as failure:
             if not (self.model and lists_none(failure)):
-                raise LLMConnectionError(f"{failure}. {self._advice(failure.fault)}") from failure
+                raise with_advice(failure, self._advice(failure.fault)) from failure
             known = None
         line = self._settle(known or [])
         return line if known else f"{line} {UNLISTED}"
@@ -113,7 +114,7 @@ class OpenAIBackend:
         try:
             return self._list(CHECK_TIMEOUT_S) or []
         except LLMFailure as failure:
-            raise LLMConnectionError(f"{failure}. {self._advice(failure.fault)}") from failure
+            raise with_advice(failure, self._advice(failure.fault)) from failure
 
     def close(self) -> None:
         """Closes the connections; what is under way ends with a fault."""
@@ -212,6 +213,8 @@ class OpenAIBackend:
     def _advice(self, fault: LLMFault) -> str:
         if fault is LLMFault.AUTHENTICATION:
             return f"Check the key in {KEY}"
+        if fault is LLMFault.BROKEN and "/v" not in urlsplit(self._url).path:
+            return "Is this the address of the interface, up to /v1? The setting base_url says where it is looked for"
         if self._url:
             return "Is the server running there? The setting base_url says where it is looked for"
         return "Check the network, or name another service with the setting base_url"
