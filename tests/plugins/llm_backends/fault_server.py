@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ class Behaviour:
     """Sends the answer's bytes in its own way."""
     refuses: Sequence[str] = ()
     """Options of a request that are refused as OpenAI refuses them."""
+    objects: Callable[[Any], str] | None = None
+    """Says for a request's body why it is refused, and nothing where it is taken."""
     strict: bool = False
     """Whether a schema is refused that OpenAI's strict mode would refuse."""
 
@@ -80,6 +83,9 @@ class Handler(BaseHTTPRequestHandler):
             error = {"type": "invalid_request_error", "param": refused, "code": "unsupported_parameter"}
             text = f"Unsupported parameter: '{refused}' is not supported with this model."
             behaviour = Behaviour(status=400, message=text, error=error)
+        objection = behaviour.objects(body) if behaviour.objects is not None else ""
+        if objection:
+            behaviour = Behaviour(status=400, message=objection)
         refusal = strict_refusal(body) if behaviour.strict else ""
         if refusal:
             error = {"type": "invalid_request_error", "param": "response_format"}
@@ -140,7 +146,7 @@ class Asked:
 class FaultServer:
     """Runs while it is entered. ``plan`` are the answers to come, the last one for ever."""
 
-    def __init__(self, *plan: Behaviour, port: int = 0) -> None:
+    def __init__(self, *plan: Behaviour, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self.plan = list(plan) or [Behaviour()]
         self.models = [MODEL]
         self.listing: Behaviour | None = None
@@ -149,13 +155,16 @@ class FaultServer:
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), Handler)
         self._server.owner = self
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self._scheme = "http" if tls is None else "https"
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
 
     @property
     def url(self) -> str:
         """Its address."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     def answer(self, *plan: Behaviour) -> None:
         """Forgets what was asked and answers so from now on."""

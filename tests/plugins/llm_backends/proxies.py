@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import socketserver
 import threading
@@ -54,10 +55,9 @@ class _Way(socketserver.BaseRequestHandler):
     request: socket.socket
     server: _Server
 
-    def lead_on(self, first: bytes = b"") -> None:
+    def lead_on(self) -> None:
         """Carries bytes between the client and the server until either ends."""
         with socket.create_connection(("127.0.0.1", self.server.owner.target)) as further:
-            further.sendall(first)
             back = threading.Thread(target=self._copy, args=(further, self.request), daemon=True)
             back.start()
             self._copy(self.request, further)
@@ -87,14 +87,29 @@ class _Http(_Way):
         owner.asked.append(target.decode().removeprefix("http://").partition("/")[0])
         wanted = f"proxy-authorization: basic {owner.credentials}".lower()
         if owner.credentials is not None and wanted not in head.decode("latin-1").lower():
-            self.request.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n")
+            refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            self.request.sendall(refusal)
         elif method == b"CONNECT":
             self.request.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
             self.lead_on()
         else:
-            place = target.removeprefix(b"http://").partition(b"/")[2]
-            head = head.replace(target, b"/" + place, 1)
-            self.lead_on(head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))  # each request is led by itself
+            self._pass_on(head, target)
+
+    def _pass_on(self, head: bytes, target: bytes) -> None:
+        """Passes one request on, and the whole answer back: the next one comes on a connection of its own."""
+        while len(head.partition(b"\r\n\r\n")[2]) < self._length(head):
+            head += self.request.recv(65536)
+        place = target.removeprefix(b"http://").partition(b"/")[2]
+        head = head.replace(target, b"/" + place, 1).replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
+        with socket.create_connection(("127.0.0.1", self.server.owner.target)) as further:
+            further.sendall(head)
+            answer = b"".join(iter(lambda: further.recv(65536), b""))
+        self.request.sendall(answer.replace(b"\r\n", b"\r\nconnection: close\r\n", 1))
+
+    @staticmethod
+    def _length(head: bytes) -> int:
+        found = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+        return int(found[1]) if found else 0
 
 
 class _Socks(_Way):
