@@ -44,9 +44,9 @@ class LLMReply:
     latency_s: float = 0.0
     parsed: Any = None
     cut: bool = False
-    """Whether the service ended it at its longest length."""
+    """True where the service ended it at its longest length."""
     problem: str = ""
-    """In one line why it is no answer, whatever its text: a refusal, for one."""
+    """Reason in one line why it is no answer, whatever its text: a refusal, for one."""
 
 
 class LLMFault(StrEnum):

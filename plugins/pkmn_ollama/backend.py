@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import httpx
+from pydantic import ValidationError
 
 from pkmn_ollama.settings import OllamaSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
@@ -19,6 +20,7 @@ from pkmncli.llm.transport import (
     Refusals,
     bound_client,
     checked_reply,
+    failure_inside,
     failure_of_status,
     first_to_talk_to,
     is_listed,
@@ -127,6 +129,9 @@ class OllamaBackend:
             reply.prompt_eval_count,
             reply.eval_count,
             latency_s=time.perf_counter() - began,
+            thoughts=reply.message.thinking,
+            calls=reply.message.tool_calls,
+            ending=reply.done_reason,
         )
 
     def _fields(self, request: LLMRequest, refused: Collection[str]) -> dict[str, Any]:
@@ -231,5 +236,8 @@ class OllamaBackend:
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} broke off its answer") from error
         except (ConnectionError, httpx.TransportError, UnicodeEncodeError) as error:
             raise unreachable(where, error) from error
+        except ValidationError as error:  # of the body, which may speak of an error
+            body = error.errors(include_url=False)[0]["input"]
+            raise failure_inside(where, body if isinstance(body, dict) else {}, "answered what is no reply") from error
         except (httpx.HTTPError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import openai
+from openai import BaseModel
 
 from pkmn_openai.prices import OPENAI_PRICES
 from pkmn_openai.settings import OpenAISettings
@@ -23,6 +24,7 @@ from pkmncli.llm.transport import (
     Refusals,
     bound_client,
     checked_reply,
+    failure_inside,
     first_to_talk_to,
     is_listed,
     is_this_machine,
@@ -171,18 +173,29 @@ class OpenAIBackend:
             self._where,
             request.timeout_s,
         )
+        error = getattr(completion, "error", None)
         try:
-            text = completion.choices[0].message.content
+            choice = completion.choices[0]
+            message = choice.message
             model, usage = completion.model, completion.usage
-        except (AttributeError, LookupError, TypeError) as error:
-            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a completion") from error
+            content = message.content
+        except (AttributeError, LookupError, TypeError) as fault:
+            body = completion.to_dict(warnings=False) if isinstance(completion, BaseModel) else None
+            raise failure_inside(self._where, error or body, "answered, but not with a completion") from fault
+        error = error or getattr(choice, "error", None)
+        if error:
+            raise failure_inside(self._where, error, "answered an error")
         return checked_reply(
             self._where,
-            text,
+            content,
             model or self.model,
             getattr(usage, "prompt_tokens", 0),
             getattr(usage, "completion_tokens", 0),
             latency_s=time.perf_counter() - began,
+            thoughts=[getattr(message, name, None) for name in ("reasoning_content", "reasoning", "thinking")],
+            calls=getattr(message, "tool_calls", None) or getattr(message, "function_call", None),
+            refusal=getattr(message, "refusal", None),
+            ending=getattr(choice, "finish_reason", None),
         )
 
     def _options(self, request: LLMRequest, refused: Collection[str]) -> dict[str, Any]:

@@ -145,8 +145,8 @@ def test_no_loading_has_for_ever() -> None:
 @pytest.mark.parametrize(
     ("text", "parsed", "cut", "said", "asked"),
     [
-        ("", None, True, ("before it answered", "--llm-reply-tokens", "ollama.think=false"), 1),
-        ("<think>so it is", None, True, ("before it answered", "--llm-reply-tokens", "ollama.think=false"), 1),
+        ("", None, True, ("before it answered", "--llm-reply-tokens", "ollama.think=false"), 2),
+        ("<think>so it is", None, True, ("before it answered", "--llm-reply-tokens", "ollama.think=false"), 2),
         ('{"goal": "wal', None, True, ("in the middle of its answer", "--llm-reply-tokens"), 2),
         ("", None, False, (), 2),
         (GOOD, None, False, (), 1),
@@ -163,7 +163,7 @@ def test_tokens_that_are_used_up_are_told_once_with_what_mends_it(
     one = counsel(backend, told)
     for _ in range(3):
         one.ask(replace(REQUEST, max_tokens=1234))
-    assert len(backend.asked) == 3 * asked, "a question that used up its tokens is not asked again with as many"
+    assert len(backend.asked) == 3 * asked
     assert len(told) == bool(said)
     for part in (*said, *(("1,234 tokens", "tiny") if said else ())):
         assert part in told[0]
