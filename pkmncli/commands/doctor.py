@@ -189,7 +189,8 @@ def _writable(folder: Path) -> str:
 
 
 def _model(registry: Registry, name: str, model: str | None, sets: list[str], answer_s: float) -> Line:
-    registry.get("llm_backends", name)  # a name that nobody has is the caller's mistake
+    if name not in {entry.name for entry in registry.registrations("llm_backends")}:
+        registry.get("llm_backends", name)  # says which is near: it is the caller's mistake, no finding
     remarks: list[str] = []
     well, what, found = _tried(f"model: {name}", lambda: _asked(registry, name, model, sets, answer_s, remarks))
     return well, what, " ".join([found, *remarks])

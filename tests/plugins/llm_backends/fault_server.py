@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -282,6 +284,28 @@ def half(handler: Handler, answer: bytes) -> None:
     """Closes in the middle of the reply."""
     head, _, body = answer.partition(b"\r\n\r\n")
     handler.wfile.write(head + b"\r\n\r\n" + body[: len(body) // 2])
+
+
+def loading(seconds: float) -> Callable[[Handler, bytes], None]:
+    """Loads a model first, and gives it up where the one who asked does not wait, as Ollama does."""
+    loaded = threading.Event()
+
+    def send(handler: Handler, answer: bytes) -> None:
+        ends_at = time.monotonic() + seconds
+        handler.connection.setblocking(False)
+        while not loaded.is_set() and time.monotonic() < ends_at:
+            if not handler.pause(0.02):
+                return
+            try:
+                if handler.connection.recv(1, socket.MSG_PEEK) == b"":
+                    return
+            except BlockingIOError:
+                continue
+        handler.connection.setblocking(True)
+        loaded.set()
+        handler.wfile.write(answer)
+
+    return send
 
 
 def hang_up(handler: Handler, answer: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import json
 import os
 import ssl
 import subprocess
@@ -255,29 +256,34 @@ def test_a_service_that_speaks_no_https_is_told(name: str, good: FaultServer, bu
     assert_fails(build(name, good.url.replace("http:", "https:")), "does not speak https", "http://")
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        {"ALL_PROXY": "socks5://127.0.0.1:9"},
-        {"ALL_PROXY": "socks://127.0.0.1:9"},
-        {"HTTPS_PROXY": "foo:bar:baz"},
-        {"SSL_CERT_FILE": "/gone/cacert.pem"},
-        {"SSLKEYLOGFILE": "/gone/keys"},
-        {"OLLAMA_HOST": "http://[::1"},
-        {"OLLAMA_HOST": "http://127.0.0.1:port"},
-        {"OLLAMA_API_KEY": "\u201csk-abc\u201d"},
-    ],
-    ids=str,
+HOSTILE = (
+    {"ALL_PROXY": "socks5://127.0.0.1:9"},
+    {"ALL_PROXY": "socks://127.0.0.1:9"},
+    {"HTTPS_PROXY": "foo:bar:baz"},
+    {"SSL_CERT_FILE": "/gone/cacert.pem"},
+    {"SSLKEYLOGFILE": "/gone/keys"},
+    {"OLLAMA_HOST": "http://[::1"},
+    {"OLLAMA_HOST": "http://127.0.0.1:port"},
+    {"OLLAMA_API_KEY": "\u201csk-abc\u201d"},
 )
-def test_the_clients_are_imported_whatever_the_environment_is(variables: dict[str, str]) -> None:
-    """Only a process of its own imports them anew."""
-    imported = "import pkmn_ollama.backend, pkmn_openai.backend, pkmn_anthropic.backend, os; print(sorted(os.environ))"
-    environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
-    found = subprocess.run(
-        [sys.executable, "-c", imported], env=environment, capture_output=True, text=True, check=False
-    )
+_IMPORTS = """
+import importlib, json, os, sys
+for variables in json.loads(sys.argv[1]):
+    os.environ.update(variables)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("ollama", "pkmn_ollama")]:
+        del sys.modules[name]
+    for backend in ("ollama", "openai", "anthropic"):
+        importlib.import_module(f"pkmn_{backend}.backend")
+    assert all(os.environ.pop(name) == value for name, value in variables.items())
+"""
+
+
+def test_the_clients_are_imported_whatever_the_environment_is() -> None:
+    """Only a process of its own imports them anew. The environment is left as it was."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
+    command = [sys.executable, "-c", _IMPORTS, json.dumps(HOSTILE)]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
-    assert all(name in found.stdout for name in variables), "and the environment is as it was"
 
 
 # Keys ----------------------------------------------------------------------------------------------------------------
