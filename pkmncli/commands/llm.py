@@ -47,7 +47,7 @@ def ask(
     llm_vision: Annotated[bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.")] = False,
     llm_timeout_s: Annotated[float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]")] = None,
     llm_load_timeout_s: Annotated[
-        float | None, typer.Option(help="Seconds to wait while the model loads. [default: ten times that]")
+        float | None, typer.Option(help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]")
     ] = None,
     llm_temperature: Annotated[float | None, typer.Option(help="How freely it answers. [default: 0]")] = None,
     llm_reply_tokens: Annotated[int | None, typer.Option(help="Longest reply, in tokens. [default: 300]")] = None,

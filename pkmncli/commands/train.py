@@ -81,7 +81,7 @@ def train(
     ] = None,
     llm_load_timeout_s: Annotated[
         float | None,
-        typer.Option(help="Seconds that the first answer may take, while the model loads. [default: ten times that]"),
+        typer.Option(help="Seconds for the first answer, while the model loads. [default: ten times --llm-timeout-s]"),
     ] = None,
     llm_max_open: Annotated[int | None, typer.Option(help="Requests under way at once, at most. [default: 4]")] = None,
     llm_temperature: Annotated[float | None, typer.Option(help="How freely the model answers. [default: 0]")] = None,

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 CACHE_FILE = "llm-replies.sqlite"
 
+_WAYS = frozenset({"proxy", "listed_only"})
+"""Settings of a backend that no reply depends on."""
+
 DeskBuilder = Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk]
 """Builds the desk, given what takes the rows of its journal."""
 
@@ -116,6 +119,7 @@ def _identity(settings: ResolvedSettings, registry: Registry) -> str:
     """The backend with everything in its settings that replies may depend on, for the cache's keys."""
     train = settings.train
     own = settings.plugin_values(train.llm) if registry.get("llm_backends", train.llm).config is not None else {}
+    own = {name: value for name, value in own.items() if name not in _WAYS and value != {}}  # unset, as if unknown
     return json.dumps([train.llm, train.llm_model, own], sort_keys=True, default=str)
 
 
