@@ -201,9 +201,7 @@ def _asked(
 ) -> str:
     """What a model answers to a short question, asked as a training asks."""
     settings = resolve_settings({"llm": name, "llm_model": model}, registry=registry, sets=sets)
-    backend = build_backend(settings, registry)
-    if hasattr(backend, "tell"):
-        backend.tell = remarks.append
+    backend = build_backend(settings, registry, remarks.append)
     tokens = settings.train.llm_reply_tokens  # a model that thinks needs some to say a word
     try:
         found = backend.check()

@@ -117,7 +117,7 @@ def models(
     settings = resolve_settings({"llm": llm}, registry=registry, config_path=config, sets=set_ or ())
     if settings.train.llm == NONE:
         raise ConfigurationError(f"no language model is chosen: give --llm with one of {_backends(registry)}")
-    backend = build_backend(settings, registry)
+    backend = build_backend(settings, registry, say)
     try:
         names = backend.models()
     finally:

@@ -250,13 +250,14 @@ class Counsel:
 
     def _look_at_end(self, request: LLMRequest, reply: LLMReply) -> None:
         """Tells once what mends replies that end before, or in the middle of, an answer."""
-        self.usage.add_ending(cut=reply.cut, empty=is_empty(reply))
-        if not self._told_cut and reply.cut:
+        empty = is_empty(reply)
+        self.usage.add_ending(cut=reply.cut, empty=empty)
+        if reply.cut and not self._told_cut:
             self._told_cut = True
-            ended = "before it answered" if is_empty(reply) else "in the middle of its answer"
+            ended = "before it answered" if empty else "in the middle of its answer"
             self.report(
                 f"{reply.model or self.backend.model} used up its {request.max_tokens:,} tokens {ended}: give it more "
-                f"with --llm-reply-tokens{', or keep it from thinking: ' + NO_THINKING if is_empty(reply) else ''}."
+                f"with --llm-reply-tokens{', or keep it from thinking: ' + NO_THINKING if empty else ''}."
             )
 
     def _complete(self, request: LLMRequest) -> LLMReply:

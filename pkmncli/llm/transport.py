@@ -72,6 +72,21 @@ def where_is(url: str, default: str) -> str:
     return host if port is None else f"{host}:{port}"
 
 
+def check_address(url: str, what_to_do: str) -> None:
+    """Checks that a service's address is one.
+
+    Raises:
+        LLMConnectionError: it is none; ``what_to_do`` says how to write it. The address itself may hold a password.
+    """
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise LLMConnectionError(what_to_do)
+
+
 def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: str) -> LLMFailure:
     """The failure that an HTTP status stands for.
 
@@ -247,6 +262,7 @@ __all__ = [
     "StatusFailure",
     "bound_client",
     "call_within",
+    "check_address",
     "checked_reply",
     "failure_inside",
     "failure_of_status",

@@ -41,12 +41,16 @@ DeskBuilder = Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk]
 """Builds the desk, given what takes the rows of its journal."""
 
 
-def build_backend(settings: ResolvedSettings, registry: Registry) -> LLMBackend:
-    """The backend that the settings choose. Reaches out to nobody."""
+def build_backend(
+    settings: ResolvedSettings, registry: Registry, tell: Callable[[str], None] = lambda text: None
+) -> LLMBackend:
+    """The backend that the settings choose. Reaches out to nobody; ``tell`` takes what it has to tell later."""
     train = settings.train
     registration = registry.get("llm_backends", train.llm)
     own = settings.plugin(train.llm) if registration.config is not None else None
     backend: LLMBackend = registration.load()(own, train.llm_model)
+    if hasattr(backend, "tell"):
+        backend.tell = tell
     return backend
 
 
@@ -67,9 +71,7 @@ def build_counsel(
     """
     train = settings.train
     use = CacheUse(train.llm_cache)
-    backend = build_backend(settings, registry)
-    if hasattr(backend, "tell"):
-        backend.tell = report
+    backend = build_backend(settings, registry, report)
     if train.llm_vision and not backend.sees:
         raise ConfigurationError(f"--llm-vision: the backend {train.llm} takes no images; leave it out")
     cache = None

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
@@ -21,6 +20,7 @@ from pkmncli.llm.transport import (
     UNLISTED,
     Refusals,
     bound_client,
+    check_address,
     checked_reply,
     failure_inside,
     first_to_talk_to,
@@ -71,12 +71,11 @@ class AnthropicBackend:
     @property
     def prices(self) -> Mapping[str, Price]:
         """Anthropic's own; another service has prices of its own."""
-        return ANTHROPIC_PRICES if not self._url or urlsplit(self._url).hostname == "api.anthropic.com" else {}
+        return ANTHROPIC_PRICES if where_is(self._url or ANTHROPIC, "") == "api.anthropic.com" else {}
 
     def check(self) -> str:
         """Lists the models, which tells whether key and model are right."""
-        if self._url and urlsplit(self._url).scheme not in ("http", "https"):
-            raise LLMConnectionError("The setting base_url (or ANTHROPIC_BASE_URL) is no address: write http://HOST")
+        self._check_address()
         if not any(map(key_from, (KEY, TOKEN))):
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
         _ = self._client  # what is wrong with the way there, or with a key, is told by itself
@@ -172,10 +171,16 @@ class AnthropicBackend:
 
         return self._guarded(ask, CHECK_TIMEOUT_S)
 
+    def _check_address(self) -> None:
+        check_address(
+            self._url or ANTHROPIC, "The setting base_url (or ANTHROPIC_BASE_URL) is no address: write http://HOST"
+        )
+
     @property
     def _client(self) -> anthropic.Anthropic:
         with self._lock:
             if self._made is None:
+                self._check_address()
                 key, token = key_from(KEY), key_from(TOKEN)
                 route = route_to(self._url or ANTHROPIC, httpx2, proxy=self._settings.proxy)
                 http_client = httpx2.Client(**route.options)

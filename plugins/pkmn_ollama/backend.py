@@ -19,6 +19,7 @@ from pkmncli.llm.transport import (
     UNLISTED,
     Refusals,
     bound_client,
+    check_address,
     checked_reply,
     failure_inside,
     failure_of_status,
@@ -194,15 +195,11 @@ class OllamaBackend:
             if self._made is None:
                 key = key_from(KEY)
                 address = self._host if "://" in self._host else f"http://{self._host}"
+                check_address(address, f"The setting host (or {HOST}) is no address: write http://HOST:PORT")
                 route = route_to(address, httpx, proxy=self._settings.proxy)
                 headers = {**({"authorization": f"Bearer {key}"} if key else {}), **self._settings.headers}
                 with without_environment(KEY):  # of which blanks were taken away
-                    try:
-                        client = ollama.Client(host=self._host, headers=headers, **route.options)
-                    except (ValueError, httpx.InvalidURL) as error:
-                        raise LLMConnectionError(
-                            f"The setting host (or {HOST}) is no address: write http://HOST:PORT"
-                        ) from error
+                    client = ollama.Client(host=self._host, headers=headers, **route.options)
                 bound_client(client._client, httpx)
                 self._made, self._via = client, route.via
                 for remark in route.remarks:

@@ -23,6 +23,7 @@ from pkmncli.llm.transport import (
     UNLISTED,
     Refusals,
     bound_client,
+    check_address,
     checked_reply,
     failure_inside,
     first_to_talk_to,
@@ -67,7 +68,8 @@ class OpenAIBackend:
         self.model = model or self._settings.default_model or ""
         self.sees = self._settings.sees
         self.tell: Callable[[str], None] = lambda text: None
-        self._url = self._settings.base_url or os.environ.get("OPENAI_BASE_URL", "").strip()
+        address = self._settings.base_url or os.environ.get("OPENAI_BASE_URL", "")
+        self._url = address.strip().rstrip("/").removesuffix("/chat/completions")
         self._where = where_is(self._url, "OpenAI")
         self._refusals = Refusals(_OPTIONS, self._settings.extra_fields)
         self._lock = threading.Lock()
@@ -77,10 +79,7 @@ class OpenAIBackend:
 
     def check(self) -> str:
         """Lists the models, and settles which one is asked."""
-        if self._url and urlsplit(self._url).scheme not in ("http", "https"):
-            raise LLMConnectionError(
-                "The setting base_url (or OPENAI_BASE_URL) is no address: write http://HOST:PORT/v1"
-            )
+        self._check_address()
         if not self._key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
         _ = self._client  # what is wrong with the way there, or with a key, is told by itself
@@ -126,9 +125,15 @@ class OpenAIBackend:
     @property
     def prices(self) -> Mapping[str, Price]:
         """OpenAI's own; what another service takes for the same names is its own affair."""
-        return OPENAI_PRICES if not self._url or urlsplit(self._url).hostname == "api.openai.com" else {}
+        return OPENAI_PRICES if where_is(self._url or OPENAI, "") == "api.openai.com" else {}
 
     # Parts ---------------------------------------------------------------------------------------------------------
+
+    def _check_address(self) -> None:
+        if self._url:
+            check_address(
+                self._url, "The setting base_url (or OPENAI_BASE_URL) is no address: write http://HOST:PORT/v1"
+            )
 
     @property
     def _key(self) -> str:
@@ -142,6 +147,7 @@ class OpenAIBackend:
     def _client(self) -> openai.OpenAI:
         with self._lock:
             if self._made is None:
+                self._check_address()
                 route = route_to(self._url or OPENAI, httpx2, proxy=self._settings.proxy)
                 http_client = httpx2.Client(**route.options)
                 bound_client(http_client, httpx2)

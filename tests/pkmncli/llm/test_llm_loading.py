@@ -9,10 +9,11 @@ from threading import Event
 import pytest
 from llm_fakes import GOOD, REQUEST, Clock, FakeBackend
 
-from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.api import Action, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.llm.counsel import Counsel
 from pkmncli.llm.guard import Backoff, Breaker
 from pkmncli.llm.loading import LONGEST_S, Loading
+from pkmncli.llm.manager import LLMManager
 from pkmncli.llm.usage import Usage
 
 LATE = LLMFailure(LLMFault.TIMEOUT, "it did not answer in time")
@@ -139,7 +140,21 @@ def test_no_loading_has_for_ever() -> None:
     assert loading.time_for(1.0) == LONGEST_S
 
 
+def test_the_documents_manager_gives_its_first_answer_that_time_too() -> None:
+    backend = FakeBackend([LATE, GOOD, GOOD])
+    manager = LLMManager(backend, timeout_s=1.0, load_timeout_s=10.0)
+    assert [manager.get_action("what now?")[0] for _ in range(3)] == [Action.NONE, Action.UP, Action.UP]
+    assert times(backend) == [10, 20, 1]
+
+
 # Replies that end before an answer -----------------------------------------------------------------------------------
+
+
+def test_an_empty_answer_of_so_many_tokens_used_them_up() -> None:
+    told: list[str] = []
+    one = counsel(FakeBackend([lambda request: LLMReply("", "tiny", completion_tokens=request.max_tokens)]), told)
+    one.ask(SHORT)
+    assert len(told) == 1 and "used up its 300 tokens before it answered" in told[0]
 
 
 @pytest.mark.parametrize(

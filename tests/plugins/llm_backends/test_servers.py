@@ -185,6 +185,31 @@ def test_a_proxy_that_wants_a_password_says_so(
             build(name, url).check()
 
 
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [("ollama", "OLLAMA_HOST"), ("openai", "OPENAI_BASE_URL"), ("anthropic", "ANTHROPIC_BASE_URL")],
+)
+@pytest.mark.parametrize(
+    "address", ["http://[::1", "http://me:hush@127.0.0.1:port", "http://", "ftp://127.0.0.1", "http://h:99999"]
+)
+def test_an_address_that_is_none_is_told_by_its_variable(
+    name: str, variable: str, address: str, build: BuildBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, address)
+    backend = build(name, None)
+    assert_fails(backend, variable, "is no address: write http://")
+    assert not getattr(backend, "prices", {})
+
+
+@pytest.mark.parametrize("end", ["", "/", "/chat/completions", "/chat/completions/"])
+def test_an_address_may_go_on_to_where_questions_go(
+    end: str, good: FaultServer, build: BuildBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{good.url}/v1{end}\n")
+    assert_answers(build("openai", None))
+    assert good.asked[0].path == "/v1/chat/completions"
+
+
 # Certificates --------------------------------------------------------------------------------------------------------
 
 
