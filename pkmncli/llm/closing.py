@@ -69,9 +69,10 @@ def what_helps(llm: Mapping[str, Any]) -> str:
         return _AGAINST.get(fault, "")
     if llm["requests"] and not answers:
         return _ENDED
-    if llm.get("empty", 0) * 2 > replies:
+    asked = sum(llm["readings"].values())
+    if llm.get("empty", 0) * 2 > asked:
         return _EMPTY
-    if llm.get("cut", 0) * 2 > replies:
+    if llm.get("cut", 0) * 2 > asked:
         return _CUT
     if llm["validity_rate"] is not None and llm["validity_rate"] < 0.5:
         return _UNREAD

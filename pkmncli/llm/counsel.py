@@ -115,7 +115,8 @@ class Counsel:
                 replies.append(second)
                 repaired, cached = True, cached and second_cached
             read = read_reply(replies[-1], expires_after=self.expires_after, words_too=True)
-        self.usage.add_reading(read.reading, cached=cached, repaired=repaired)
+        problem = "" if read.advice is not None else read.problem
+        self.usage.add_reading(read.reading, cached=cached, repaired=repaired, problem=problem)
         return Answer(
             request,
             read.advice,
@@ -250,10 +251,9 @@ class Counsel:
 
     def _look_at_end(self, request: LLMRequest, reply: LLMReply) -> None:
         """Tells once what mends replies that end before, or in the middle of, an answer."""
-        empty = is_empty(reply)
-        self.usage.add_ending(cut=reply.cut, empty=empty)
         if reply.cut and not self._told_cut:
             self._told_cut = True
+            empty = is_empty(reply)
             ended = "before it answered" if empty else "in the middle of its answer"
             self.report(
                 f"{reply.model or self.backend.model} used up its {request.max_tokens:,} tokens {ended}: give it more "

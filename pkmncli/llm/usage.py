@@ -9,6 +9,8 @@ from threading import Lock
 from typing import Any
 
 from pkmncli.api import LLMReply, Price
+from pkmncli.llm.contents import NO_ANSWER
+from pkmncli.llm.replies import CUT_OFF, EMPTY
 
 KEPT_LATENCIES = 10_000
 """Latencies kept for percentiles; the oldest make room."""
@@ -40,9 +42,9 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cut: int = 0
-    """Replies that the service ended at their longest length."""
+    """Questions without advice whose answer the service cut at its longest length, in the middle."""
     empty: int = 0
-    """Replies that say nothing."""
+    """Questions without advice whose answer says nothing, cut or not."""
     latencies_s: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
     """How the replies were read; what was no use at all counts as nothing."""
@@ -63,29 +65,38 @@ class Usage:
             self.latencies_s.append(reply.latency_s)
             del self.latencies_s[:-KEPT_LATENCIES]
 
-    def add_ending(self, *, cut: bool, empty: bool) -> None:
-        """A reply ended in the middle, or before it began."""
-        with self._lock:
-            self.cut += cut
-            self.empty += empty
-
     def add_fault(self, fault: str) -> None:
         """A request got no reply."""
         with self._lock:
             self.faults[fault] += 1
 
-    def add_reading(self, reading: str, *, cached: bool, repaired: bool) -> None:
-        """A question was answered, so or so."""
+    def add_reading(self, reading: str, *, cached: bool, repaired: bool, problem: str = "") -> None:
+        """A question was answered, so or so; with what was wrong where no advice came of it."""
         with self._lock:
+            self._add_problem(problem)
             self.readings[reading] += 1
             self.cached += cached
             self.repaired += repaired
 
+    def _add_problem(self, problem: str) -> None:
+        empty = problem.endswith((EMPTY, NO_ANSWER))
+        self.empty += empty
+        self.cut += problem.startswith(CUT_OFF) and not empty
+
     def add_repeated(
-        self, reading: str, *, replies: int, cached: bool, prompt_tokens: int, completion_tokens: int, latency_s: float
+        self,
+        reading: str,
+        *,
+        replies: int,
+        cached: bool,
+        prompt_tokens: int,
+        completion_tokens: int,
+        latency_s: float,
+        problem: str = "",
     ) -> None:
         """A question was answered before the run was broken off, and its answer takes effect again: it did cost."""
         with self._lock:
+            self._add_problem(problem)
             self.readings[reading] += bool(replies)
             self.repaired += replies > 1
             self.cached += cached

@@ -10,11 +10,11 @@ from pkmncli.api import LLMFault
 from pkmncli.llm.closing import advice_line, what_helps
 
 NOTHING: dict[str, Any] = {
-    **{"requests": 0, "replies": 0, "from_cache": 0, "outdated": 0, "cut": 0, "empty": 0, "faults": {}},
+    **{"requests": 0, "replies": 0, "from_cache": 0, "outdated": 0, "cut": 0, "empty": 0, "faults": {}, "readings": {}},
     **{"validity_rate": None, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": None, "latency_p50_s": None},
     "coverage": 0.0,
 }
-WELL = {"requests": 10, "replies": 10, "validity_rate": 1.0}
+WELL = {"requests": 10, "replies": 10, "validity_rate": 1.0, "readings": {"schema": 10}}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ WELL = {"requests": 10, "replies": 10, "validity_rate": 1.0}
         ({"requests": 3, "faults": {LLMFault.REFUSED: 3}}, "pkmn llm ask"),
         ({"requests": 3, "faults": {LLMFault.BROKEN: 3}}, "its service failed"),
         ({"requests": 3, "faults": {"of a plugin": 3}}, ""),
-        (WELL | {"validity_rate": 0.0, "empty": 10, "cut": 10}, "--set ollama.think=false"),
+        (WELL | {"validity_rate": 0.0, "empty": 10}, "--set ollama.think=false"),
         (WELL | {"validity_rate": 0.0, "cut": 10}, "most were cut off: raise --llm-reply-tokens"),
         (WELL | {"validity_rate": 0.1}, "could not be read"),
         (WELL | {"outdated": 9}, "too late"),

@@ -183,5 +183,5 @@ def test_tokens_that_are_used_up_are_told_once_with_what_mends_it(
     for part in (*said, *(("1,234 tokens", "tiny") if said else ())):
         assert part in told[0]
     usage = one.usage.summary()
-    assert usage["cut"] == 3 * asked * cut
-    assert usage["empty"] == (3 * asked if text in ("", "<think>so it is") else 0)
+    empty = text in ("", "<think>so it is")
+    assert (usage["empty"], usage["cut"]) == (3 * empty, 3 * (cut and not empty))
