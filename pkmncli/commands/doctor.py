@@ -152,7 +152,7 @@ def _installation(registry: Registry) -> Iterator[Line]:
 
 
 def _tried(what: str, find: Callable[[], str]) -> Line:
-    """An examination's line. Whatever goes wrong in it is what was found: the others are to be made all the same."""
+    """Return an examination's line. Whatever goes wrong in it is what was found, and the others are made all the same."""
     try:
         return True, what, find()
     except PkmnError as error:
@@ -199,7 +199,7 @@ def _model(registry: Registry, name: str, model: str | None, sets: list[str], an
 def _asked(
     registry: Registry, name: str, model: str | None, sets: list[str], answer_s: float, remarks: list[str]
 ) -> str:
-    """What a model answers to a short question, asked as a training asks."""
+    """Return what a model answers to a short question, asked as a training asks."""
     settings = resolve_settings({"llm": name, "llm_model": model}, registry=registry, sets=sets)
     backend = build_backend(settings, registry, remarks.append)
     tokens = settings.train.llm_reply_tokens  # a model that thinks needs some to say a word

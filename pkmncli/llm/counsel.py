@@ -27,7 +27,7 @@ LONGEST_REPLY = 20_000
 """Characters of a reply that a repair shows to the model again, and that transcripts keep."""
 
 NO_THINKING = "--set ollama.think=false, or extra_fields of the backend, such as {enable_thinking = false}"
-"""What keeps a model from thinking, by its backend."""
+"""Settings that keep a model from thinking, by its backend."""
 
 _FIRST_LOOK_S = 0.5
 _LONGEST_LOOK_S = 5.0
@@ -230,7 +230,7 @@ class Counsel:
             return reply
 
     def _when_loaded(self, request: LLMRequest, time_s: float) -> LLMReply:
-        """The backend's reply, within a time; a service that says that it is loading the model is asked again."""
+        """Return the backend's reply, within a time; a service that is loading the model is asked again."""
         ends_at = time.monotonic() + time_s
         loading: LLMFailure | None = None
         pause_s = _FIRST_LOOK_S
@@ -250,7 +250,7 @@ class Counsel:
             pause_s = min(2 * pause_s, _LONGEST_LOOK_S)
 
     def _look_at_end(self, request: LLMRequest, reply: LLMReply) -> None:
-        """Tells once what mends replies that end before, or in the middle of, an answer."""
+        """Tell once what mends replies that end before, or in the middle of, an answer."""
         if reply.cut and not self._told_cut:
             self._told_cut = True
             empty = is_empty(reply)
@@ -297,7 +297,7 @@ def _redacted(value: Any) -> Any:
 
 
 def is_empty(reply: LLMReply) -> bool:
-    """Returns whether a reply says nothing, whatever was thought."""
+    """Return whether a reply says nothing, whatever was thought."""
     if reply.parsed is not None:
         return False
     answer, thoughts = take_apart(reply.text)

@@ -16,7 +16,7 @@ class InvalidKeyError(LLMConnectionError):
 
 
 def key_from(variable: str) -> str:
-    """Returns the key in an environment variable, blanks and line ends around it aside; empty where none is set.
+    """Return the key in an environment variable, blanks and line ends around it aside; empty where none is set.
 
     Raises:
         InvalidKeyError: it holds what no key does, such as quotation marks that came along; says which.
@@ -29,7 +29,7 @@ def key_from(variable: str) -> str:
 
 
 def _problem(key: str) -> str:
-    """What is wrong with a key, without showing any of it but the sign that is wrong."""
+    """Return what is wrong with a key, without showing any of it but the sign that is wrong."""
     for sign in key:
         if sign.isspace():
             return "holds a line break" if sign in "\r\n" else "holds a blank"

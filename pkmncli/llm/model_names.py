@@ -1,4 +1,4 @@
-"""Names of models: what a service lists them as, which of them can be talked to, and what its list looks like."""
+"""Names of models: as a service lists them, which of them can be talked to, and the forms of its list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from pkmncli.errors import LLMConnectionError
 
 UNLISTED = "It lists no models: the first question shows whether it has this one."
-"""What is told of a service without a list."""
+"""Remark on a service without a list."""
 
 _SHOWN = 8
 _NO_TALKERS = re.compile(
@@ -22,7 +22,7 @@ _NO_TALKERS = re.compile(
 
 
 def names_in(listing: Any) -> list[str] | None:
-    """Returns the names in a service's list of models, whatever form it has; None where it is no list.
+    """Return the names in a service's list of models, whatever form it has; None where it is no list.
 
     Lists stand under ``data`` (OpenAI, Anthropic), under ``models`` (Ollama, Google), or alone; an entry is a name, or
     has one as ``id``, ``model`` or ``name``.
@@ -39,7 +39,7 @@ def names_in(listing: Any) -> list[str] | None:
 
 
 def is_listed(model: str, known: Sequence[str], *, variants: bool = True) -> bool:
-    """Returns whether a model is on a list, be it under another way to write its name.
+    """Return whether a model is on a list, be it under another way to write its name.
 
     A list may have ``models/NAME`` or ``NAME:latest``, or capital letters.
 
@@ -61,12 +61,12 @@ def _plain(name: str) -> str:
 
 
 def first_to_talk_to(known: Sequence[str]) -> str | None:
-    """Returns the first model whose name does not say that it is for something else; None where there is none."""
+    """Return the first model whose name does not say that it is for something else; None where there is none."""
     return next((name for name in known if not _NO_TALKERS.search(name)), None)
 
 
 def not_listed(where: str, model: str, known: Sequence[str]) -> LLMConnectionError:
-    """Returns the error that a model is not on a list, with what can be done."""
+    """Return the error that a model is not on a list, with what can be done."""
     return LLMConnectionError(
         f"{where} has no model {model!r}; it has {some_of(known)}: choose with --llm-model, or ask for one that is not "
         "listed with the setting listed_only = false"
@@ -74,6 +74,6 @@ def not_listed(where: str, model: str, known: Sequence[str]) -> LLMConnectionErr
 
 
 def some_of(known: Sequence[str]) -> str:
-    """Returns the beginning of a list, for people."""
+    """Return the beginning of a list, for people."""
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
     return ", ".join(known[:_SHOWN]) + more

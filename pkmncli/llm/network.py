@@ -1,4 +1,4 @@
-"""The way to a service: which proxy a request takes, and which certificates count, from settings and environment.
+"""Ways to services: which proxy a request takes, and which certificates count, from settings and environment.
 
 The client libraries read the environment themselves, and fail over anything that is odd there, also where it does not
 concern the address that is asked. So they are told not to, and get from here what counts for one address.
@@ -26,7 +26,7 @@ NO_PROXY = "none"
 """The setting ``proxy`` where no proxy is to be taken, whatever the environment says."""
 
 THROUGH = " through the proxy "
-"""What stands before a proxy's name where it is told."""
+"""Words before a proxy's name where it is told."""
 
 _PROXY_SCHEMES = {
     "http": "http",
@@ -39,24 +39,24 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+(%\w+)?")
 _READ_BY_CLIENTS = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE")
 _CERTIFICATES_OF_OTHERS = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-"""What other programs read. Their certificates are added where they can be read, since a service behind the same
+"""Variables of other programs. Their certificates are added where they can be read, since a service behind the same
 gateway needs them too, and missed by nobody where they can't."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a client reaches an address."""
+    """A client's way to an address."""
 
     options: dict[str, Any]
     """Arguments of the library's ``Client``."""
     via: str = ""
     """Of the proxy, for people, without its password: `` through the proxy HOST:PORT (HTTPS_PROXY)``."""
     remarks: tuple[str, ...] = ()
-    """What was passed over, a line each."""
+    """Things that were passed over, a line each."""
 
 
 def route_to(url: str, library: ModuleType, *, proxy: str | None = None) -> Route:
-    """Returns how an address is reached.
+    """Return how an address is reached.
 
     Args:
         url: the service's, with its scheme.
@@ -78,7 +78,7 @@ def route_to(url: str, library: ModuleType, *, proxy: str | None = None) -> Rout
 
 @contextlib.contextmanager
 def without_environment(*variables: str) -> Iterator[None]:
-    """Hides from a library, while it is imported, what it would read and could fail over: proxies, certificates."""
+    """Hide from a library, while it is imported, what it would read and could fail over: proxies, certificates."""
     names = {name for name in os.environ if name.lower().endswith("_proxy")}
     names.update(_READ_BY_CLIENTS, variables)
     hidden = {name: os.environ.pop(name) for name in names if name in os.environ}
@@ -89,7 +89,7 @@ def without_environment(*variables: str) -> Iterator[None]:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host's name or address stands for this machine."""
+    """Return whether a host's name or address stands for this machine."""
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return True
@@ -145,7 +145,7 @@ def _variable(name: str) -> str | None:
 
 
 def _is_bypassed(host: str, port: int) -> bool:
-    """Whether the system excepts a host; the machine's own settings count on macOS and Windows."""
+    """Return whether the system excepts a host; the machine's own settings count on macOS and Windows."""
     try:
         return bool(proxy_bypass(f"{host}:{port}")) or bool(proxy_bypass(host))
     except (OSError, ValueError):
@@ -153,7 +153,7 @@ def _is_bypassed(host: str, port: int) -> bool:
 
 
 def _is_excepted(host: str, port: int, exceptions: str) -> bool:
-    """Whether NO_PROXY holds for a host: names with what is below them, addresses, networks, each with or without port.
+    """Return whether NO_PROXY excepts a host: by names with all below them, addresses and networks, with a port or without.
 
     ``*`` excepts everything. Blanks separate as commas do.
     """
@@ -223,7 +223,7 @@ def _checked(text: str, source: str) -> tuple[str, str]:
 
 
 def _certificates(library: ModuleType, *, secure: bool) -> tuple[ssl.SSLContext, tuple[str, ...]]:
-    """What certificates are checked against. What can't be read counts only where something is encrypted."""
+    """Return the certificates that count, and remarks. One that can't be read matters only where something is encrypted."""
     problem = next((found for found in map(_unusable, ("SSL_CERT_FILE", "SSL_CERT_DIR")) if found), "")
     if problem and secure:
         raise LLMConnectionError(f"{problem}: mend or unset it")
@@ -252,7 +252,7 @@ def _certificates(library: ModuleType, *, secure: bool) -> tuple[ssl.SSLContext,
 
 
 def _unusable(variable: str) -> str:
-    """Why the certificates that a variable names can't be read; empty where they can, or it is not set."""
+    """Return why the certificates of a variable can't be read; empty where they can, or it is not set."""
     path = os.environ.get(variable, "")
     if not path:
         return ""

@@ -1,4 +1,4 @@
-"""What a service or a model refuses of a request: left out or said otherwise from then on, and told once."""
+"""Refusals of services and models: what is refused is left out or said otherwise from then on, and told once."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _OF_ALL: Mapping[str, str] = {
     r"|must alternate|\buser\W+(?:and |or )?\W*assistant|developer instruction",
     IMAGES: r"image_url|\bimages?\b|\bvision\b|multi-?modal",
 }
-"""What is complained of by words alone, since it is no option."""
+"""Things that are complained of by words alone, since they are no options."""
 
 _AFTER: Mapping[str, str] = {"max_completion_tokens": "max_tokens"}
-"""What a request has only once something else was refused."""
+"""Options that a request has only once another was refused."""
 
 _STATUSES = frozenset({400, 422})
 _STATUSES_OF_ALL = frozenset({400, 404, 415, 422, 500, 501})
@@ -69,7 +69,7 @@ class StatusFailure(LLMFailure):
 
 
 class Refusals:
-    """What one service has refused so far. Used by several threads at once.
+    """Everything that one service has refused so far. Used by several threads at once.
 
     Args:
         options: the fields of a request that can be left out, each with a regular expression of the words by which it
@@ -92,7 +92,7 @@ class Refusals:
         ask: Callable[[LLMRequest, Collection[str]], LLMReply],
         tell: Callable[[str], None],
     ) -> LLMReply:
-        """Asks, and once more for each thing that turns out to be refused, all in the request's own time.
+        """Ask, and once more for each thing that turns out to be refused, all in the request's own time.
 
         Args:
             where: what is asked, for people.
@@ -119,14 +119,14 @@ class Refusals:
                     tell(f"{where} {_SAID.get(name, f'refuses {name}: it is left out from now on')}.")
 
     def _is_new(self, name: str) -> bool:
-        """Notes that something is refused. Returns whether no other thread has met it at the same time."""
+        """Note that something is refused. Return whether no other thread has met it at the same time."""
         with self._lock:
             is_new = name not in self._refused
             self._refused |= {name}
             return is_new
 
     def _complained_of(self, failure: StatusFailure, request: LLMRequest, refused: Collection[str]) -> str:
-        """What a failure complains of, if the request had it; empty for nothing that could be left out."""
+        """Return what a failure complains of, if the request had it; empty for nothing that could be left out."""
         if failure.fault is LLMFault.TOO_LONG or failure.status not in _STATUSES_OF_ALL:
             return ""
         message, named = _message(failure.body)
@@ -158,7 +158,7 @@ def _without(request: LLMRequest, refused: Collection[str]) -> LLMRequest:
 
 
 def _message(body: str) -> tuple[str, str]:
-    """The message in an error's body, and the field that it names; the whole body where it has no message."""
+    """Return the message in an error's body, and the field that it names; the whole body where it has no message."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):

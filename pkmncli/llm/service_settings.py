@@ -22,6 +22,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _SECRET_VALUE = re.compile(r"^(?:sk-|hf_|gh[pousr]_|bearer\s|basic\s)|://[^/\s]*@", re.IGNORECASE)
+_KEY_HEADERS = frozenset({"authorization", "api-key", "x-api-key"})
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _SECRET_VARIABLE = re.compile(r"(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 """Names of variables whose values are blanked out of all that the program writes."""
@@ -59,7 +60,7 @@ def _check_fields(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _refuse_secrets(value: Any, name: str = "") -> None:
-    """Refuses what is called or looks like a secret, at any depth."""
+    """Refuse what is called or looks like a secret, at any depth."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             _refuse_secrets(inner, str(key))
@@ -86,7 +87,7 @@ def _check_headers(headers: dict[str, str]) -> dict[str, str]:
 
 
 def _variable_of(value: str) -> str | None:
-    """The environment variable that a header's value stands for, whole or behind a word such as Bearer."""
+    """Return the environment variable that a header's value stands for, whole or behind a word such as Bearer."""
     found = _VARIABLE.fullmatch(value.rpartition(" ")[2])
     return None if found is None else found[1] or found[2]
 
@@ -114,8 +115,13 @@ class ServiceSettings(BaseModel):
     )
 
     @property
+    def carries_key(self) -> bool:
+        """Return whether the further headers have a key, so that none else is needed."""
+        return any(name.lower() in _KEY_HEADERS for name in self.extra_headers)
+
+    @property
     def headers(self) -> dict[str, str]:
-        """The further headers, with what the environment has for them.
+        """Return the further headers, with what the environment has for them.
 
         Raises:
             LLMConnectionError: a variable holds what no header can.

@@ -56,7 +56,7 @@ _VARIABLES_OF_CLIENTS = ("OPENAI_", "ANTHROPIC_", "OLLAMA_")
 _PROXY_PASSWORD = "it wants a name and a password, as in HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 _MAY_BE_NO_TALKER = frozenset({LLMFault.REFUSED, LLMFault.NO_MODEL, LLMFault.BROKEN})
 _NO_REPLY = (ValueError, TypeError, AttributeError, RuntimeError)
-"""What the clients raise over a response that they can't read."""
+"""Errors that the clients raise over a response that they can't read."""
 
 
 def where_is(url: str, default: str) -> str:
@@ -73,7 +73,7 @@ def where_is(url: str, default: str) -> str:
 
 
 def check_address(url: str, what_to_do: str) -> None:
-    """Checks that a service's address is one.
+    """Check that a service's address is one.
 
     Raises:
         LLMConnectionError: it is none; ``what_to_do`` says how to write it. The address itself may hold a password.
@@ -110,7 +110,7 @@ def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: s
 
 
 def lists_none(failure: LLMFailure) -> bool:
-    """Returns whether a service that failed to list its models may answer questions all the same."""
+    """Return whether a service that failed to list its models may answer questions all the same."""
     if not isinstance(failure, StatusFailure):
         return False
     if failure.fault in (LLMFault.NO_MODEL, LLMFault.REFUSED, LLMFault.LOADING) or failure.status == 501:
@@ -119,7 +119,7 @@ def lists_none(failure: LLMFailure) -> bool:
 
 
 def unreachable(where: str, error: BaseException) -> LLMFailure:
-    """Returns the failure that a connection which did not come about stands for, with what a person can do about it."""
+    """Return the failure that a connection which did not come about stands for, with what a person can do about it."""
     for one in _chain(error):
         if isinstance(one, ssl.SSLCertVerificationError):
             why = f"its certificate is not trusted ({one.verify_message}); SSL_CERT_FILE can name a file with it"
@@ -148,13 +148,13 @@ class ExplainedFailure(LLMFailure):
 
 
 def no_client(error: LLMConnectionError) -> LLMFailure:
-    """Returns the failure that a client which can't be built stands for."""
+    """Return the failure that a client which can't be built stands for."""
     fault = LLMFault.AUTHENTICATION if isinstance(error, InvalidKeyError) else LLMFault.UNREACHABLE
     return ExplainedFailure(fault, str(error))
 
 
 def with_advice(failure: LLMFailure, advice: str) -> LLMConnectionError:
-    """Returns a failure as an error for people: with advice, unless it has some of its own."""
+    """Return a failure as an error for people: with advice, unless it has some of its own."""
     if isinstance(failure, ExplainedFailure):
         return LLMConnectionError(str(failure))
     if isinstance(failure, StatusFailure) and failure.status == _PROXY_REFUSED:
@@ -173,7 +173,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def through_client(call: Callable[[], T], sdk: ModuleType, http: ModuleType, where: str, timeout_s: float) -> T:
-    """Runs a call of an official client; every error of it becomes a failure.
+    """Run a call of an official client; every error of it becomes a failure.
 
     Args:
         call: asks something.

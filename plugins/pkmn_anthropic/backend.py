@@ -76,7 +76,7 @@ class AnthropicBackend:
     def check(self) -> str:
         """Lists the models, which tells whether key and model are right."""
         self._check_address()
-        if not any(map(key_from, (KEY, TOKEN))):
+        if not any(map(key_from, (KEY, TOKEN))) and not self._settings.carries_key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
         _ = self._client  # what is wrong with the way there, or with a key, is told by itself
         try:

@@ -136,7 +136,7 @@ class OllamaBackend:
         )
 
     def _fields(self, request: LLMRequest, refused: Collection[str]) -> dict[str, Any]:
-        """The request's body. The client's own method for it takes no further fields."""
+        """Return the request's body. The client's own method for it takes no further fields."""
         settings = self._settings
         message: dict[str, Any] = {"role": "user", "content": request.prompt}
         if request.images and self.sees:
@@ -179,7 +179,7 @@ class OllamaBackend:
         return names_in(listing)
 
     def _talents(self, model: str) -> list[str] | None:
-        """What a model can do, empty where the server doesn't say; None for a model that it does not have.
+        """Return what a model can do, empty where the server doesn't say; None for a model that it does not have.
 
         A server knows models that it doesn't list where it passes questions on.
         """
@@ -207,7 +207,7 @@ class OllamaBackend:
             return self._made
 
     def _guarded(self, kind: type[T], method: str, path: str, timeout_s: float, **content: Any) -> T:
-        """Sends a request that has its own time, which the client's public methods can't be given.
+        """Send a request that has its own time, which the client's public methods can't be given.
 
         Raises:
             LLMFailure: for whatever went wrong.

@@ -93,7 +93,7 @@ class OpenAIBackend:
         return line if known else f"{line} {UNLISTED}"
 
     def _settle(self, known: list[str]) -> str:
-        """Settles on a model, given those that are listed."""
+        """Settle on a model, given those that are listed."""
         # The default is OpenAI's own: another service is asked for what it has.
         if not self.model or (self._url and known and not self._chosen and not is_listed(self.model, known)):
             found = first_to_talk_to(known)
@@ -139,9 +139,8 @@ class OpenAIBackend:
     def _key(self) -> str:
         """The key; servers at home take any, so that none has to be set for them."""
         key = key_from(KEY)
-        headers = {name.lower() for name in self._settings.extra_headers}
         at_home = is_this_machine(urlsplit(self._url).hostname or "")
-        return key or ("none" if at_home or headers & {"authorization", "api-key", "x-api-key"} else "")
+        return key or ("none" if at_home or self._settings.carries_key else "")
 
     @property
     def _client(self) -> openai.OpenAI:

@@ -211,8 +211,19 @@ def test_a_service_is_asked_or_told_what_is_wrong(
 ADVISED = ["--mode=llm-only", "--no-rl", "--steps=20", "--llm-interval=5", "--max-steps-per-episode=20", "--llm-wait"]
 
 
-FAILING = [case for case in CASES if case.code and not case.name.startswith(("anthropic:", "ollama:"))]
-"""One backend of each kind: they differ in what they tell before a training begins, which is tried above."""
+FAILING = [
+    case
+    for case in CASES
+    if case.name
+    in {
+        "openai: a SOCKS4 proxy",
+        "openai: stale certificates",
+        "openai: a key in quotes",
+        "a model that is not listed",
+        "embeddings alone",
+    }
+]
+"""One of each kind: the same check at the start stands before each of them."""
 
 
 @pytest.mark.parametrize("case", FAILING, ids=lambda case: case.name)

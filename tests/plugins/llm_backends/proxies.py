@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import socketserver
+import ssl
 import threading
 from types import TracebackType
 from typing import Self
@@ -26,16 +27,21 @@ class Proxy:
     Args:
         port: on loopback, of the server that everything leads to.
         socks: whether SOCKS5 is spoken rather than HTTP.
+        tls: of the proxy itself, for one that is spoken to by HTTPS.
         credentials: ``name:password`` that an HTTP proxy wants, Base64 as in the header; None for anybody.
     """
 
-    def __init__(self, port: int, *, socks: bool = False, credentials: str | None = None) -> None:
+    def __init__(
+        self, port: int, *, socks: bool = False, credentials: str | None = None, tls: ssl.SSLContext | None = None
+    ) -> None:
         self.target = port
         self.credentials = credentials
         self.asked: list[str] = []
         """The hosts with ports that were asked for."""
         self._server = _Server(("127.0.0.1", 0), _Socks if socks else _Http)
         self._server.owner = self
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
 

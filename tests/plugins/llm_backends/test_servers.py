@@ -221,13 +221,34 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def secure(certificate: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultServer]:
+def tls(certificate: str, tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
     key = tmp_path_factory.mktemp("tls") / "key.pem"
     key.write_text(KEY_OF_CERTIFICATE)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with FaultServer(Behaviour(text=GOOD), tls=context) as running:
+    return context
+
+
+@pytest.fixture(scope="module")
+def secure(tls: ssl.SSLContext) -> Iterator[FaultServer]:
+    with FaultServer(Behaviour(text=GOOD), tls=tls) as running:
         yield running
+
+
+@pytest.mark.parametrize("name", REMOTE)
+def test_a_proxy_may_be_encrypted(
+    name: str,
+    good: FaultServer,
+    certificate: str,
+    tls: ssl.SSLContext,
+    build: BuildBackend,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Proxy(good.port, credentials=CREDENTIALS, tls=tls) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"https://me:hush@127.0.0.1:{proxy.port}")
+        assert_fails(build(name, FAR), "its certificate is not trusted", "(HTTP_PROXY)")
+        monkeypatch.setenv("SSL_CERT_FILE", certificate)
+        assert_answers(build(name, FAR), "(HTTP_PROXY)")
 
 
 @pytest.mark.parametrize("name", REMOTE)
@@ -517,6 +538,20 @@ def test_further_fields_and_headers_go_along(
         assert asked.body[field] == value, "which goes before the program's own"
     sent = {header.lower(): value for header, value in asked.headers.items()}
     assert (sent["x-title"], sent["x-gate"]) == ("pkmn", "Bearer let-me-in")
+
+
+@pytest.mark.parametrize("name", REMOTE)
+def test_a_header_may_be_the_key(
+    name: str, good: FaultServer, build: BuildBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in KEY_OF.values():
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("GATEWAY_TOKEN", "let-me-in")
+    with Proxy(good.port) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+        assert_answers(build(name, FAR, extra_headers={"Authorization": "Bearer $GATEWAY_TOKEN"}))
+    sent = {header.lower(): value for header, value in good.asked[0].headers.items()}
+    assert sent["authorization"] == "Bearer let-me-in"
 
 
 def test_further_options_of_ollama_join_its_own(good: FaultServer, build: BuildBackend) -> None:
