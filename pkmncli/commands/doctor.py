@@ -152,7 +152,7 @@ def _installation(registry: Registry) -> Iterator[Line]:
 
 
 def _tried(what: str, find: Callable[[], str]) -> Line:
-    """Return an examination's line. Whatever goes wrong in it is what was found, and the others are made all the same."""
+    """Return an examination's line. Whatever goes wrong in it is what was found; the others are made all the same."""
     try:
         return True, what, find()
     except PkmnError as error:

@@ -153,7 +153,7 @@ def _is_bypassed(host: str, port: int) -> bool:
 
 
 def _is_excepted(host: str, port: int, exceptions: str) -> bool:
-    """Return whether NO_PROXY excepts a host: by names with all below them, addresses and networks, with a port or without.
+    """Return whether NO_PROXY excepts a host: by names with all below them, addresses, networks, with or without port.
 
     ``*`` excepts everything. Blanks separate as commas do.
     """
@@ -223,7 +223,7 @@ def _checked(text: str, source: str) -> tuple[str, str]:
 
 
 def _certificates(library: ModuleType, *, secure: bool) -> tuple[ssl.SSLContext, tuple[str, ...]]:
-    """Return the certificates that count, and remarks. One that can't be read matters only where something is encrypted."""
+    """Return the certificates that count, and remarks. One that can't be read matters only for what is encrypted."""
     problem = next((found for found in map(_unusable, ("SSL_CERT_FILE", "SSL_CERT_DIR")) if found), "")
     if problem and secure:
         raise LLMConnectionError(f"{problem}: mend or unset it")
