@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import platform
 import re
 import shlex
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pkmncli.atomic_files import write_atomic, write_json
-from pkmncli.checkpoint_index import Checkpoints
+from pkmncli.atomic_files import (
+    read_json,
+    read_regular,
+    reason,
+    to_disk,
+    write_atomic,
+    write_errors_explained,
+    write_json,
+)
+from pkmncli.checkpoint_index import VERSIONS_FILE, Checkpoints
 from pkmncli.diagnostics import redact
 from pkmncli.errors import RunError
 
 LAYOUT_VERSION = 1
 """Changes when files of a run folder change their name or meaning."""
+
+SUPERSEDED = "superseded"
+"""Folder of a run for what a resumed training no longer counts: rows of steps taken anew, damaged files."""
 
 RECORDED_PACKAGES = ("pkmncli", "torch", "pyboy", "numpy", "duckdb", "gymnasium", "safetensors")
 
@@ -52,12 +63,17 @@ class Run:
     @property
     def versions_file(self) -> Path:
         """Layout version, and versions of what the run depends on."""
-        return self.folder / "versions.json"
+        return self.folder / VERSIONS_FILE
 
     @property
     def summary_file(self) -> Path:
         """Results, also while running."""
         return self.folder / "summary.json"
+
+    @property
+    def names_file(self) -> Path:
+        """What maps, phases and the like are called, by their numbers."""
+        return self.folder / "names.json"
 
     @property
     def log_file(self) -> Path:
@@ -86,10 +102,36 @@ class Run:
 
     def write_command(self, arguments: Sequence[str]) -> None:
         """Adds a command line to ``command.txt``, with the time and the folder that it was given in."""
-        earlier = self.command_file.read_text(encoding="utf-8") if self.command_file.exists() else ""
-        when = time.strftime("%Y-%m-%d %H:%M:%S%z")
-        line = redact(shlex.join(arguments))
-        write_atomic(self.command_file, f"{earlier}# {when} in {Path.cwd()}\n{line}\n")
+        try:
+            earlier = read_regular(self.command_file)
+        except FileNotFoundError:
+            earlier = b""
+        except OSError:
+            self.set_aside(self.command_file)
+            earlier = b""
+        try:
+            where = str(Path.cwd())
+        except OSError:
+            where = "a folder that was deleted"
+        text = f"# {time.strftime('%Y-%m-%d %H:%M:%S%z')} in {where}\n{redact(shlex.join(arguments))}\n"
+        write_atomic(self.command_file, earlier + text.encode("utf-8", "surrogateescape"))
+
+    def set_aside(self, path: Path) -> None:
+        """Moves something of the run to where it counts no more and nothing is deleted, under a name that is free.
+
+        Raises:
+            RunError: it can't be moved.
+        """
+        folder = self.folder / SUPERSEDED
+        aside, number = folder / path.name, 1
+        with write_errors_explained(aside):
+            folder.mkdir(exist_ok=True)
+            while os.path.lexists(aside):
+                number += 1
+                aside = folder / f"{path.name}-{number}"
+            path.rename(aside)
+            to_disk(path.parent)
+            to_disk(folder)
 
     def read_versions(self) -> dict[str, Any]:
         """What ``versions.json`` says.
@@ -98,11 +140,13 @@ class Run:
             RunError: it is missing or damaged, so that this is no run folder.
         """
         try:
-            content = json.loads(self.versions_file.read_text(encoding="utf-8"))
+            content = read_json(self.versions_file)
             return {**content, "layout": int(content["layout"]), "created": float(content["created"])}
         except FileNotFoundError:
             raise RunError(f"{self.folder} is no run folder: it has no {self.versions_file.name}") from None
-        except (ValueError, KeyError, TypeError):
+        except OSError as error:
+            raise RunError(f"{self.versions_file} can't be read: {reason(error)}") from None
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise RunError(f"{self.versions_file} is damaged") from None
 
     def check_layout(self) -> None:
@@ -129,12 +173,26 @@ class Run:
             RunError: it is damaged.
         """
         try:
-            content = json.loads(self.summary_file.read_text(encoding="utf-8"))
+            return read_json(self.summary_file)
         except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise RunError(f"{self.summary_file} can't be read: {reason(error)}") from None
         except ValueError:
-            raise RunError(f"{self.summary_file} is damaged") from None
-        return dict(content)
+            raise RunError(f"{self.summary_file} is damaged: delete it, and the next training writes it") from None
+
+    def read_names(self) -> dict[str, Any]:
+        """What ``names.json`` says.
+
+        Raises:
+            RunError: it is missing or damaged.
+        """
+        try:
+            return read_json(self.names_file)
+        except OSError as error:
+            raise RunError(f"{self.names_file} can't be read: {reason(error)}") from None
+        except ValueError:
+            raise RunError(f"{self.names_file} is damaged") from None
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -195,7 +253,8 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
     check_run_name(save_dir, name)
     stem = name or f"{time.strftime('%Y%m%d-%H%M')}-{game}-{algorithm}"
     run = Run(_make_folder(save_dir, stem, unique=name is None))
-    write_json(run.versions_file, {"layout": LAYOUT_VERSION, "created": time.time(), **installed_versions()})
+    about = {"layout": LAYOUT_VERSION, "id": uuid.uuid4().hex, "created": time.time()}
+    write_json(run.versions_file, {**about, **installed_versions()})
     return run
 
 
@@ -262,12 +321,13 @@ def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
         folder = (save_dir / (stem if number == 1 else f"{stem}-{number}")).absolute()
         try:
             folder.mkdir(parents=True)
+            to_disk(folder.parent)
         except FileExistsError:
             if not unique:
                 raise RunError(f"run {folder} exists already: choose another name, or go on with that run") from None
             number += 1
         except OSError as error:
-            raise RunError(f"run folder {folder} cannot be made: {error.strerror}; choose another save_dir") from None
+            raise RunError(f"run folder {folder} cannot be made: {reason(error)}; choose another save_dir") from None
         else:
             return folder
 

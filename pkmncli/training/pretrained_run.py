@@ -57,7 +57,7 @@ def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> It
                 ) from None
             pool.reset()
             names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-            write_json(run.folder / "names.json", {**names, "goal": pool.goal, "identity": pool.identity})
+            write_json(run.names_file, {**names, "goal": pool.goal, "identity": pool.identity})
             checkpoint = Checkpoint(
                 step=int(score["steps"]),
                 learner=learner.state_dict(),

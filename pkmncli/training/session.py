@@ -130,7 +130,7 @@ class TrainingSession:
             with run.locked(), log_to(run, train.log_level):
                 names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
                 names |= {"goal": pool.goal, "identity": pool.identity}
-                write_json(run.folder / "names.json", names)
+                write_json(run.names_file, names)
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 begun = _Begun(shown, started_from)
@@ -220,7 +220,7 @@ class TrainingSession:
         spectators = Spectators(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
-        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
+        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb, self._tell)
         trainer = Trainer(
             pool,
             learner,
