@@ -214,7 +214,7 @@ def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
 def _settings(run: Run) -> dict[str, Any]:
     return {
         f"{given.section}.{given.key}" if given.section else given.key: given.value
-        for given in read_run_file(run.folder)
+        for given in read_run_file(run.folder).given
     }
 
 

@@ -145,6 +145,8 @@ class TrainingSession:
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
         with InterruptFlag(STOPPING) as interrupted, run.locked(), log_to(run, self._settings.train.log_level):
+            for remark in self._settings.remarks():
+                say(remark)
             check_kept_starts(self._settings, run)
             remove_leftovers(run)
             if at != LATEST:
