@@ -27,6 +27,7 @@ from pkmncli.atomic_files import (
 from pkmncli.checkpoint_index import VERSIONS_FILE, Checkpoints
 from pkmncli.diagnostics import redact
 from pkmncli.errors import RunError
+from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
 
 LAYOUT_VERSION = 1
 """Changes when files of a run folder change their name or meaning."""
@@ -83,7 +84,7 @@ class Run:
     @property
     def lock_file(self) -> Path:
         """Held, with its process id inside, by the training that runs."""
-        return self.folder / "run.lock"
+        return self.folder / LOCK_FILE
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -164,6 +165,8 @@ class Run:
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Replaces ``summary.json``. Called often while running, so it does not wait for the disk."""
+        if self.summary_file.is_dir():
+            self.set_aside(self.summary_file)
         write_json(self.summary_file, summary, durable=False)
 
     def read_summary(self) -> dict[str, Any]:
@@ -195,47 +198,22 @@ class Run:
             raise RunError(f"{self.names_file} is damaged") from None
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[RunLock]:
         """Holds the run for this process. The operating system frees it when the process ends, however it ends.
 
         Raises:
             RunError: another training holds it; with its process id.
         """
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - imports asyncio, which only a training can afford
-
-        holder = self._holder()
-        lock = FileLock(self.lock_file)
+        lock = RunLock(self.folder)
+        lock.take()
         try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            who = f"process {holder}" if holder else "another process"
-            raise RunError(
-                f"run {self.folder} is in use by {who}: wait until it ends, stop it, or start a new run"
-            ) from None
-        except OSError as error:
-            raise RunError(f"run {self.folder} cannot be locked: {error.strerror}; choose another save_dir") from None
-        try:
-            with contextlib.suppress(OSError), self.lock_file.open("w", encoding="utf-8") as file:
-                file.write(f"{os.getpid()}\n")
-            yield
+            yield lock
         finally:
             lock.release()
 
     def in_use_by(self) -> int | None:
         """The process that holds the run now, as far as it has written itself down; None where nobody holds it."""
-        if not self.lock_file.exists():
-            return None
-        try:
-            with self.locked():
-                return None
-        except RunError:
-            return self._holder()
-
-    def _holder(self) -> int | None:
-        try:
-            return int(self.lock_file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+        return read_holder(self.folder) if is_locked(self.folder) else None
 
 
 def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = None) -> Run:

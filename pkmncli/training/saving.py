@@ -57,6 +57,10 @@ class CheckpointKeeper:
             self._tell(f"{folder} is damaged: it is set aside, and written anew")
             self._run.set_aside(folder)
             names.remove(folder.name)
+        if self._index is not None and self._index.latest is not None and not names:
+            self._tell(
+                f"{checkpoints.folder}: the checkpoints before it are gone; {folder.name} holds all that they did"
+            )
         previous = checkpoints.folder / names[-1] if names else None
         with write_errors_explained(folder):
             self._mend_index()

@@ -88,6 +88,11 @@ class Spectators:
             with contextlib.suppress(OSError):  # some systems keep a file that a viewer has mapped
                 (self._folder / name).unlink(missing_ok=True)
 
+    def renew(self) -> None:
+        """Puts the board into a folder that was made again."""
+        if self._board is not None:
+            self.__enter__()
+
     @property
     def want_stop(self) -> bool:
         """Whether someone asked for the end of the training."""

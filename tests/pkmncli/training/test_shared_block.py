@@ -44,6 +44,8 @@ def test_no_room_is_told_instead_of_dying_at_the_first_write() -> None:
     try:
         with pytest.raises(TrainingError, match=r"no room for the observations .* bytes: File too large; use fewer"):
             SharedBlock(LAYOUT, 8)
-        assert np.all(SharedBlock((LAYOUT[1],), 8).slots[0]["mask"] == 0)
+        block = SharedBlock((LAYOUT[1],), 8)
+        assert np.all(block.slots[0]["mask"] == 0)
+        block.close()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
