@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from pkmncli.checkpoint_index import LATEST
-from pkmncli.diagnostics import say
+from pkmncli.diagnostics import say, warn
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints import first_usable
-
-logger = logging.getLogger(__name__)
 
 
 def newest_checkpoint(run: Run) -> Path:
     """The newest checkpoint of a run that is whole. Says which damaged ones were passed over, and sets them aside."""
     newest_first = [run.checkpoints.folder / name for name in reversed(run.checkpoints.names())]
-    usable = first_usable(newest_first, _report_damage)
+    usable = first_usable(newest_first, warn)
     for damaged in newest_first[: newest_first.index(usable)]:
         run.set_aside(damaged)
     return usable
@@ -38,9 +35,3 @@ def set_aside_after(run: Run, name: str) -> None:
     names = run.checkpoints.names()
     for later in names[names.index(name) + 1 :]:
         run.set_aside(run.checkpoints.folder / later)
-
-
-def _report_damage(text: str) -> None:
-    """Said even when quiet: a run that goes on from an older checkpoint has lost steps and experience."""
-    logger.warning("%s", text)
-    say(text)

@@ -16,7 +16,7 @@ from pkmncli.atomic_files import write_atomic, write_errors_explained, write_jso
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import redact, say
+from pkmncli.diagnostics import redact, say, warn
 from pkmncli.errors import PkmnError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
@@ -152,7 +152,7 @@ class TrainingSession:
             log_to(run, self._settings.train.log_level),
         ):
             for remark in self._settings.remarks():
-                say(remark)
+                warn(remark)
             check_kept_starts(self._settings, run)
             remove_leftovers(run)
             if at != LATEST:
@@ -227,7 +227,7 @@ class TrainingSession:
         spectators = Spectators(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
-        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb, self._tell)
+        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb, warn)
         trainer = Trainer(
             pool,
             learner,
@@ -306,7 +306,7 @@ class TrainingSession:
         with write_errors_explained(run.folder):
             write_atomic(run.config_file, self._settings.to_toml(run.folder))
             run.write_command(self._arguments)
-        return RunGuard(run, lock, self._tell)
+        return RunGuard(run, lock, warn)
 
     def _evaluate_at_end(
         self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]

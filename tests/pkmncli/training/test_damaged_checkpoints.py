@@ -338,5 +338,5 @@ def test_a_training_outlives_the_damage_of_its_newest_checkpoint(
         patch.setattr(CheckpointKeeper, "save", save_after_damage)
         result = pkmn("train", *small_training, "--run-name=it")
     assert result.code == 0, result.err
-    assert result.out.count("meta.json") == 3, "each but the last, which nothing came after"
+    assert result.err.count("meta.json") == 3, "each but the last, which nothing came after"
     assert_same_course(tmp_path / "runs" / "it", tmp_path / "runs" / "unbroken")
