@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkmncli.atomic_files import reason
+from pkmncli.atomic_files import read_regular, reason
 from pkmncli.errors import RunError
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class RunLock:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - imports asyncio, which only a training can afford
 
         self.release()
+        if self.file.exists() and not self.file.is_file():  # writing to a pipe would wait for ever
+            raise RunError(f"run {self.folder} cannot be locked: {self.file} is no file; delete it")
         holder = read_holder(self.folder)
         lock = FileLock(self.file)
         try:
@@ -112,7 +114,7 @@ def identity(path: Path) -> Identity | None:
 def read_holder(folder: Path) -> int | None:
     """The process that has written itself down as who holds a run, or held it last."""
     try:
-        return int((folder / LOCK_FILE).read_text(encoding="utf-8"))
+        return int(read_regular(folder / LOCK_FILE))
     except (OSError, ValueError):
         return None
 

@@ -192,6 +192,8 @@ class Run:
         """
         try:
             return read_json(self.names_file)
+        except FileNotFoundError:
+            raise RunError(f"{self.names_file} is missing") from None
         except OSError as error:
             raise RunError(f"{self.names_file} can't be read: {reason(error)}") from None
         except ValueError:
@@ -267,7 +269,7 @@ def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
         folder = Path(which) if Path(which).is_dir() else named
         if not folder.is_dir():
             raise RunError(_no_such_run(str(which), save_dir))
-        run = Run(folder.absolute())
+        run = Run(_absolute(folder))
     run.check_layout()
     return run
 
@@ -276,7 +278,7 @@ def list_runs(save_dir: Path) -> list[Run]:
     """The runs under a folder, oldest first. Folders that are no runs, or damaged ones, are passed over."""
     found = []
     for folder in save_dir.iterdir() if save_dir.is_dir() else ():
-        run = Run(folder.absolute())
+        run = Run(_absolute(folder))
         with contextlib.suppress(RunError, OSError):
             found.append((run.read_versions()["created"], run.name, run))
     return [run for _, _, run in sorted(found, key=lambda item: item[:2])]
@@ -295,8 +297,15 @@ def installed_versions() -> dict[str, str]:
 
 def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
     number = 1
+    try:
+        str(save_dir).encode()
+    except UnicodeEncodeError:
+        raise RunError(
+            f"run folder {str(save_dir)!r} cannot be made: its name is no UTF-8, which settings are kept in; choose "
+            "another save_dir"
+        ) from None
     while True:
-        folder = (save_dir / (stem if number == 1 else f"{stem}-{number}")).absolute()
+        folder = _absolute(save_dir / (stem if number == 1 else f"{stem}-{number}"))
         try:
             folder.mkdir(parents=True)
             to_disk(folder.parent)
@@ -310,10 +319,17 @@ def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
             return folder
 
 
+def _absolute(path: Path) -> Path:
+    try:
+        return path.absolute()
+    except FileNotFoundError:
+        raise RunError(f"the current folder was deleted, so there is no {path}: go to one that is there") from None
+
+
 def _latest(save_dir: Path) -> Run:
     runs = list_runs(save_dir)
     if not runs:
-        raise RunError(f"no run yet in {save_dir.absolute()}: make one with 'pkmn train', or name a run's folder")
+        raise RunError(f"no run yet in {_absolute(save_dir)}: make one with 'pkmn train', or name a run's folder")
     return runs[-1]
 
 
@@ -321,6 +337,6 @@ def _no_such_run(which: str, save_dir: Path) -> str:
     names = [run.name for run in list_runs(save_dir)]
     near = get_close_matches(which, names, n=1)
     if near:
-        return f"no run '{which}' here or in {save_dir.absolute()}; did you mean '{near[0]}'?"
+        return f"no run '{which}' here or in {_absolute(save_dir)}; did you mean '{near[0]}'?"
     latest = f"; the latest is '{names[-1]}'" if names else ": it has no run yet; make one with 'pkmn train'"
-    return f"no run '{which}' here or in {save_dir.absolute()}{latest}"
+    return f"no run '{which}' here or in {_absolute(save_dir)}{latest}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import redact, say, warn
-from pkmncli.errors import PkmnError
+from pkmncli.errors import PkmnError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
@@ -28,6 +29,7 @@ from pkmncli.training.assembly import (
     build_curriculum,
     build_learner,
     build_strategy,
+    names_of,
     open_store,
     tables_folder,
     worker_spec,
@@ -130,9 +132,7 @@ class TrainingSession:
             given = read_given_starts(self._settings)
             run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked() as lock, log_to(run, train.log_level):
-                names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-                names |= {"goal": pool.goal, "identity": pool.identity}
-                write_json(run.names_file, names)
+                write_json(run.names_file, names_of(pool))
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 begun = _Begun(shown, started_from)
@@ -159,10 +159,21 @@ class TrainingSession:
                 set_aside_after(run, run.checkpoints.resolve(at).name)
             checkpoint = newest_checkpoint(run)
             with self._workers() as pool:
+                self._mend_names(run, pool)
                 options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
                 learner = self._learner(pool, options)
                 desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
                 return self._train(run, lock, pool, learner, options, checkpoint, desk, interrupted)
+
+    @staticmethod
+    def _mend_names(run: Run, pool: WorkerPool) -> None:
+        try:
+            run.read_names()
+        except RunError as error:
+            warn(f"{error}: it is written anew")
+            if os.path.lexists(run.names_file):
+                run.set_aside(run.names_file)
+            write_json(run.names_file, names_of(pool))
 
     def _begin_from_weights(self, pool: WorkerPool, learner: Algorithm) -> str:
         """Gives the learner the weights that it is to begin with. Returns whose they are; empty for its own."""
