@@ -37,6 +37,12 @@ SUPERSEDED = "superseded"
 
 RECORDED_PACKAGES = ("pkmncli", "torch", "pyboy", "numpy", "duckdb", "gymnasium", "safetensors")
 
+_SUMMARY_KINDS: dict[tuple[type, ...], tuple[str, ...]] = {
+    (int, float): ("total_steps", "total_episodes", "final_avg_reward", "best_reward"),
+    (dict,): ("milestones", "source_shares", "final_evaluation", "journey", "llm", "learner_alone", "pilot", "random"),
+}
+"""What those values of a summary are that others count with."""
+
 _NAME = re.compile(r"[\w][\w.+-]*")
 
 
@@ -176,7 +182,11 @@ class Run:
             RunError: it is damaged.
         """
         try:
-            return read_json(self.summary_file)
+            summary = read_json(self.summary_file)
+            for kinds, names in _SUMMARY_KINDS.items():
+                if not all(isinstance(summary[name], kinds) for name in names if summary.get(name) is not None):
+                    raise ValueError("a value has another type")
+            return summary
         except FileNotFoundError:
             return {}
         except OSError as error:

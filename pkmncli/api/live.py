@@ -239,13 +239,14 @@ class LiveTraining:
     def attach(cls, folder: Path) -> LiveTraining | None:
         """The training that goes on in a run's folder; None where none does."""
         try:
-            content = json.loads((folder / LIVE_FILE).read_text(encoding="utf-8"))
+            path = folder / LIVE_FILE
+            content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}  # a pipe never ends
             num_envs, shape = int(content["num_envs"]), content["screen_shape"]
             process_id, began = int(content["process_id"]), float(content["process_began"])
             if not _is_running(process_id, began):
                 return None
             board = LiveBoard(folder / BOARD_FILE, num_envs, None if shape is None else tuple(map(int, shape)))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
         return cls(board, process_id, began, num_envs)
 

@@ -97,6 +97,33 @@ def test_a_training_goes_on_and_makes_them_anew(damage: Callable[[Path], None], 
     assert run.command_file.read_bytes().endswith(b" train --resume it --steps=245\n")
 
 
+@pytest.mark.parametrize("damage", [empty, no_text, a_list, deep, other_types, a_folder, a_pipe, a_circle])
+@pytest.mark.parametrize("name", ["summary.json", "evaluations/20260101-000000-step-000000240-rl-only/result.json"])
+def test_a_comparison_names_the_damaged_file(
+    name: str, damage: Callable[[Path], None], pkmn: Pkmn, run: Run, tmp_path: Path
+) -> None:
+    shutil.copytree(run.folder, tmp_path / "runs" / "other")
+    path = run.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}")
+    damage(path)
+    if damage is other_types:
+        path.write_text('{"total_steps": "x", "mode": "rl-only", "avg_reward": []}')
+    result = pkmn("compare", "it", "other")
+    assert (result.code, result.err.count("\n")) == (5, 1), result.err
+    assert str(path) in result.err
+
+
+@pytest.mark.parametrize("damage", [no_text, deep, a_folder, a_pipe])
+def test_a_damaged_summary_is_written_anew_by_a_training_with_nothing_to_do(
+    damage: Callable[[Path], None], pkmn: Pkmn, run: Run
+) -> None:
+    damage(run.summary_file)
+    result = pkmn("train", "--resume", "it", "--steps=240")
+    assert result.code == 0, result.err
+    assert run.read_summary()["total_steps"] == 240
+
+
 def test_commands_in_another_encoding_stay_as_they_were(run: Run) -> None:
     run.command_file.write_bytes("# where: Größe\n".encode("latin-1"))
     run.write_command(["pkmn", "train", os.fsdecode(b"--rom=\xff.gbc")])
