@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 from typing import Any
@@ -64,3 +65,9 @@ def tell_result(text: str) -> None:
     print(text, flush=True)
     if standard_streams.lost_output() is not None:
         say(text)
+
+
+def warn(message: str) -> None:
+    """Says a message, also where a training is quiet, and keeps it in the run's log."""
+    logging.getLogger(__name__).warning("%s", redact(message))
+    say(message)

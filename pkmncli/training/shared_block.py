@@ -10,13 +10,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing import reduction
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from pkmncli.api import STEP_RECORD
-from pkmncli.errors import RunError
+from pkmncli.atomic_files import reason
+from pkmncli.errors import TrainingError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -61,41 +61,35 @@ def layout_of(space: gymnasium.spaces.Dict) -> tuple[FieldLayout, ...]:
     return tuple(fields)
 
 
-IN_MEMORY = Path("/dev/shm")
-"""Where a file is no file on a disk, on Linux."""
-
-
-def _nameless_file(size: int) -> IO[bytes]:
-    """A file of so many bytes, in memory where there is room for it, that vanishes with the last who holds it.
-
-    Raises:
-        RunError: there is no room for it on the disk either.
-    """
-    problem: OSError | None = None
-    for folder in (IN_MEMORY, None):
-        if folder is not None and not folder.is_dir():
-            continue
-        try:
-            with contextlib.ExitStack() as unless_whole:
-                file = cast(IO[bytes], unless_whole.enter_context(tempfile.TemporaryFile(dir=folder)))
-                # a hole in it could not be filled later on, which kills a process that tries
-                if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
-                else:
-                    file.truncate(size)
-                unless_whole.pop_all()
-                return file
-        except OSError as error:
-            problem = error
-    assert problem is not None
-    raise RunError(
-        f"there is no room for what the environments share, {size / 1e6:.1f} MB, neither in {IN_MEMORY} nor for "
-        f"temporary files: {problem.strerror or problem}; free some there, or name another folder in TMPDIR"
-    )
-
-
 def _aligned(nbytes: int) -> int:
     return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
+
+
+def _nameless_file(nbytes: int) -> IO[bytes]:
+    """A file that no folder holds, all of it there: a hole that can't be filled kills the process that writes to it.
+
+    Raises:
+        TrainingError: there is no room for it.
+    """
+    file: IO[bytes] | None = None
+    try:
+        if hasattr(os, "memfd_create"):  # memory that belongs to no file system, which may be full or read-only
+            with contextlib.suppress(OSError):
+                file = os.fdopen(os.memfd_create("pkmn"), "r+b")
+        if file is None:
+            file = cast(IO[bytes], tempfile.TemporaryFile())  # noqa: SIM115
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, nbytes)
+        else:
+            file.write(bytes(nbytes))
+            file.flush()
+    except OSError as error:
+        if file is not None:
+            file.close()
+        raise TrainingError(
+            f"no room for the observations of all environments, {nbytes:,} bytes: {reason(error)}; use fewer --envs"
+        ) from None
+    return file
 
 
 class SharedBlock:
@@ -109,7 +103,9 @@ class SharedBlock:
         self.layout = layout
         self.num_envs = num_envs
         per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _aligned(RECORD_DTYPE.itemsize)
-        self._file = file = file or _nameless_file(per_env * num_envs)
+        if file is None:
+            file = _nameless_file(per_env * num_envs)
+        self._file = file
         buffer = mmap.mmap(file.fileno(), per_env * num_envs)
         offset = 0
         slots: list[dict[str, NDArray[Any]]] = []

@@ -1,50 +1,51 @@
-"""The memory that environments share is there before anybody writes to it, wherever there is room for it."""
+"""The memory that trainer and workers share needs room nowhere but in memory; where there is none, a line says so."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+import resource
+import shutil
+import subprocess
+import sys
 
-import gymnasium
 import numpy as np
 import pytest
 
-from pkmncli.errors import RunError
-from pkmncli.training import shared_block
-from pkmncli.training.shared_block import SharedBlock, layout_of
+from pkmncli.errors import TrainingError
+from pkmncli.training.shared_block import FieldLayout, SharedBlock
 
-SPACE = gymnasium.spaces.Dict({"screen": gymnasium.spaces.Box(0, 255, (80, 90), np.uint8)})
+LAYOUT = (FieldLayout("screen", (72, 80, 3), "|u1"), FieldLayout("mask", (9,), "|i1"))
 
-
-def test_every_byte_of_it_is_there() -> None:
-    block = SharedBlock(layout_of(SPACE), 3)
-    stat = shared_block.os.fstat(block._file.fileno())
-    assert stat.st_blocks * 512 >= stat.st_size > 3 * 80 * 90
-    block.close()
+FULL = "mount -t tmpfs -o size=64k tmpfs /dev/shm; head -c 65536 /dev/zero > /dev/shm/full"
+READ_ONLY = "mount -t tmpfs -o ro tmpfs /dev/shm"
 
 
-@pytest.mark.parametrize("problem", [28, 30])
-def test_without_room_in_memory_it_is_a_temporary_file(problem: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = []
-    made = tempfile.TemporaryFile
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts of its own")
+@pytest.mark.parametrize("mount", [FULL, READ_ONLY])
+def test_a_full_or_read_only_dev_shm_is_not_needed(mount: str) -> None:
+    code = (
+        "import numpy as np\n"
+        "from tests.pkmncli.training.test_shared_block import LAYOUT, SharedBlock\n"
+        "block = SharedBlock(LAYOUT, 8)\n"
+        "for slot in block.slots:\n"
+        "    slot['screen'][:] = 7\n"
+        "print(int(sum(np.sum(slot['screen'] == 7) for slot in block.slots)))\n"
+    )
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-m", "true"], check=False).returncode:
+        pytest.skip("may not mount anything")
+    command = ["unshare", "-m", "sh", "-c", f'({mount}) 2>/dev/null; exec "$0" -c "$1"', sys.executable, code]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, f"{3 * 8 * 72 * 80 * 3}\n"), found.stderr
 
-    def refused(dir: Path | None = None) -> object:
-        places.append(dir)
-        if dir is not None:
-            raise OSError(problem, "no")
-        return made()
 
-    monkeypatch.setattr(shared_block.tempfile, "TemporaryFile", refused)
-    block = SharedBlock(layout_of(SPACE), 1)
-    block.slots[0]["screen"][:] = 7
-    assert places == [shared_block.IN_MEMORY, None]
-    block.close()
-
-
-def test_without_room_anywhere_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_descriptor: int, _begin: int, _size: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(shared_block.os, "posix_fallocate", full)
-    with pytest.raises(RunError, match=r"no room for what the environments share, 0\.0 MB.*No space left.*TMPDIR"):
-        SharedBlock(layout_of(SPACE), 1)
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_no_room_is_told_instead_of_dying_at_the_first_write() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(TrainingError, match=r"no room for the observations .* bytes: File too large; use fewer"):
+            SharedBlock(LAYOUT, 8)
+        block = SharedBlock((LAYOUT[1],), 8)
+        assert np.all(block.slots[0]["mask"] == 0)
+        block.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
