@@ -24,6 +24,7 @@ from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.standard_streams import Installed
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
@@ -122,7 +123,7 @@ class TrainingSession:
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
         self._trackers = chosen_trackers(self._settings, self._registry)
-        with InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
+        with Installed(), InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             started_from = self._begin_from_weights(pool, learner)
@@ -147,6 +148,7 @@ class TrainingSession:
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
         with (
+            Installed(),
             InterruptFlag(STOPPING) as interrupted,
             run.locked() as lock,
             log_to(run, self._settings.train.log_level),
@@ -231,6 +233,7 @@ class TrainingSession:
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
         guard = self._guard(run, lock)
+        interrupted.last_words = lambda: _how_to_go_on(run)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
         measurement = Measurement.of(settings, self._registry)
@@ -298,11 +301,7 @@ class TrainingSession:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
                 raise
-            say(
-                f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
-                if run.checkpoints.names()
-                else f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
-            )
+            say(_how_to_go_on(run))
             raise KeyboardInterrupt from error
         finally:
             if not guard.name_is_taken:  # it would write what is left there
@@ -445,6 +444,13 @@ def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
 def quoted(path: Path) -> str:
     """A path as it can be pasted into a command line."""
     return shlex.quote(str(path))
+
+
+def _how_to_go_on(run: Run) -> str:
+    """What a training that ends at once says last."""
+    if run.checkpoints.names():
+        return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
+    return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
 
 
 def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
