@@ -1,4 +1,4 @@
-"""What is new: the nearest exit or tile not yet seen, people not yet spoken to, signs. What was tried costs more."""
+"""Exploring: nearest unseen exits and tiles, people not yet spoken to, signs. Failed tries raise the cost."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ANY = 1 << 30
 
 
 class Explorer:
-    """Chooses what to look at next.
+    """Chooser of the next place to explore.
 
     Args:
         environment: the game.
-        settings: what counts for how much.
-        objectives: follows ways.
-        roads: where the nearest new thing is.
-        is_weak: whether fights should be kept out of.
+        settings: costs.
+        objectives: follows routes.
+        roads: finds the nearest unexplored place.
+        is_weak: returns whether to avoid fights.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class Explorer:
         self._is_weak = is_weak
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The nearest new thing; nothing where there is none."""
+        """Return a goal at the nearest new place; None if there is none."""
         unexplored = self._nearby(memory, around) or self._unexplored(state, memory, around)
         options = unexplored or self._exits(state, memory, around)
         below = min((option[0] for option in options), default=_ANY)
         if unexplored and self._is_missing(memory):
-            below = 0  # a way is looked for, which nobody here can tell
+            below = 0  # the way on is unknown here, so people and signs are not worth a look
         options = [*options, *self._people(below, state, memory, around), *self._signs(below, memory, around)]
         return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
 
     def _nearby(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
-        """The nearest exit of this map that leads to one not seen, or tile beside some that were not."""
+        """Return the nearest exit of this map to an unseen map, or the nearest tile beside unseen ones."""
         here, grid = around.grid.map_id, around.grid
         goals: dict[int, Goal] = {}
         for x, y in around.verge:
@@ -78,7 +78,7 @@ class Explorer:
         return [(nearest[1], goals[nearest[0]])] if nearest is not None else []
 
     def _unexplored(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
-        """The way to the nearest exit not taken or tile not seen, on whichever map that is."""
+        """Return the route to the nearest exit not taken or tile not seen, on any map."""
         ends = self._roads.unexplored(memory)
         route = self._roads.plan(("explore",), ends, state, memory)
         if route is None:
@@ -95,12 +95,12 @@ class Explorer:
         return [(cost, goal)]
 
     def _looks_here(self, state: GameState, memory: PilotMemory) -> bool:
-        """Whether what the next milestone needs is on this map, and may be in this part of it."""
+        """Return whether the next milestone's target is on this map and may be in this part of it."""
         target = self._target()
         return target is not None and target.map_id == state.map_id and not self._is_missing(memory)
 
     def _is_missing(self, memory: PilotMemory) -> bool:
-        """Whether what the next milestone needs was looked for on its map in vain."""
+        """Return whether the next milestone's target was looked for on its map in vain."""
         target = self._target()
         return target is not None and self._objectives.is_missing(target, memory)
 
@@ -109,7 +109,7 @@ class Explorer:
         return milestone.target if milestone is not None else None
 
     def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
-        """All exits of this map, those last that were taken most."""
+        """Return all exits of this map; often taken ones cost more."""
         settings, here = self._settings, state.map_id
         options = []
         for way in around.exits:
@@ -139,7 +139,7 @@ class Explorer:
         for person in around.people:
             key = f"talk/{here}/{person.number}"
             cost = settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
-            # what costs too much already need not be searched for
+            # Search no path for someone who already costs too much.
             if cost >= below or (weak and person.kind == TRAINER):
                 continue
             nearest = around.search.nearest(around.talk_ends(person.x, person.y))

@@ -1,4 +1,4 @@
-"""Healing: where someone healed before, whoever stands behind a counter, things from the bag."""
+"""Healing: known healers, people behind counters, items from the bag."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Healing:
-    """Chooses how to heal.
+    """Chooser of the way to heal.
 
     Args:
         environment: the game.
-        settings: when, and how far to go for it.
-        objectives: follows ways.
-        roads: where the nearest healer is.
-        tasks: jobs in the menu, for things from the bag.
+        settings: when to heal, and how far to go for it.
+        objectives: follows routes.
+        roads: finds the nearest healer.
+        tasks: tasks in the menu, to use items.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class Healing:
         self._objectives = objectives
         self._roads = roads
         self._tasks = tasks
-        # Without the image's tables points are not known.
+        # PP are unknown without the image's tables.
         self._moves = environment.cartridge.moves if environment.settings.knowledge != "seen" else {}
         words = [word.lower() for word in settings.healer_maps]
         names = environment.profile.names.maps
         self._healer_maps = [map_id for map_id, name in names.items() if any(word in name.lower() for word in words)]
 
     def is_weak(self, state: GameState) -> bool:
-        """Whether the party should heal before it goes on."""
+        """Return whether the party should heal before it continues."""
         party = state.party
         lead = party.lead
         if lead is None:
@@ -59,7 +59,7 @@ class Healing:
         return hurt or self.points_share(lead) < self._settings.heal_points_below
 
     def points_share(self, member: PartyMember) -> float:
-        """Share of the points of moves that do damage which a member has left; 1 where it has no such move."""
+        """Return the share of PP left in a member's damaging moves; 1 if it has no such move."""
         left = most = 0
         for place, number in enumerate(member.moves):
             move = self._moves.get(number)
@@ -71,7 +71,7 @@ class Healing:
     def choose(
         self, state: GameState, memory: PilotMemory, around: Surroundings, *, anyway: bool = False
     ) -> Goal | None:
-        """A goal that heals, where the party is weak (or ``anyway``); nothing where none is known."""
+        """Return a goal that heals, if the party is weak (or ``anyway``); None if no way to heal is known."""
         cure = self._cure(state, memory)
         if cure is not None:
             return cure
@@ -98,7 +98,7 @@ class Healing:
         )
 
     def healers(self, memory: PilotMemory) -> goals.Goal:
-        """Where someone healed before, healers that are known, and maps that should have one."""
+        """Return places where someone healed before, known healers, and maps that should have one."""
         ends: dict[int, goals.Ends | None] = dict.fromkeys(
             map_id for map_id in self._healer_maps if self._roads.world.map(map_id) is not None
         )
@@ -109,7 +109,7 @@ class Healing:
         return goals.Goal({one: there for one, there in ends.items() if memory.tries.get(f"heal/{one}", 0) < tried})
 
     def _here(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """Where someone healed the party before; else whoever stands behind a counter, in turn."""
+        """Return a goal at a person who healed the party before, else at each person behind a counter in turn."""
         here = around.grid.map_id
         key = f"heal/{here}"
         for map_id, x, y, facing in memory.healers:
@@ -126,7 +126,7 @@ class Healing:
         return Goal(TALK, key, here, "heal", PLANNED, person.x, person.y, person=person.number)
 
     def _cure(self, state: GameState, memory: PilotMemory) -> Goal | None:
-        """A thing that takes a status away, for the first one who has one."""
+        """Return a goal to use an item on the first member with a status condition that it cures."""
         ailing = [
             (place, one) for place, one in enumerate(state.party.members) if one.status and one.hp and not one.egg
         ]
@@ -142,7 +142,7 @@ class Healing:
         return None
 
     def _from_bag(self, state: GameState, memory: PilotMemory) -> Goal | None:
-        """A thing for whoever is hurt most among the first members."""
+        """Return a goal to use an item on the most hurt of the first members."""
         if not self._settings.use_items or not self._tasks.possible:
             return None
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
@@ -166,7 +166,7 @@ class Healing:
         return Goal(MENU, key, state.map_id, "use something that heals", PLANNED)
 
     def _wake(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
-        """A thing for the strongest one who has fainted."""
+        """Return a goal to revive the strongest fainted member."""
         item = bag.revival(self._environment.profile.item_uses)
         fainted = [
             (member.level, place)

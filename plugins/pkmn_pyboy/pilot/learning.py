@@ -1,4 +1,4 @@
-"""Learning a fifth move on the screen: answers the question by value, then points at the move to give up."""
+"""Learning a fifth move on the screen: answers the question by value, then selects the move to give up."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SURE = 0.9
 
 
 class MoveLearner:
-    """Decides about new moves.
+    """Chooser in questions and lists about a new move.
 
     Args:
         environment: the game.
-        settings: which words ask.
+        settings: words of these questions.
         tables: moves, types and species.
     """
 
@@ -35,7 +35,7 @@ class MoveLearner:
         self._keep = frozenset(move.move for move in environment.profile.field_moves.values())
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
-        """The press for a question or a list about a new move; None where the screen asks something else."""
+        """Act on a question or a list about a new move; None if the screen asks something else."""
         if not state.menu.cursor_shown:
             return None
         if memory.forget:

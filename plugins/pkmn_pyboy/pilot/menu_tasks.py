@@ -1,4 +1,4 @@
-"""Jobs in the START menu: use a thing on a member, teach a move, put another member first."""
+"""Tasks in the START menu: use an item on a member, teach a move, put another member first."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 USE, TEACH, LEAD = "use", "teach", "lead"
-"""Kinds of jobs: (USE, item, place), (TEACH, machine, place), (LEAD, 0, place)."""
+"""Kinds of tasks: (USE, item, slot), (TEACH, machine, slot), (LEAD, 0, slot)."""
 
 SURE, LIKELY = 0.9, 0.7
 _MOST_STEPS = 90
 _POCKETS = 4
 _SCROLL_TURN = 14
 _ITEM_GAP, _MACHINE_GAP = 2, 4
-"""Columns from the cursor to the name of a thing, and of a machine, before which its number stands."""
+"""Columns from the cursor to the name of an item, and of a machine, which has its number in between."""
 
 
 class MenuTasks:
-    """Does one job at a time, kept in the memory until it is done or has taken too long.
+    """Performer of one task at a time, kept in the memory until it is done or takes too long.
 
     Args:
         environment: the game.
@@ -44,11 +44,11 @@ class MenuTasks:
 
     @property
     def possible(self) -> bool:
-        """Whether the profile says how the menus are called."""
+        """True if the profile gives the labels of the menus."""
         return bool(self._words)
 
     def begin(self, kind: str, number: int, place: int, state: GameState, memory: PilotMemory) -> None:
-        """Sets a job. It is worked on once START has been pressed."""
+        """Set the task. Work on it starts once START has been pressed."""
         members = state.party.members
         mark = 0
         if kind == LEAD and place < len(members):
@@ -62,7 +62,7 @@ class MenuTasks:
         memory.teach = [place, move.move] if kind == TEACH and move is not None else []
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
-        """The press for the job; None where there is none, or the screen is for others to answer."""
+        """Act on the task; None if there is none, or another part must answer the screen."""
         if not memory.task:
             return None
         memory.task_steps += 1
@@ -87,7 +87,7 @@ class MenuTasks:
     def _confirmed(
         self, decision: Decision | None, screen: ScreenList, state: GameState, memory: PilotMemory
     ) -> Decision | None:
-        """The press on the party's list, unless it confirms once more what the game has refused."""
+        """Return the press on the party list, unless it repeats a choice that the game has refused."""
         if decision is None or decision.action != Action.A or state_is_question(screen):
             return decision
         kind, number, place, _ = memory.task
@@ -157,10 +157,10 @@ class MenuTasks:
 
 
 def state_is_question(screen: ScreenList) -> bool:
-    """Whether the cursor stands outside of a full page's list: in a small window at the right."""
+    """Return whether the cursor is outside a full screen's list, in a small window at the right."""
     return screen.column >= screen_lists.COLUMNS // 2
 
 
 def _identity(member: PartyMember) -> int:
-    """A number that tells one member from the others."""
+    """Return a number that identifies a member."""
     return member.experience << 8 | member.species

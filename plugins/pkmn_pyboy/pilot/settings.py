@@ -1,4 +1,4 @@
-"""What can be set about the player by rules."""
+"""Settings of the pilot by rules."""
 
 from __future__ import annotations
 

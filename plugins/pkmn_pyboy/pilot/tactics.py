@@ -1,4 +1,4 @@
-"""What to do in a battle: a move, another party member, something from the bag, a ball, or running. No buttons here."""
+"""Battle tactics without buttons: a move, a switch, an item, a ball, or running."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MOVE, SWITCH, ITEM, BALL, RUN = "move", "switch", "item", "ball", "run"
 
 _NEVER = 99.0
 _UNSURE_TURNS = 1.25
-"""Turns that a move needs whose expected blow would end it and whose least would not."""
+"""Turns counted for a move whose expected hit defeats the foe but whose minimum does not."""
 _FIRST = 0.5
-"""What striking first is worth, in turns."""
+"""Value of striking first, in turns."""
 _SWITCHES_A_BATTLE = 2
 _BETTER = 2.0
 _HOPELESS_TURNS = 3.0
@@ -42,7 +42,7 @@ _ON_OPPONENT = frozenset(
 
 
 class Plan(NamedTuple):
-    """What is to be done: ``number`` is a move's place, a party place or an item, ``target`` a party place."""
+    """Plan of a turn: ``number`` is a move slot, a party slot or an item, ``target`` a party slot."""
 
     kind: str
     number: int = 0
@@ -52,34 +52,34 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A battle at the moment of a choice."""
+    """Battle at the moment of a choice."""
 
     battle: Battle
     party: Party
     place: int
-    """Place in the party of whoever is out."""
+    """Party slot of the member that is out."""
     bag: Bag
     switches: int = 0
     """Switches made by choice in this battle."""
     used: Mapping[int, int] | None = None
-    """How often moves were used on this opponent in this battle, by number."""
+    """How often each move was used on this opponent in this battle, by number."""
     failed: Sequence[str] = ()
-    """Kinds of plans that could not be carried out in this battle."""
+    """Kinds of plans that failed in this battle."""
     foe_conditions: Sequence[str] = ()
-    """Passing conditions of the opponent, in words."""
+    """Volatile conditions of the opponent, in words."""
     wanted: bool = False
-    """Whether the opponent is to be caught."""
+    """True if the opponent is to be caught."""
     may_run: bool = True
     training: bool = False
 
 
 class Tactician:
-    """Weighs what can be done in a battle.
+    """Chooser of tactics in a battle.
 
     Args:
         tables: moves, types and species of the image.
-        settings: when to run, whether to use things.
-        uses: what things are good for.
+        settings: when to run, whether to use items.
+        uses: uses of items.
     """
 
     def __init__(self, tables: BattleTables, settings: PilotSettings, uses: ItemUses) -> None:
@@ -88,7 +88,7 @@ class Tactician:
         self._uses = uses
 
     def plan(self, situation: Situation) -> Plan:
-        """The best thing to do now."""
+        """Return the best plan now."""
         battle = situation.battle
         sides = self._tables.sides(battle)
         if sides is None:
@@ -114,9 +114,9 @@ class Tactician:
         )
 
     def ranked(self, own: Combatant, foe: Combatant) -> list[int]:
-        """Places of the own moves with points left, by the turns that each is expected to need.
+        """Return the slots of own moves with PP left, by expected turns to win.
 
-        A move after which its own user faints comes after all others that do something.
+        A move that makes its user faint comes after all others that do something.
         """
         usable = [place for place, number in enumerate(own.moves) if number and own.pp[place]]
 
@@ -139,7 +139,7 @@ class Tactician:
         return sorted(usable, key=worth)
 
     def best_member(self, party: Party, foe: Combatant | None, leave_out: int = -1) -> int | None:
-        """Place of the member that should stand up best to an opponent; None when nobody else can fight."""
+        """Return the slot of the best member against an opponent; None if no other member can fight."""
         best: tuple[float, int] | None = None
         for place, member in enumerate(party.members):
             if place == leave_out or member.egg or member.hp == 0:
@@ -150,7 +150,7 @@ class Tactician:
         return best[1] if best is not None else None
 
     def _standing(self, own: Combatant, foe: Combatant) -> float:
-        """Turns that one lasts over the turns that it needs; more is better."""
+        """Return the turns that one survives over the turns that it needs; higher is better."""
         best = self._best_hit(own, foe)
         threat = max(self._tables.threat(foe, own), 0.5)
         return min(own.hp / threat, 8.0) * max(best, 0.1) / max(foe.hp, 1)
@@ -162,7 +162,7 @@ class Tactician:
             return 0
         return next((place for place, move in enumerate(own.moves) if move and own.pp[place]), 0)
 
-    # What beside the best blow -------------------------------------------------------------------------------
+    # Alternatives to the best hit -------------------------------------------------------------------------------
 
     def _run(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
         if situation.battle.kind != WILD or not situation.may_run or RUN in situation.failed:
@@ -175,11 +175,11 @@ class Tactician:
         return None
 
     def _relieve(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
-        """In the wild, someone else for one who would lose: both gain experience."""
+        """Switch in the wild for a member that would lose: both gain experience."""
         if situation.battle.kind != WILD or SWITCH in situation.failed or situation.switches >= _SWITCHES_A_BATTLE:
             return None
         if not situation.training and situation.may_run and own.stats[2] >= foe.stats[2]:
-            return None  # running is sure
+            return None  # escape is certain
         if kill < _NEVER and not _loses(own, foe, kill, fall) and own.hp >= self._settings.run_below * own.max_hp:
             return None
         place = self.best_member(situation.party, foe, situation.place)
@@ -187,7 +187,7 @@ class Tactician:
             return None
         other = self._tables.member(situation.party.members[place])
         threat, hit = self._tables.threat(foe, other), self._best_hit(other, foe)
-        # whoever comes in takes a blow before its first move
+        # The new member takes a hit before its first move.
         left = other.hp - threat
         if hit <= 0 or left <= 0 or _loses(replace(other, hp=int(left)), foe, foe.hp / hit, left / max(threat, 0.5)):
             return None
@@ -209,7 +209,7 @@ class Tactician:
             return None
         other = self._tables.member(members[place])
         threat = self._tables.threat(foe, other)
-        # Whoever comes in takes a blow before its first move.
+        # The new member takes a hit before its first move.
         left = (other.hp - threat) / max(threat, 0.5)
         hit = self._best_hit(other, foe)
         if left <= 0 or hit <= 0:
@@ -235,7 +235,7 @@ class Tactician:
     def _status(
         self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float, threat: float
     ) -> Plan | None:
-        """A move without damage, where it pays: the fight is long, and there is time for it."""
+        """Return a move without damage if it pays: the fight is long, and there is time for it."""
         used = situation.used or {}
         best: tuple[float, int, str] | None = None
         for place, number in enumerate(own.moves):
@@ -251,7 +251,7 @@ class Tactician:
         return Plan(MOVE, best[1], why=best[2]) if best is not None else None
 
     def takes(self, move: MoveData, foe: Combatant, conditions: Sequence[str] = ()) -> bool:
-        """Whether a move without damage can have an effect on an opponent: not on one who has it, or is proof."""
+        """Return whether a non-damaging move can affect an opponent; False if it has the condition or is immune."""
         effect = move.effect
         if effect not in _ON_OPPONENT and effect not in LOWERS:
             return True
@@ -331,7 +331,10 @@ class Tactician:
         return Plan(MOVE, gentle, why="weaken") if gentle is not None else Plan(BALL, ball, why="throw a ball")
 
     def gentle(self, own: Combatant, foe: Combatant) -> int | None:
-        """Place of the strongest move that leaves the opponent standing, twice if one does; None without any."""
+        """Return the slot of the strongest move that cannot defeat the opponent, preferring one that is safe twice.
+
+        None if there is none.
+        """
         most = {}
         for place, number in enumerate(own.moves):
             move = self._tables.moves.get(number)
@@ -345,6 +348,6 @@ class Tactician:
 
 
 def _loses(own: Combatant, foe: Combatant, kill: float, fall: float) -> bool:
-    """Whether one should fall before the opponent does, whoever strikes first counted."""
+    """Return whether one should faint before the opponent, considering who strikes first."""
     blows = math.ceil(kill) - int(own.stats[2] >= foe.stats[2])
     return blows >= fall
