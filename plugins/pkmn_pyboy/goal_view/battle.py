@@ -1,4 +1,4 @@
-"""Battles and the party in numbers: hit points, what each move is expected to do, who waits, what is planned."""
+"""Battle and party in numbers: HP, expected damage of each move, the party's members, the plan of the turn."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _NOBODY = (0.0, 0.0)
 
 
 class _RememberedDamage(BattleTables):
-    """Tables that work out the damage of each side's moves once a pair."""
+    """Battle tables that compute the damage of each move once for a pair of combatants."""
 
     def __init__(self, cartridge: Cartridge) -> None:
         super().__init__(cartridge)
@@ -80,13 +80,13 @@ class _RememberedDamage(BattleTables):
         self._pair: tuple[Combatant, Combatant] | None = None
 
     def sides(self, battle: Battle) -> tuple[Combatant, Combatant] | None:
-        """The own side and the opponent's, whose damage is remembered from now on."""
+        """Return the own side and the opponent's; None unless both are out. Damage is cached for this pair."""
         self._pair = super().sides(battle)
         self._known.clear()
         return self._pair
 
     def damage(self, attacker: Combatant, number: int, defender: Combatant) -> float:
-        """Expected damage of a move a turn."""
+        """Return a move's expected damage a turn."""
         key = (id(attacker), number)
         found = self._known.get(key)
         if found is None:
@@ -95,7 +95,7 @@ class _RememberedDamage(BattleTables):
 
 
 class BattleNumbers:
-    """Writes the numbers, and works out anew only what has changed since the step before.
+    """Writer of the numbers, which recomputes only what changed since the previous step.
 
     Args:
         environment: the game.
@@ -112,12 +112,12 @@ class BattleNumbers:
         self._of_party: tuple[tuple[float, float], ...] = (_NOBODY,) * PARTY_PLACES
 
     def write(self, out: list[float], state: GameState, memory: PilotMemory | None) -> None:
-        """Append the numbers; without the memory of whoever sets the goals nothing is planned."""
+        """Append the numbers; those of the plan are 0 if ``memory`` is None."""
         battle = state.battle
         if battle is None:
             out += _PEACE
         else:
-            # The reader gives the same object for as long as no byte of the battle changes.
+            # The reader returns the same object until a byte of the battle changes.
             if battle is not self._battle:
                 self._battle, self._of_battle = battle, tuple(self._fight(battle))
             out += self._of_battle

@@ -1,4 +1,4 @@
-"""Words, questions and pages in numbers: what is open, where its cursor stands, and where what is wanted of it."""
+"""Texts, questions and screens in numbers: what is open, the cursor's position, and where the aim is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_LIST = (0.0,) * 5
 
 
 def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
-    """Append the numbers; without the memory of whoever sets the goals nothing is wanted."""
+    """Append the numbers; those of the aim are 0 if ``memory`` is None."""
     menu = state.menu
     out += (
         float(state.message_box),

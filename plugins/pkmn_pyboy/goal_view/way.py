@@ -1,4 +1,4 @@
-"""The goal of the moment in numbers: its kind, the next tile of its way, the side to face, how far it is."""
+"""Current goal in numbers: its kind, the next tile of its path, the side to face, its distance."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NO_STEP, _NO_WAY = (0.0,) * 17, (0.0,) * 3
 
 
 def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
-    """Append the numbers; zeros without the memory of whoever sets the goals."""
+    """Append the numbers; zeros if ``memory`` is None."""
     if memory is None:
         out += _NOTHING
         return
@@ -85,7 +85,7 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
 
 
 def _write_way(out: list[float], path: list[list[int]], state: GameState, memory: PilotMemory) -> None:
-    """Append what the presses to come say of tiles and sides, and not the presses."""
+    """Append the tiles and sides of the presses to come, but not the presses themselves."""
     x, y = state.x, state.y
     side, acts, menu = -1, False, False
     ahead: list[tuple[int, int]] = []
@@ -104,7 +104,7 @@ def _write_way(out: list[float], path: list[list[int]], state: GameState, memory
             acts = True
             side = side if side >= 0 else int(state.facing)
         elif direction is not None and number + 1 < len(path) and path[number + 1][:2] == [x, y]:
-            side = direction  # it turns before it acts
+            side = direction  # the player turns before acting
         elif direction is not None and number + 1 == len(path):
             side = direction if side < 0 else side
             ahead.append((x + STEPS[direction][0], y + STEPS[direction][1]))
