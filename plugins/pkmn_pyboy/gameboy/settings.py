@@ -12,7 +12,7 @@ from pkmncli.api import PROVIDED
 
 
 class NoveltySettings(BaseModel):
-    """What a screen that was not seen before is worth, and which screens count as the same."""
+    """Settings of the reward for new screens, and of which screens count as the same."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,10 +29,10 @@ class NoveltySettings(BaseModel):
 
 
 class GameBoySettings(EmulationSettings, NoveltySettings):
-    """How an image is set up, seen and scored, of which nothing is known but its screen."""
+    """Settings of the environment for any image, of which only the screen is known."""
 
     pilots: ClassVar[tuple[str, ...]] = ()
-    """Pilots that come with the environment and can play it: none."""
+    """Pilots that can play the environment: none."""
 
     rom_path: Path | None = Field(default=None, description="Cartridge image; needed.", json_schema_extra=PROVIDED)
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
