@@ -1,4 +1,4 @@
-"""Penalties for getting nowhere: nothing new for a while, walking into walls, hearing the same talk again."""
+"""Penalties for being stuck: no progress for a while, walking into walls, hearing the same talk again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TALK = (Phase.DIALOGUE, Phase.CHOICE)
 
 
 class StuckSettings(BaseModel):
-    """What getting nowhere costs. No value is above 0, so that standing still never pays."""
+    """Settings of the penalties for being stuck. No value is above 0, so that standing still never pays."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +45,7 @@ class StuckSettings(BaseModel):
 
 
 class StuckReward:
-    """Costs, and never pays. Progress is a milestone, a level, a badge, a species caught or seen."""
+    """Penalties for being stuck. Progress is a milestone, a level, a badge, a species caught or seen."""
 
     PARTS = ("idle", "wall", "repeated_talk")
 
@@ -58,7 +58,7 @@ class StuckReward:
         self._idle = 0
 
     def reset(self, state: GameState) -> None:
-        """Begins an episode."""
+        """Start an episode."""
         self._last = tile_id(state)
         self._tiles = {self._last}
         self._talks = set()
@@ -66,7 +66,7 @@ class StuckReward:
         self._idle = 0
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step cost."""
+        """Return the penalties of this step."""
         parts: dict[str, float] = {}
         settings = self.settings
         if state.battle is None:
@@ -101,7 +101,7 @@ class StuckReward:
         return parts
 
     def save_state(self) -> dict[str, Any]:
-        """What was seen and heard so far."""
+        """Return the tiles and talks so far."""
         return {
             "tiles": sorted(self._tiles),
             "talks": sorted(self._talks),
@@ -111,7 +111,7 @@ class StuckReward:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._tiles = {int(tile) for tile in state["tiles"]}
         self._talks = {int(talk) for talk in state["talks"]}
         milestones, levels, badges, caught, seen = state["mark"]
