@@ -16,14 +16,14 @@ class BattleSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     damage: float = Field(
-        default=2.0, allow_inf_nan=False, description="For all of an opponent's hit points, in shares as they go."
+        default=2.0, allow_inf_nan=False, description="For all of an opponent's HP, in shares as it loses them."
     )
     fainted: float = Field(default=2.0, allow_inf_nan=False, description="For each opponent that faints.")
     won_wild: float = Field(default=1.0, allow_inf_nan=False, description="For a wild battle won.")
     won_trainer: float = Field(default=20.0, allow_inf_nan=False, description="For a trainer's battle won.")
     lost: float = Field(default=-5.0, allow_inf_nan=False, description="For a battle lost.")
     white_out: float = Field(
-        default=-10.0, allow_inf_nan=False, description="For a party without hit points, in a battle or outside."
+        default=-10.0, allow_inf_nan=False, description="For a party without HP, in a battle or outside."
     )
     wild_half_life: int = Field(
         default=50, ge=0, description="Wild battles won in an episode after which one pays half; 0 for no decay."

@@ -20,10 +20,10 @@ class HealthSettings(BaseModel):
         default=10.0,
         ge=0.0,
         allow_inf_nan=False,
-        description="For healing a party without hit points up to weak_share; the way down costs the same.",
+        description="For healing a party without HP up to weak_share; the way down costs the same.",
     )
     weak_share: float = Field(
-        default=0.5, gt=0.0, le=1.0, description="Share of the party's hit points below which it is weak."
+        default=0.5, gt=0.0, le=1.0, description="Share of the party's HP below which it is weak."
     )
     fainted: float = Field(
         default=-2.0, le=0.0, allow_inf_nan=False, description="For each own Pokemon that faints; not above 0."

@@ -16,13 +16,13 @@ class MoneySettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     earned: float = Field(
-        default=1.0, ge=0.0, allow_inf_nan=False, description="For a thousand beyond the most of the episode."
+        default=1.0, ge=0.0, allow_inf_nan=False, description="For a thousand beyond the maximum of the episode."
     )
     spent: float = Field(
         default=0.0,
         le=0.0,
         allow_inf_nan=False,
-        description="For a thousand that is spent or lost; not above 0, and by default nothing.",
+        description="For a thousand that is spent or lost; not above 0.",
     )
 
 

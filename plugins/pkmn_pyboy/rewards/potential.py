@@ -32,21 +32,19 @@ class PotentialSettings(BaseModel):
         default=None,
         gt=0.0,
         le=1.0,
-        description="Discount of a step; must be the learner's, which it is if left out.",
+        description="Discount of a step; must equal the learner's, which is the default.",
     )
     milestone: float = Field(default=10.0, ge=0.0, allow_inf_nan=False, description="For each milestone reached.")
     badge: float = Field(default=50.0, ge=0.0, allow_inf_nan=False, description="For each badge.")
     level: float = Field(default=1.0, ge=0.0, allow_inf_nan=False, description="For each level, summed over the party.")
-    health: float = Field(
-        default=5.0, ge=0.0, allow_inf_nan=False, description="For all of the party's hit points, in shares."
-    )
+    health: float = Field(default=5.0, ge=0.0, allow_inf_nan=False, description="For all of the party's HP, in shares.")
     distance: float = Field(
         default=0.0,
         ge=0.0,
         allow_inf_nan=False,
-        description="For standing where the next milestone is, less with every tile of the way there; 0 to do without.",
+        description="For being at the next milestone's place, less with every tile of distance; 0 for no such part.",
     )
-    far_tiles: int = Field(default=100, ge=1, description="Tiles from which on distance is worth nothing.")
+    far_tiles: int = Field(default=100, ge=1, description="Distance in tiles from which on this part is 0.")
 
 
 class PotentialReward:

@@ -22,13 +22,13 @@ class ProgressSettings(BaseModel):
     pokemon: float = Field(
         default=25.0,
         allow_inf_nan=False,
-        description="For each later Pokemon: more in the party, or more species caught, than ever in the episode.",
+        description="For each later Pokemon: more in the party, or more species caught, than before in the episode.",
     )
     milestone: float = Field(default=25.0, allow_inf_nan=False, description="For each milestone reached.")
     level: float = Field(
         default=50.0,
         allow_inf_nan=False,
-        description="For a level gained, shared over the party: divided by how many Pokemon are in it.",
+        description="For a level gained, divided by the number of Pokemon in the party.",
     )
     badge: float = Field(default=500.0, allow_inf_nan=False, description="For each badge.")
 

@@ -26,16 +26,17 @@ class StuckSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     idle: float = Field(
-        default=-0.02, le=0.0, allow_inf_nan=False, description="For each step after patience_steps without news."
+        default=-0.02,
+        le=0.0,
+        allow_inf_nan=False,
+        description="For each step beyond patience_steps without anything new.",
     )
     patience_steps: int = Field(
         default=200,
         ge=1,
         description="Steps without a new tile and without progress that cost nothing. Battles do not count.",
     )
-    wall: float = Field(
-        default=-0.01, le=0.0, allow_inf_nan=False, description="For each step against what can't be walked through."
-    )
+    wall: float = Field(default=-0.01, le=0.0, allow_inf_nan=False, description="For each step against an obstacle.")
     repeated_talk: float = Field(
         default=-0.1,
         le=0.0,
