@@ -143,8 +143,8 @@ class LocalMap:
         self._grid, self._seen_mark = grid, (-1, -1)
         tiles = np.frombuffer(grid.tiles, np.uint8).reshape(grid.height + 2, grid.stride)
         bits = self._of_tile[tiles]
-        for way in self._exits.read(grid):
-            bits.reshape(-1)[list(way.ends)] |= _BIT["exit"]
+        for exit_ in self._exits.read(grid):
+            bits.reshape(-1)[list(exit_.ends)] |= _BIT["exit"]
         # The grid already has one tile of border on each side.
         self._layers = np.pad(bits, _HALF - 1)
 

@@ -25,7 +25,7 @@ class Push(NamedTuple):
 class _State(NamedTuple):
     """Cells of the boulders and the player, who does not move with a pushed boulder."""
 
-    meant: frozenset[int]
+    wanted: frozenset[int]
     others: frozenset[int]
     player: int
 
@@ -69,23 +69,23 @@ class PushPlanner:
             which: cell of the boulder to push, None for any.
         """
         everyone = frozenset(boulders)
-        meant = everyone if which is None else everyone & {which}
-        if to in meant:
+        wanted = everyone if which is None else everyone & {which}
+        if to in wanted:
             return []
         away = self._pushes_away(to)
 
         def least(state: _State) -> int:
             """Return a lower bound of the pushes left, 0 only if the boulder is there, -1 if it never can be."""
-            return min((away[cell] for cell in state.meant if cell in away), default=-1)
+            return min((away[cell] for cell in state.wanted if cell in away), default=-1)
 
         alone = [
             plan
-            for one in sorted(meant & away.keys())
+            for one in sorted(wanted & away.keys())
             if (plan := self._search(_State(frozenset((one,)), everyone - {one}, start), least, to, fixed=True))
         ]
         if alone:
             return min(alone, key=len)
-        return self._search(_State(meant, everyone - meant, start), least, to) if everyone else None
+        return self._search(_State(wanted, everyone - wanted, start), least, to) if everyone else None
 
     def clear(self, start: int, boulders: Collection[int], ends: Collection[int]) -> list[Push] | None:
         """Return the fewest pushes after which a cell can be reached; empty if one can already, None if impossible.
@@ -136,7 +136,7 @@ class PushPlanner:
                 if known[state] > guess:
                     heapq.heappush(heap, (spent[state] + known[state], known[state], next(order), state))
             if known[state] == 0:
-                return _way(state, came_from)
+                return _plan_to(state, came_from)
             if known[state] < 0 or known[state] > guess:
                 continue
             done.add(state)
@@ -151,17 +151,17 @@ class PushPlanner:
 
     def _pushes(self, state: _State, to: int, *, fixed: bool) -> Iterator[tuple[Push, _State]]:
         reached, _ = self._reached(state)
-        deltas, standing = self._moves.grid.deltas, state.meant | state.others
-        for cell in sorted(state.meant if fixed else standing):
-            meant = cell in state.meant
+        deltas, standing = self._moves.grid.deltas, state.wanted | state.others
+        for cell in sorted(state.wanted if fixed else standing):
+            wanted = cell in state.wanted
             for direction, delta in enumerate(deltas):
                 beside, behind = cell - delta, cell + delta
-                if behind in standing or not self._enters(cell, direction, to if meant else -1):
+                if behind in standing or not self._enters(cell, direction, to if wanted else -1):
                     continue
                 if not self._stands(beside, direction, state.player) or beside not in reached:
                     continue
-                moved = (state.meant if meant else state.others) - {cell} | {behind}
-                after = _State(moved, state.others, beside) if meant else _State(state.meant, moved, beside)
+                moved = (state.wanted if wanted else state.others) - {cell} | {behind}
+                after = _State(moved, state.others, beside) if wanted else _State(state.wanted, moved, beside)
                 yield Push(cell, direction), after
 
     def _reached(self, state: _State, ends: frozenset[int] | None = None) -> tuple[set[int], int]:
@@ -169,7 +169,7 @@ class PushPlanner:
 
         That number is -1 if no path leads there, even over boulders, and if no cells are given.
         """
-        standing = state.meant | state.others
+        standing = state.wanted | state.others
         moves = self._moves.stopped_by(self._walls | standing) if self._slides else self._moves
         walls, warps, player = self._walls, self._warps, state.player
         seen, layer, passed = {player}, [player], 0
@@ -232,7 +232,7 @@ class PushPlanner:
         return found
 
 
-def _way(state: _State, came_from: dict[_State, tuple[_State, Push]]) -> list[Push]:
+def _plan_to(state: _State, came_from: dict[_State, tuple[_State, Push]]) -> list[Push]:
     pushes = []
     while state in came_from:
         state, push = came_from[state]

@@ -87,7 +87,7 @@ class Fighter:
             order.remove(plan.number)
             order.insert(0, plan.number)
         moves = battle.own.moves if battle is not None and battle.own is not None else ()
-        order = [place for place in order if _move_key(moves, place) not in memory.battle_failed] or order
+        order = [slot for slot in order if _move_key(moves, slot) not in memory.battle_failed] or order
         wanted = order[0] + 1
         row = state.menu.cursor_row
         memory.point(ENTRY, wanted - row)
@@ -113,7 +113,7 @@ class Fighter:
         if battle is None or own is None:
             return []
         if battle.opponent is None:
-            return [place for place, move in enumerate(own.moves) if move and own.pp[place]]
+            return [slot for slot, move in enumerate(own.moves) if move and own.pp[slot]]
         sides = self._tables.sides(battle)
         return self._tactician.ranked(*sides) if sides is not None else []
 
@@ -153,12 +153,12 @@ class Fighter:
             if not order:
                 return None
             # After each refused member, try the next one.
-            place = order[memory.refusals % len(order)]
+            slot = order[memory.refusals % len(order)]
         else:
-            place = planned.target if planned.kind == ITEM else planned.number
-        press = screen.press_for_member(names, place)
+            slot = planned.target if planned.kind == ITEM else planned.number
+        press = screen.press_for_member(names, slot)
         if press is not Action.A or screen.column >= screen_lists.COLUMNS // 2:
-            return Decision(press, f"party place {place + 1}", SURE) if press is not None else None
+            return Decision(press, f"party slot {slot + 1}", SURE) if press is not None else None
         purpose = f"{planned.kind} on the party" if planned is not None else "send out"
         late = memory.page_steps > _MOST_PAGE_STEPS and planned is not None
         if pages.in_vain(memory, self._settings, purpose, self._page_mark(state)) or late:
@@ -171,19 +171,19 @@ class Fighter:
             return Decision(Action.B, "the game refuses it: leave the party", SURE)
         if planned is not None and planned.kind == SWITCH:
             memory.switches += 1
-        return Decision(press, f"party place {place + 1}", SURE)
+        return Decision(press, f"party slot {slot + 1}", SURE)
 
     def _successors(self, state: GameState) -> list[int]:
         """Return the slots of the members that can be sent out, the best against the opponent first."""
         battle = state.battle
         foe = battle.opponent if battle is not None else None
         against = self._tables.battler(foe) if foe is not None and foe.hp else None
-        best = self._tactician.best_member(state.party, against, self._place(state))
+        best = self._tactician.best_member(state.party, against, self._own_slot(state))
         if best is None:
             return []
-        left_out = {best, self._place(state)}
+        left_out = {best, self._own_slot(state)}
         members = enumerate(state.party.members)
-        return [best, *(place for place, one in members if one.hp and not one.egg and place not in left_out)]
+        return [best, *(slot for slot, one in members if one.hp and not one.egg and slot not in left_out)]
 
     def _is_bag(self, screen: ScreenList, state: GameState) -> bool:
         """Return whether a list of items is open, rather than a question."""
@@ -207,11 +207,11 @@ class Fighter:
             return Decision(press, plan.why, SURE)
         places = self._environment.profile.memory
         shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
-        way = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+        turn = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
         if shown != pocket:
-            memory.point(TURN, right=1 if way is Action.RIGHT else -1)
+            memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
         if shown != pocket and memory.page_steps % 2:
-            return Decision(way, "the other pocket", SURE)
+            return Decision(turn, "the other pocket", SURE)
         if shown != pocket:
             return Decision(Action.NONE, "the other pocket", SURE)
         down = memory.page_steps // _SCROLL_TURN % 2 == 0
@@ -232,7 +232,7 @@ class Fighter:
         situation = Situation(
             battle,
             state.party,
-            self._place(state),
+            self._own_slot(state),
             Bag.read(emulator, places),
             memory.switches,
             self._used_on(battle, memory),
@@ -271,12 +271,12 @@ class Fighter:
             return False
         return self._settings.catch == "new" and state.party.count < self._settings.party_wanted
 
-    def _place(self, state: GameState) -> int:
+    def _own_slot(self, state: GameState) -> int:
         places = self._environment.profile.memory
         if "wCurBattleMon" in places:
-            place = int(places.read(self._environment.emulator, "wCurBattleMon"))
-            if place < state.party.count:
-                return place
+            slot = int(places.read(self._environment.emulator, "wCurBattleMon"))
+            if slot < state.party.count:
+                return slot
         return 0
 
     def _count_tries(self, plan: Plan, state: GameState, memory: PilotMemory) -> None:
@@ -293,7 +293,7 @@ class Fighter:
     def _page_mark(self, state: GameState) -> list[int]:
         """Return numbers that change when a member is switched or an item is used."""
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        return [*self._mark(state.battle), self._place(state), sum(bag.items.values()), sum(bag.balls.values())]
+        return [*self._mark(state.battle), self._own_slot(state), sum(bag.items.values()), sum(bag.balls.values())]
 
     @staticmethod
     def _give_up(plan: Plan, memory: PilotMemory) -> None:
@@ -302,10 +302,10 @@ class Fighter:
         memory.plan_tries = memory.page_steps = 0
 
     @staticmethod
-    def _count_use(battle: Battle | None, place: int, memory: PilotMemory) -> None:
+    def _count_use(battle: Battle | None, slot: int, memory: PilotMemory) -> None:
         own = battle.own if battle is not None else None
-        if own is not None and place < MOVE_PLACES:
-            memory.count(memory.moves_used, f"{_opponent_of(battle)}/{own.moves[place]}")
+        if own is not None and slot < MOVE_PLACES:
+            memory.count(memory.moves_used, f"{_opponent_of(battle)}/{own.moves[slot]}")
 
     @staticmethod
     def _used_on(battle: Battle, memory: PilotMemory) -> dict[int, int]:
@@ -322,8 +322,8 @@ class Fighter:
         return [*battle.own.pp, battle.own.hp, battle.opponent.hp if battle.opponent is not None else 0]
 
 
-def _move_key(moves: Sequence[int], place: int) -> str:
-    return f"{MOVE}/{moves[place] if place < len(moves) else 0}"
+def _move_key(moves: Sequence[int], slot: int) -> str:
+    return f"{MOVE}/{moves[slot] if slot < len(moves) else 0}"
 
 
 def _opponent_of(battle: Battle | None) -> int:

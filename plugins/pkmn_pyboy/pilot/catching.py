@@ -148,9 +148,9 @@ class Hunting:
             if (best is not None and steps >= best[0]) or looked >= _MOST_WAYS:
                 continue
             looked += 1
-            way = self._grounds.way(map_id, state, memory)
-            if way is not None and (best is None or steps + way.steps < best[0]):
-                best = (steps + way.steps, ground)
+            reached = self._grounds.distance(map_id, state, memory)
+            if reached is not None and (best is None or steps + reached.steps < best[0]):
+                best = (steps + reached.steps, ground)
         return best[1] if best is not None else None
 
 

@@ -19,7 +19,7 @@ from pkmn_pyboy.world.table_records import MoveData
 
 SPECIAL_TYPES_FROM = 20
 FIRE, WATER = 20, 21
-MIDDLING_DVS = (8, 8, 8, 8)
+AVERAGE_DVS = (8, 8, 8, 8)
 
 _SHARES, _MOST_SHARE = range(217, 256), 255
 _MEAN_SHARE = (217 + 255) // 2
@@ -48,7 +48,7 @@ class Combatant:
     moves: tuple[int, ...] = ()
     pp: tuple[int, ...] = ()
     stages: tuple[int, ...] = ()
-    dvs: tuple[int, ...] = MIDDLING_DVS
+    dvs: tuple[int, ...] = AVERAGE_DVS
     happiness: int = 70
     screens: int = 0
     """Bits of the screens that protect its side."""
@@ -169,11 +169,11 @@ class BattleTables:
         value = max(value * share // _MOST_SHARE, 1)
         return float(min(value, defender.hp - 1) if move.effect == Effect.FALSE_SWIPE else value)
 
-    def most(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
+    def max_damage(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
         """Return the maximum damage of one hit; of the first hit if the move has several."""
         return self.hit(attacker, number, defender, _SHARES[-1], critical=critical)
 
-    def least(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
+    def min_damage(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
         """Return the minimum damage of one hit."""
         return self.hit(attacker, number, defender, _SHARES[0], critical=critical)
 
@@ -241,5 +241,5 @@ def _fixed(move: MoveData, attacker: Combatant, defender: Combatant) -> float:
     return float(move.power)
 
 
-def _stage(one: Combatant, place: int) -> int:
-    return one.stages[place] if place < len(one.stages) else 0
+def _stage(one: Combatant, index: int) -> int:
+    return one.stages[index] if index < len(one.stages) else 0

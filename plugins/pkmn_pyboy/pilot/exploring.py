@@ -64,15 +64,15 @@ class Explorer:
         goals: dict[int, Goal] = {}
         for x, y in around.verge:
             goals[grid.cell(x, y)] = Goal(LOOK, f"look/{here}/{x},{y}", here, "explore", EXPLORING, x, y)
-        for way in around.exits:
-            taken = memory.taken.get(f"{here}/{way.key}", 0)
-            if way.back or taken or str(way.destination) in memory.visits:
+        for exit_ in around.exits:
+            taken = memory.taken.get(f"{here}/{exit_.key}", 0)
+            if exit_.back or taken or str(exit_.destination) in memory.visits:
                 continue
-            why = f"explore: {self._words(way.destination)}"
-            for cell, press in way.ends.items():
+            why = f"explore: {self._words(exit_.destination)}"
+            for cell, press in exit_.ends.items():
                 x, y = grid.tile_of(cell)
-                key = f"exit/{here}/{way.key}@{x},{y}"
-                goals[cell] = Goal(EXIT, key, here, why, EXPLORING, x, y, press, exit=way.key)
+                key = f"exit/{here}/{exit_.key}@{x},{y}"
+                goals[cell] = Goal(EXIT, key, here, why, EXPLORING, x, y, press, exit=exit_.key)
         tried = self._settings.goal_tries
         nearest = around.search.nearest({cell for cell, goal in goals.items() if memory.tries.get(goal.key, 0) < tried})
         return [(nearest[1], goals[nearest[0]])] if nearest is not None else []
@@ -112,19 +112,19 @@ class Explorer:
         """Return all exits of this map; often taken ones cost more."""
         settings, here = self._settings, state.map_id
         options = []
-        for way in around.exits:
-            nearest = around.search.nearest(way.ends)
+        for exit_ in around.exits:
+            nearest = around.search.nearest(exit_.ends)
             if nearest is None:
                 continue
-            key = f"exit/{here}/{way.key}"
+            key = f"exit/{here}/{exit_.key}"
             cost = nearest[1] + settings.retry_cost * memory.tries.get(key, 0)
-            cost += settings.map_cost * memory.taken.get(f"{here}/{way.key}", 0)
-            if way.back or str(way.destination) in memory.visits:
+            cost += settings.map_cost * memory.taken.get(f"{here}/{exit_.key}", 0)
+            if exit_.back or str(exit_.destination) in memory.visits:
                 cost += settings.map_cost
             if self._looks_here(state, memory):
                 cost += 2 * settings.map_cost
-            why = f"explore: {self._words(way.destination)}"
-            options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=way.key)))
+            why = f"explore: {self._words(exit_.destination)}"
+            options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=exit_.key)))
         return options
 
     def _words(self, map_id: int) -> str:

@@ -207,11 +207,9 @@ class GoalChooser:
     ) -> Goal | None:
         return self._hunting.hunt(species, key, why, state, memory, around, where)
 
-    def _job(
-        self, kind: str, number: int, place: int, title: str, state: GameState, memory: PilotMemory
-    ) -> Goal | None:
-        key = f"task/{kind}/{number}/{place}"
+    def _job(self, kind: str, number: int, slot: int, title: str, state: GameState, memory: PilotMemory) -> Goal | None:
+        key = f"task/{kind}/{number}/{slot}"
         if not self._tasks.possible or memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
-        self._tasks.begin(kind, number, place, state, memory)
+        self._tasks.begin(kind, number, slot, state, memory)
         return Goal(MENU, key, state.map_id, title, PLANNED)

@@ -34,8 +34,8 @@ _SAFE_LOSS = 0.7
 """Maximum share of its HP that a fighter may lose in one fight."""
 _FLIGHT_TURNS, _SWITCH_TURNS = 1.5, 1.0
 _RARE = 0.1
-_CARE_TO_REST = 1.2
-_LEAST_USED, _POINTS_USED = 0.2, 0.8
+_REST_MARGIN = 1.2
+_LEAST_USED, _PP_USED = 0.2, 0.8
 """Minimum share of HP, and maximum share of PP, used up between two healers."""
 _HEALING_STEPS = 15
 _STAGES = 4
@@ -77,7 +77,7 @@ class Reached:
     entry: Place
 
 
-Ways = dict[int, Reached | None]
+Distances = dict[int, Reached | None]
 """Distances of maps from one place; None for a map without a route."""
 
 
@@ -89,7 +89,7 @@ class Yield:
     steps: float
     hurt: float
     """HP lost by the fighter."""
-    points: float
+    pp: float
     """PP used."""
     worst: float
     """Highest HP loss among fights that are not rare."""
@@ -176,7 +176,7 @@ class Grounds:
 
     # Distances --------------------------------------------------------------------------------------------------
 
-    def way(self, map_id: int, state: GameState, memory: PilotMemory) -> Reached | None:
+    def distance(self, map_id: int, state: GameState, memory: PilotMemory) -> Reached | None:
         """Return the steps to a map and where it is entered; None without a route."""
         if map_id == state.map_id:
             return Reached(0, Place(state.map_id, state.x, state.y))
@@ -203,7 +203,7 @@ class Grounds:
     def _encounter(self, ground: Ground, own: Combatant, helper: Combatant | None) -> Yield:
         settings, care = self._settings, self._settings.care
         total = sum(slot.chance for slot in ground.slots) or 1
-        experience = steps = hurt = points = worst = 0.0
+        experience = steps = hurt = pp = worst = 0.0
         for slot in ground.slots:
             share = slot.chance / total
             foe = self._book.foe(slot.level, slot.species)
@@ -217,14 +217,14 @@ class Grounds:
                     if cost <= _SAFE_LOSS * helper.max_hp:
                         gain = float(self._growth.worth(slot.species, slot.level)) / 2
                         turns, loss = longer + _SWITCH_TURNS, cost
-                        points += share * longer
+                        pp += share * longer
             else:
-                points += share * turns
+                pp += share * turns
             experience += share * gain
             steps += share * (settings.fight_steps + settings.turn_steps * turns)
             hurt += share * loss
             worst = max(worst, loss) if share >= _RARE else worst
-        return Yield(experience, steps + ground.looking_steps, hurt, points, worst)
+        return Yield(experience, steps + ground.looking_steps, hurt, pp, worst)
 
     def _exchange(self, own: Combatant, foe: Combatant) -> tuple[float, float]:
         """Return the turns that a fight takes and the HP that it costs."""
@@ -253,7 +253,7 @@ class Grounds:
             stands = max(own.max_hp, other.max_hp if other is not None else 0)
             moves = sum(max(left for left in (*one.pp, 0)) for one in (own, other) if one is not None)
             used = max(1 - self._rest(found, stands), _LEAST_USED)
-            uses = max(fights * found.hurt / stands / used, fights * found.points / max(moves, 1) / _POINTS_USED)
+            uses = max(fights * found.hurt / stands / used, fights * found.pp / max(moves, 1) / _PP_USED)
             total += fights * found.steps + uses * (2 * healer_steps + _HEALING_STEPS)
             at = onward
         return total
@@ -265,16 +265,16 @@ class Grounds:
         return self._rest(self.encounter(ground, own, other), max(own.max_hp, other.max_hp if other is not None else 0))
 
     def _rest(self, found: Yield, most: int) -> float:
-        return min(max(_CARE_TO_REST * found.worst / max(most, 1), self._settings.heal_lead_below), _SAFE_LOSS)
+        return min(max(_REST_MARGIN * found.worst / max(most, 1), self._settings.heal_lead_below), _SAFE_LOSS)
 
-    def likely(self, memory: PilotMemory, level: int, state: GameState, ways: Ways) -> list[Ground]:
+    def likely(self, memory: PilotMemory, level: int, state: GameState, distances: Distances) -> list[Ground]:
         """Return the few grounds likely to yield most at a level: seen ones, some unseen ones and some near ones.
 
         Args:
             memory: which maps were seen.
             level: the fighter's level.
             state: where the player is.
-            ways: known distances from there; those of the near grounds are added.
+            distances: known distances from there; those of the near grounds are added.
         """
         seen = {self._environment.state.map_id, *(int(name) for name in memory.visits)}
         found: dict[bool, list[tuple[float, str, Ground]]] = {True: [], False: []}
@@ -291,9 +291,11 @@ class Grounds:
         first = [*best[0][:_MOST_SEEN], *best[1][:_MOST_UNSEEN]]
         least = _NEAR_SHARE * max((one[0] for one in first), default=0.0)
         left = [one[2] for one in (*best[0][_MOST_SEEN:], *best[1][_MOST_UNSEEN:]) if one[0] >= least]
-        return [*(one[2] for one in first), *self._nearest(left, state, memory, ways)]
+        return [*(one[2] for one in first), *self._nearest(left, state, memory, distances)]
 
-    def _nearest(self, grounds: Sequence[Ground], state: GameState, memory: PilotMemory, ways: Ways) -> list[Ground]:
+    def _nearest(
+        self, grounds: Sequence[Ground], state: GameState, memory: PilotMemory, distances: Distances
+    ) -> list[Ground]:
         """Return the few nearest grounds: the best one may be beyond the distance for training."""
         maps = dict.fromkeys(ground.map_id for ground in grounds)
         near: list[int] = [state.map_id] if state.map_id in maps else []
@@ -303,7 +305,7 @@ class Grounds:
             if route is None or route.cost > self._settings.train_steps:
                 break
             there = route.goal.map_id
-            ways[there] = Reached(route.cost, route.goal)
+            distances[there] = Reached(route.cost, route.goal)
             near.append(there)
             maps = {map_id: None for map_id in maps if map_id != there}
         return [ground for ground in grounds if ground.map_id in near]
@@ -317,7 +319,7 @@ class Grounds:
         healers: Goal,
         state: GameState,
         memory: PilotMemory,
-        ways: Ways,
+        distances: Distances,
         near: dict[int, int],
     ) -> tuple[float, Ground, bool] | None:
         """Return (steps, ground, whether the helper is needed) of the cheapest training to a level; None if impossible.
@@ -334,16 +336,16 @@ class Grounds:
         for least, map_id, ground, helped in sorted(candidates, key=lambda one: one[:2]):
             if best is not None and least >= best[0]:
                 break
-            if map_id not in ways:
-                if len(ways) >= _MOST_ROUTES:
+            if map_id not in distances:
+                if len(distances) >= _MOST_ROUTES:
                     continue
-                ways[map_id] = self.way(map_id, state, memory)
-            way = ways[map_id]
-            if way is None or way.steps > self._settings.train_steps:
+                distances[map_id] = self.distance(map_id, state, memory)
+            reached = distances[map_id]
+            if reached is None or reached.steps > self._settings.train_steps:
                 continue
             if map_id not in near:
-                near[map_id] = self.healer_steps(way.entry, healers)
-            steps = 2 * way.steps + self.steps_for(ground, member, level, helper if helped else None, near[map_id])
+                near[map_id] = self.healer_steps(reached.entry, healers)
+            steps = 2 * reached.steps + self.steps_for(ground, member, level, helper if helped else None, near[map_id])
             if steps <= self._settings.train_most_steps and (best is None or steps < best[0]):
                 best = (steps, ground, helped)
         return best

@@ -99,14 +99,14 @@ class Growth:
 
     def rested(self, member: PartyMember) -> Combatant:
         """Return a member as it is after a healer."""
-        return replace(self._tables.member(member), hp=member.max_hp, status=0, pp=self._points(member))
+        return replace(self._tables.member(member), hp=member.max_hp, status=0, pp=self._full_pp(member))
 
-    def _points(self, member: PartyMember) -> tuple[int, ...]:
+    def _full_pp(self, member: PartyMember) -> tuple[int, ...]:
         """Return the maximum PP of each move."""
         found = []
-        for place, number in enumerate(member.moves):
+        for slot, number in enumerate(member.moves):
             move = self._tables.moves.get(number)
-            ups = member.pp_ups[place] if place < len(member.pp_ups) else 0
+            ups = member.pp_ups[slot] if slot < len(member.pp_ups) else 0
             found.append(move.pp + move.pp // _UPS * ups if move is not None else int(number > 0))
         return tuple(found)
 
@@ -134,14 +134,14 @@ class Growth:
         for level, new in known.learns if known is not None else ():
             if level != member.level or new in member.moves:
                 continue
-            place: int | None = len(member.moves)
+            slot: int | None = len(member.moves)
             if 0 in member.moves:
-                place = member.moves.index(0)
+                slot = member.moves.index(0)
             elif len(member.moves) >= MOVE_PLACES:
-                place = to_forget(self._tables, member, new, self._keep)
-            if place is not None:
+                slot = to_forget(self._tables, member, new, self._keep)
+            if slot is not None:
                 moves = [*member.moves]
-                moves[place : place + 1] = [new]
+                moves[slot : slot + 1] = [new]
                 member = replace(member, moves=tuple(moves))
         return member
 

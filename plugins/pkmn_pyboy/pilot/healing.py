@@ -56,15 +56,15 @@ class Healing:
         if lead is None:
             return False
         hurt = party.hp_share < self._settings.heal_below or lead.hp < self._settings.heal_lead_below * lead.max_hp
-        return hurt or self.points_share(lead) < self._settings.heal_points_below
+        return hurt or self.pp_share(lead) < self._settings.heal_points_below
 
-    def points_share(self, member: PartyMember) -> float:
+    def pp_share(self, member: PartyMember) -> float:
         """Return the share of PP left in a member's damaging moves; 1 if it has no such move."""
         left = most = 0
-        for place, number in enumerate(member.moves):
+        for slot, number in enumerate(member.moves):
             move = self._moves.get(number)
-            if move is not None and move.power and place < len(member.pp):
-                left += member.pp[place]
+            if move is not None and move.power and slot < len(member.pp):
+                left += member.pp[slot]
                 most += move.pp
         return left / most if most else 1.0
 
@@ -127,17 +127,15 @@ class Healing:
 
     def _cure(self, state: GameState, memory: PilotMemory) -> Goal | None:
         """Return a goal to use an item on the first member with a status condition that it cures."""
-        ailing = [
-            (place, one) for place, one in enumerate(state.party.members) if one.status and one.hp and not one.egg
-        ]
+        ailing = [(slot, one) for slot, one in enumerate(state.party.members) if one.status and one.hp and not one.egg]
         if not ailing or not self._settings.use_items or not self._tasks.possible:
             return None
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        for place, member in ailing:
+        for slot, member in ailing:
             item = bag.cure(self._environment.profile.item_uses, member.status)
-            key = f"task/cure/{place}"
+            key = f"task/cure/{slot}"
             if item is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
-                self._tasks.begin(menu_tasks.USE, item, place, state, memory)
+                self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
                 return Goal(MENU, key, state.map_id, "use something that cures", PLANNED)
         return None
 
@@ -146,38 +144,38 @@ class Healing:
         if not self._settings.use_items or not self._tasks.possible:
             return None
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        waked = self._wake(bag, state, memory)
-        if waked is not None:
-            return waked
+        revived = self._revive(bag, state, memory)
+        if revived is not None:
+            return revived
         hurt = [
-            (member.hp / max(member.max_hp, 1), place)
-            for place, member in enumerate(state.party.members)
+            (member.hp / max(member.max_hp, 1), slot)
+            for slot, member in enumerate(state.party.members)
             if not member.egg and 0 < member.hp < self._settings.heal_below * member.max_hp
         ]
         if not hurt:
             return None
-        place = min(hurt)[1]
-        member = state.party.members[place]
+        slot = min(hurt)[1]
+        member = state.party.members[slot]
         found = bag.healing(self._environment.profile.item_uses, member.max_hp - member.hp)
-        key = f"task/use/{place}"
+        key = f"task/use/{slot}"
         if found is None or memory.tries.get(key, 0) >= 2 * self._settings.goal_tries:
             return None
-        self._tasks.begin(menu_tasks.USE, found[0], place, state, memory)
+        self._tasks.begin(menu_tasks.USE, found[0], slot, state, memory)
         return Goal(MENU, key, state.map_id, "use something that heals", PLANNED)
 
-    def _wake(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
+    def _revive(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
         """Return a goal to revive the strongest fainted member."""
         item = bag.revival(self._environment.profile.item_uses)
         fainted = [
-            (member.level, place)
-            for place, member in enumerate(state.party.members)
+            (member.level, slot)
+            for slot, member in enumerate(state.party.members)
             if not member.egg and member.hp == 0 and member.max_hp
         ]
         if item is None or not fainted:
             return None
-        place = max(fainted)[1]
-        key = f"task/wake/{place}"
+        slot = max(fainted)[1]
+        key = f"task/wake/{slot}"
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
-        self._tasks.begin(menu_tasks.USE, item, place, state, memory)
+        self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
         return Goal(MENU, key, state.map_id, "wake one who fainted", PLANNED)

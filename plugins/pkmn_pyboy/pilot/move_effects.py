@@ -139,7 +139,7 @@ def hits(effect: int) -> float:
     return _HITS.get(effect, 1.0)
 
 
-def most_hits(effect: int) -> int:
+def max_hits(effect: int) -> int:
     """Return the maximum number of hits of one use, each as strong as the first."""
     return _MOST_HITS.get(effect, 1)
 

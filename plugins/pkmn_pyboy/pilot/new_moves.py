@@ -21,13 +21,13 @@ _CLEARLY = 1.1
 
 def learner(party: Party, tables: BattleTables) -> tuple[int, int] | None:
     """Return (slot, move) of the member asked about now: it has four moves and learns another at its level."""
-    for place, member in enumerate(party.members):
+    for slot, member in enumerate(party.members):
         if member.egg or 0 in member.moves:
             continue
         known = tables.species.get(member.species)
         for level, move in known.learns if known is not None else ():
             if level == member.level and move not in member.moves:
-                return place, move
+                return slot, move
     return None
 
 
@@ -44,13 +44,13 @@ def to_forget(tables: BattleTables, member: PartyMember, new: int, keep: Collect
     types = tables.types_of(member.species)
     before = team_worth(tables, member.moves, types)
     best: tuple[float, int] | None = None
-    for place, old in enumerate(member.moves):
+    for slot, old in enumerate(member.moves):
         if old in keep:
             continue
-        moves = [new if place == one else move for one, move in enumerate(member.moves)]
+        moves = [new if slot == one else move for one, move in enumerate(member.moves)]
         worth = team_worth(tables, moves, types)
         if best is None or worth > best[0]:
-            best = (worth, place)
+            best = (worth, slot)
     if best is None or not (forced or best[0] > before * _CLEARLY or best[0] > before + 8):
         return None
     return best[1]

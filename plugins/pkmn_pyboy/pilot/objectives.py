@@ -138,16 +138,16 @@ class Objectives:
         route = self._roads.route(target.map_id, state, memory)
         here, grid = state.map_id, around.grid
         best: tuple[int, Goal] | None = None
-        for way in around.exits:
-            if way.back or way.destination != UNKNOWN_MAP or memory.taken.get(f"{here}/{way.key}"):
+        for exit_ in around.exits:
+            if exit_.back or exit_.destination != UNKNOWN_MAP or memory.taken.get(f"{here}/{exit_.key}"):
                 continue
-            nearest = around.walk.nearest(way.ends)
+            nearest = around.walk.nearest(exit_.ends)
             if nearest is None or (route is not None and nearest[1] >= route.cost):
                 continue
             x, y = grid.tile_of(nearest[0])
-            key = f"exit/{here}/{way.key}@{x},{y}"
+            key = f"exit/{here}/{exit_.key}@{x},{y}"
             if not memory.tries.get(key) and (best is None or nearest[1] < best[0]):
-                best = nearest[1], Goal(EXIT, key, here, why, PLANNED, x, y, way.ends[nearest[0]], exit=way.key)
+                best = nearest[1], Goal(EXIT, key, here, why, PLANNED, x, y, exit_.ends[nearest[0]], exit=exit_.key)
         return best[1] if best is not None else None
 
     def follow(
@@ -193,9 +193,9 @@ class Objectives:
         if not grid.inside(x, y) or not around.search.reaches(grid.cell(x, y)):
             return None
         cell = grid.cell(x, y)
-        for way in around.exits:
-            if way.ends.get(cell, _UNSET - 1) == press:
-                return Goal(EXIT, f"exit/{here}/{way.key}@{x},{y}", here, why, PLANNED, x, y, press, exit=way.key)
+        for exit_ in around.exits:
+            if exit_.ends.get(cell, _UNSET - 1) == press:
+                return Goal(EXIT, f"exit/{here}/{exit_.key}@{x},{y}", here, why, PLANNED, x, y, press, exit=exit_.key)
         return Goal(TILE, end, here, why, PLANNED, x, y, press) if end else None
 
     # Targets on this map -----------------------------------------------------------------------------------------
@@ -217,9 +217,9 @@ class Objectives:
             return Goal(PACE, key, map_id, f"{why}: look for a fight", PLANNED, x, y)
         if tries >= self._settings.goal_tries:
             return None
-        for way in around.exits:
-            if cell in way.ends and around.search.reaches(cell):
-                return Goal(EXIT, key, map_id, why, PLANNED, exit=way.key)
+        for exit_ in around.exits:
+            if cell in exit_.ends and around.search.reaches(cell):
+                return Goal(EXIT, key, map_id, why, PLANNED, exit=exit_.key)
         if around.search.reaches(cell):
             facing = Facing[target.facing.upper()] if target.facing is not None else -1
             return Goal(TILE, key, map_id, why, PLANNED, x, y, int(facing))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.grounds import NEVER, Ground, Grounds, Reached, Ways, species_on
+from pkmn_pyboy.pilot.grounds import NEVER, Distances, Ground, Grounds, Reached, species_on
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, Costs, Plan, Recruit, Rival, Trainers, Way
+from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, Costs, Plan, Recruit, Rival, Trainers, TrainingCost
 from pkmn_pyboy.pilot.roads import Roads, abilities
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
@@ -68,25 +68,25 @@ class KnownCosts(Costs):
         self._people: tuple[tuple[int, MapPerson], ...] | None = None
         # Distances from the player's place at this step, dropped at the next one: they must not depend on what was seen
         # before, or on whether an episode was loaded in between.
-        self._ways: Ways = {}
-        self._ways_from: tuple[int, ...] = ()
-        self._ways_of = self.memory
+        self._distances: Distances = {}
+        self._distances_from: tuple[int, ...] = ()
+        self._distances_of = self.memory
         self._near: dict[int, int] = {}
         self._likely_for: dict[object, list[Ground]] = {}
 
-    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
+    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> TrainingCost | None:
         """Return the cheapest ground for a level; None if none reaches it in time."""
         memory, state = self.memory, self._environment.state
         most = max(member.level, helper.level if helper is not None else 0)
         grounds, healers = self._likely(most), self._healing.healers(memory)
         found = self._grounds.best(
-            grounds, member, level, helper, healers, state, memory, self._known_ways(), self._near
+            grounds, member, level, helper, healers, state, memory, self._known_distances(), self._near
         )
         if found is None:
             return None
         steps, ground, helped = found
         rest = self._grounds.rest(ground, member, helper if helped else None)
-        return Way(steps, ground.map_id, ground.on, helped, rest)
+        return TrainingCost(steps, ground.map_id, ground.on, helped, rest)
 
     def lives(self, species: Collection[int], time: int) -> bool:
         """Return whether a ground where one of the species appears at a time of day can be reached."""
@@ -114,12 +114,12 @@ class KnownCosts(Costs):
         owned = {member.species for member in state.party.members}
         best: dict[int, Recruit] = {}
         for ground in here[:_MOST_GROUNDS]:
-            way = self._way(ground.map_id)
-            if way is None:
+            walk = self._steps_to(ground.map_id)
+            if walk is None:
                 continue
             for species, (chance, level) in species_on(ground, _LEAST_CHANCE).items():
                 one = self._settings.fight_steps + _PASS_TURNS * self._settings.turn_steps + ground.looking_steps
-                cost = 2 * way + one * 100 / chance + _CATCH_STEPS + balls
+                cost = 2 * walk + one * 100 / chance + _CATCH_STEPS + balls
                 known = best.get(species)
                 if species not in owned and (known is None or cost < known.steps):
                     best[species] = Recruit(species, level, cost, ground.map_id, ground.on)
@@ -214,31 +214,31 @@ class KnownCosts(Costs):
         count = min(state.money // price, most)
         return (2 * steps + _ASKING_STEPS, item, points, count) if count else None
 
-    def _way(self, map_id: int) -> int | None:
-        ways = self._known_ways()
-        if map_id not in ways:
-            ways[map_id] = self._grounds.way(map_id, self._environment.state, self.memory)
-        way = ways[map_id]
-        return way.steps if way is not None else None
+    def _steps_to(self, map_id: int) -> int | None:
+        distances = self._known_distances()
+        if map_id not in distances:
+            distances[map_id] = self._grounds.distance(map_id, self._environment.state, self.memory)
+        reached = distances[map_id]
+        return reached.steps if reached is not None else None
 
     def _likely(self, level: int) -> list[Ground]:
         """Return the promising grounds for a level, searched once."""
-        ways = self._known_ways()
+        distances = self._known_distances()
         key = (level, *sorted(self.memory.poor_grounds.items()))
         if key not in self._likely_for:
-            self._likely_for[key] = self._grounds.likely(self.memory, level, self._environment.state, ways)
+            self._likely_for[key] = self._grounds.likely(self.memory, level, self._environment.state, distances)
         return self._likely_for[key]
 
-    def _known_ways(self) -> Ways:
+    def _known_distances(self) -> Distances:
         """Return the distances from the player's place, searched once."""
         state = self._environment.state
         here = (state.map_id, state.x, state.y, self._environment.steps)
-        if here != self._ways_from or self.memory is not self._ways_of:
-            self._ways_of = self.memory
+        if here != self._distances_from or self.memory is not self._distances_of:
+            self._distances_of = self.memory
             start = Place(state.map_id, state.x, state.y)
-            self._ways, self._ways_from = {state.map_id: Reached(0, start)}, here
+            self._distances, self._distances_from = {state.map_id: Reached(0, start)}, here
             self._near, self._likely_for = {}, {}
-        return self._ways
+        return self._distances
 
 
 def _level(ground: Ground) -> float:

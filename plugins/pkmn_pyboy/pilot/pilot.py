@@ -28,11 +28,11 @@ from pkmncli.api import Action, Advice, Decision
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
-_WORDS = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
+_TEXT_PHASES = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
 _HEALED, _HURT = 0.99, 0.95
-_OPENS_WORDS = frozenset({Action.A, Action.START})
+_OPENS_TEXT = frozenset({Action.A, Action.START})
 _MENUS = frozenset({Phase.MENU, Phase.CHOICE})
-_BEGINS = frozenset({Phase.MENU, Phase.CUTSCENE})
+_TITLE_PHASES = frozenset({Phase.MENU, Phase.CUTSCENE})
 """Phases of the title screen and its menus, besides texts and questions."""
 _FALLBACK = (Action.A, Action.B)
 
@@ -163,14 +163,14 @@ class RulesPilot:
                 memory.nemesis = self._opposing_trainer(state)
         else:
             memory.leave_battle()
-            if phase in _WORDS and not memory.interrupted:
+            if phase in _TEXT_PHASES and not memory.interrupted:
                 pressed = self._environment.pressed
-                others = pressed in _OPENS_WORDS and pressed != memory.proposed
+                others = pressed in _OPENS_TEXT and pressed != memory.proposed
                 memory.interrupted = "others" if others else "words"
         health = state.party.hp_share
         healed = health >= _HEALED and 0.0 < memory.health < _HURT and state.map_id == memory.map_id
         # The bag's screens hide the map: an item used there says nothing about the tile.
-        if healed and phase in _WORDS and not state.menu.full_screen:
+        if healed and phase in _TEXT_PHASES and not state.menu.full_screen:
             place = [state.map_id, state.x, state.y, int(state.facing)]
             if place not in memory.healers:
                 memory.healers.append(place)
@@ -213,11 +213,11 @@ class RulesPilot:
         phase = state.phase
         if phase is Phase.FREE:
             return self._traveller.act(state, memory)
-        if phase in _WORDS and memory.tuning:
+        if phase in _TEXT_PHASES and memory.tuning:
             tuned = self._chooser.radio.act(state, memory)
             if tuned is not None:
                 return tuned
-        if not state.loaded and phase in _BEGINS:
+        if not state.loaded and phase in _TITLE_PHASES:
             return dialogue.begin_game(environment, state, memory)
         if pages.overdue(state, memory, self.settings):
             return pages.leave(memory, self.settings)

@@ -132,7 +132,7 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TrainingCost:
     """Cost and place of a training."""
 
     steps: float
@@ -148,10 +148,10 @@ class Costs:
     def __init__(self, growth: Growth) -> None:
         self._growth = growth
 
-    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
+    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> TrainingCost | None:
         """Return the cheapest training of a member to a level; None if no ground reaches it."""
         del helper
-        return Way(float(self._growth.missing(member, level)))
+        return TrainingCost(float(self._growth.missing(member, level)))
 
     def recruits(self) -> Sequence[Recruit]:
         """Return the Pokemon that could be caught."""

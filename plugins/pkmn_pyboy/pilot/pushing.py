@@ -66,11 +66,11 @@ def back_in_places(goal: Goal, memory: PilotMemory, around: Surroundings, tries:
         return None
     if memory.tries.setdefault(again, 0) >= tries:
         return None
-    ways = {cell: (way.key, press) for way in around.exits for cell, press in way.ends.items()}
-    nearest = around.walk.nearest(ways)
+    ends = {cell: (exit_.key, press) for exit_ in around.exits for cell, press in exit_.ends.items()}
+    nearest = around.walk.nearest(ends)
     if nearest is None:
         return None
-    name, press = ways[nearest[0]]
+    name, press = ends[nearest[0]]
     why = f"{goal.why}: have the boulders back in their places"
     x, y = around.grid.tile_of(nearest[0])
     return replace(goal, kind=EXIT, key=again, why=why, x=x, y=y, facing=press, person=0, exit=name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot import plans, strength
 from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.damage import MIDDLING_DVS, BattleTables, Combatant
+from pkmn_pyboy.pilot.damage import AVERAGE_DVS, BattleTables, Combatant
 from pkmn_pyboy.pilot.growth import MOST_LEVEL, Growth
 from pkmn_pyboy.pilot.plans import (
     BUY,
@@ -22,7 +22,7 @@ from pkmn_pyboy.pilot.plans import (
     Plan,
     Rival,
     Trainers,
-    Way,
+    TrainingCost,
 )
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
@@ -138,20 +138,20 @@ class Readiness:
     def place_of(self, plan: Plan) -> int:
         """Return the party slot of the member to train; -1 if it is not in the party."""
         members = self._environment.state.party.members
-        found = [place for place, one in enumerate(members) if not one.egg and one.dvs == plan.dvs]
-        return max(found, key=lambda place: members[place].level, default=-1)
+        found = [slot for slot, one in enumerate(members) if not one.egg and one.dvs == plan.dvs]
+        return max(found, key=lambda slot: members[slot].level, default=-1)
 
     def strongest(self) -> int:
         """Return the party slot of the member with the highest level."""
         members = self._environment.state.party.members
-        return max(range(len(members)), key=lambda place: (not members[place].egg, members[place].level), default=0)
+        return max(range(len(members)), key=lambda slot: (not members[slot].egg, members[slot].level), default=0)
 
     def carrier(self) -> int:
         """Return the party slot of the member to give experience to, by its level and its last evolution."""
         members = self._environment.state.party.members
         return max(
             range(len(members)),
-            key=lambda place: (not members[place].egg, self._promise(members[place]), -place),
+            key=lambda slot: (not members[slot].egg, self._promise(members[slot]), -slot),
             default=0,
         )
 
@@ -226,13 +226,13 @@ class Readiness:
         base: Plan,
     ) -> list[Plan]:
         """Return a plan if none is enough in time: levels from any ground, else healing items, else NOTHING."""
-        place = members.index(max(members, key=self._promise))
+        slot = members.index(max(members, key=self._promise))
         most = max(member.level for member in members)
         for more in _LEVELS_AT_LEAST if most < self._cap(foes) else ():
-            level = min(members[place].level + more, MOST_LEVEL)
-            way = self.costs.training(members[place], level, None)
-            if way is not None:
-                return [self._at(replace(base, kind=TRAIN, dvs=members[place].dvs, level=level), way)]
+            level = min(members[slot].level + more, MOST_LEVEL)
+            training = self.costs.training(members[slot], level, None)
+            if training is not None:
+                return [self._at(replace(base, kind=TRAIN, dvs=members[slot].dvs, level=level), training)]
         cost, stock, buys = stocks[-1]
         if buys and self._score(party, foes, stock) > self._score(party, foes, stocks[0][1]):
             return [replace(base, kind=BUY, steps=cost, buys=buys)]
@@ -249,14 +249,14 @@ class Readiness:
         """Return a plan to train each member alone to the level that is enough."""
         found = []
         strongest = max(members, key=lambda member: member.level)
-        for place, member in enumerate(members):
-            level = self._level_for(place, members, party, foes, heals)
+        for slot, member in enumerate(members):
+            level = self._level_for(slot, members, party, foes, heals)
             if level is None:
                 continue
             helper = strongest if strongest is not member else None
-            way = self.costs.training(member, level, helper)
-            if way is not None:
-                plan = self._at(replace(base, kind=TRAIN, dvs=member.dvs, level=level), way)
+            training = self.costs.training(member, level, helper)
+            if training is not None:
+                plan = self._at(replace(base, kind=TRAIN, dvs=member.dvs, level=level), training)
                 share = self._share(base) if member is max(members, key=self._promise) else 1.0
                 found.append(replace(plan, steps=plan.steps * share))
         return found
@@ -290,27 +290,27 @@ class Readiness:
             others = self.foes(((rival.trainer_class, rival.number),))
             if not others or self.forecaster.forecast(party, others, self.care).score < _SURE_SCORE:
                 continue
-            place = later.index(max(later, key=self._promise))
-            turns = sum(foe.max_hp / max(self.forecaster.pair(party[place], foe).best, 1.0) + 1 for foe in others)
+            slot = later.index(max(later, key=self._promise))
+            turns = sum(foe.max_hp / max(self.forecaster.pair(party[slot], foe).best, 1.0) + 1 for foe in others)
             cost = (_SAME_MAP_STEPS if rival.map_id == at else rival.steps) + settings.turn_steps * turns
             spent += share * (cost + settings.fight_steps + _ASKING_STEPS)
             at, first = rival.map_id, first or rival
             gained = sum(self.growth.worth(one, level, trainer=True) for one, level in self._book.species(
                 rival.trainer_class, rival.number))  # fmt: skip
-            later[place] = self.growth.after(later[place], gained)
+            later[slot] = self.growth.after(later[slot], gained)
             if spent >= least:
                 break
             party = [self.growth.rested(member) for member in later]
             for cost, stock, _ in stocks:
                 steps = spent + cost
                 if not self._is_enough(party, foes, stock):
-                    level = self._level_for(place, later, party, foes, stock)
-                    way = self.costs.training(later[place], level, None) if level is not None else None
-                    steps += share * way.steps if way is not None else float("inf")
+                    level = self._level_for(slot, later, party, foes, stock)
+                    training = self.costs.training(later[slot], level, None) if level is not None else None
+                    steps += share * training.steps if training is not None else float("inf")
                 if steps < least:
                     least = steps
                     best = replace(base, kind=RIVAL, steps=steps, ground=first.map_id, person=first.person,
-                                   flag=first.flag, dvs=later[place].dvs)  # fmt: skip
+                                   flag=first.flag, dvs=later[slot].dvs)  # fmt: skip
         return best
 
     def _catches(
@@ -332,16 +332,16 @@ class Readiness:
             wider, all_members = [*party, self.growth.rested(new)], [*members, new]
             steps = one.steps
             if not self._is_enough(wider, foes, heals):
-                ways = []
-                for place in (len(members), members.index(strongest)):
-                    level = self._level_for(place, all_members, wider, foes, heals)
-                    helper = strongest if place == len(members) else None
-                    way = self.costs.training(all_members[place], level, helper) if level is not None else None
-                    if way is not None:
-                        ways.append(way.steps)
-                if not ways:
+                costs = []
+                for slot in (len(members), members.index(strongest)):
+                    level = self._level_for(slot, all_members, wider, foes, heals)
+                    helper = strongest if slot == len(members) else None
+                    training = self.costs.training(all_members[slot], level, helper) if level is not None else None
+                    if training is not None:
+                        costs.append(training.steps)
+                if not costs:
                     continue
-                steps += min(ways)
+                steps += min(costs)
             if steps < least:
                 least = steps
                 species = (one.species,)
@@ -353,27 +353,25 @@ class Readiness:
         foe = self._book.foe(level, species)
         experience = self.growth.experience(species, level)
         return PartyMember(species, level, foe.max_hp, foe.max_hp, 0, 0, experience, foe.moves, foe.pp, egg=False,
-                           stats=foe.stats, dvs=MIDDLING_DVS)  # fmt: skip
+                           stats=foe.stats, dvs=AVERAGE_DVS)  # fmt: skip
 
     def _level_for(
         self,
-        place: int,
+        slot: int,
         members: Sequence[PartyMember],
         party: Sequence[Combatant],
         foes: Sequence[Combatant],
         heals: Sequence[int],
     ) -> int | None:
         """Return the lowest level of one member that makes the party enough; None if no level up to the cap does."""
-        if members[place].level >= self._cap(foes):
+        if members[slot].level >= self._cap(foes):
             return None
 
         def enough(level: int) -> bool:
-            later = [
-                self.growth.at(members[place], level) if index == place else one for index, one in enumerate(party)
-            ]
+            later = [self.growth.at(members[slot], level) if index == slot else one for index, one in enumerate(party)]
             return self._is_enough(later, foes, heals)
 
-        low, high = members[place].level, self._cap(foes)
+        low, high = members[slot].level, self._cap(foes)
         if not enough(high):
             return None
         while high - low > 1:
@@ -405,5 +403,12 @@ class Readiness:
         return self.forecaster.forecast(party, foes, self.care, heals).score
 
     @staticmethod
-    def _at(plan: Plan, way: Way) -> Plan:
-        return replace(plan, steps=way.steps, ground=way.ground, on=way.on, helped=way.helped, rest=way.rest)
+    def _at(plan: Plan, training: TrainingCost) -> Plan:
+        return replace(
+            plan,
+            steps=training.steps,
+            ground=training.ground,
+            on=training.on,
+            helped=training.helped,
+            rest=training.rest,
+        )

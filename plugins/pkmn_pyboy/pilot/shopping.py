@@ -77,12 +77,12 @@ class Shopping:
         return self._buy_here(True, state, memory, around) or self._go(True, _ANYWHERE, state, memory, around)
 
     def for_plan(
-        self, things: Sequence[tuple[int, int]], state: GameState, memory: PilotMemory, around: Surroundings
+        self, items: Sequence[tuple[int, int]], state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
         """Return a goal at a clerk who sells a plan's items, at any distance; None if impossible."""
         if self._wish == "never" or not state.party.members:
             return None
-        wanted = dict(things)
+        wanted = dict(items)
         others = [one for one in memory.supplies if one[0] not in wanted]
         memory.supplies = [*others, *([item, count] for item, count in wanted.items())]
         if not self._missing(memory):

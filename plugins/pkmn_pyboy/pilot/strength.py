@@ -89,8 +89,8 @@ class TrainerBook:
         base = (known.attack, known.defense, known.speed, known.special_attack, known.special_defense)
         hp = (known.hp + _DV) * 2 * level // 100 + level + 10
         stats = tuple((value + _DV) * 2 * level // 100 + 5 for value in base)
-        points = tuple(self._tables.moves[one].pp if one in self._tables.moves else 1 for one in moves)
-        return Combatant(level, hp, hp, 0, known.types, stats, tuple(moves), points)
+        pp = tuple(self._tables.moves[one].pp if one in self._tables.moves else 1 for one in moves)
+        return Combatant(level, hp, hp, 0, known.types, stats, tuple(moves), pp)
 
 
 class Forecaster:
@@ -114,11 +114,11 @@ class Forecaster:
             if len(self._pairs) >= _KEPT:
                 self._pairs.clear()
             blows = sorted(
-                ((self._tables.damage(own, move, foe), -place) for place, move in enumerate(own.moves) if move),
+                ((self._tables.damage(own, move, foe), -slot) for slot, move in enumerate(own.moves) if move),
                 reverse=True,
             )
             found = self._pairs[key] = Pair(
-                tuple((blow, -place) for blow, place in blows if blow > 0),
+                tuple((blow, -slot) for blow, slot in blows if blow > 0),
                 self._tables.threat(foe, own),
                 own.stats[2] >= foe.stats[2],
             )
@@ -146,7 +146,7 @@ class Forecaster:
     def _play(self, party: Sequence[Combatant], foes: Sequence[Combatant], care: float, heals: list[int]) -> Forecast:
         own = [member for member in party if member.hp > 0]
         hp = [float(member.hp) for member in own]
-        points = [list(member.pp) for member in own]
+        pp = [list(member.pp) for member in own]
         total = sum(member.max_hp for member in own) or 1
         foes_total = sum(foe.max_hp for foe in foes) or 1
         heals.sort()
@@ -159,13 +159,13 @@ class Forecaster:
             while foe_hp > 0 and turns < _MOST_TURNS:
                 if out < 0 or hp[out] <= 0:
                     fresh = out >= 0
-                    out = _best(pairs, hp, points)
+                    out = _best(pairs, hp, pp)
                     if out < 0:
                         return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
                     if fresh:
                         turns += 1
                 pair = pairs[out]
-                blow, place = next((one for one in pair.blows if points[out][one[1]] > 0), (_STRUGGLE, -1))
+                blow, slot = next((one for one in pair.blows if pp[out][one[1]] > 0), (_STRUGGLE, -1))
                 theirs = care * pair.threat
                 turns += 1
                 if heals and foe_hp > blow and _needs(hp[out], own[out].max_hp, theirs) and heals[-1] > theirs:
@@ -174,8 +174,8 @@ class Forecaster:
                     heals.remove(heal)
                     hp[out] = min(hp[out] + heal, own[out].max_hp) - theirs
                     continue
-                if place >= 0:
-                    points[out][place] -= 1
+                if slot >= 0:
+                    pp[out][slot] -= 1
                 if pair.first:
                     foe_hp -= blow
                     if foe_hp > 0:
@@ -195,11 +195,11 @@ def _needs(hp: float, most: int, theirs: float) -> bool:
     return hp <= _IN_NEED * theirs and hp < 0.6 * most
 
 
-def _best(pairs: Sequence[Pair], hp: Sequence[float], points: Sequence[Sequence[int]]) -> int:
+def _best(pairs: Sequence[Pair], hp: Sequence[float], pp: Sequence[Sequence[int]]) -> int:
     """Return the fighter that does most to a foe before it faints; -1 if none is left."""
     best = (-1.0, -1)
-    for place, pair in enumerate(pairs):
-        if hp[place] > 0:
-            blow = next((one[0] for one in pair.blows if points[place][one[1]] > 0), 0.0)
-            best = max(best, (min(hp[place] / max(pair.threat, 0.5), 8.0) * blow, place))
+    for slot, pair in enumerate(pairs):
+        if hp[slot] > 0:
+            blow = next((one[0] for one in pair.blows if pp[slot][one[1]] > 0), 0.0)
+            best = max(best, (min(hp[slot] / max(pair.threat, 0.5), 8.0) * blow, slot))
     return best[1]

@@ -146,7 +146,7 @@ class Lookout:
         blocked |= {grid.cell(x, y) for map_id, x, y, _ in memory.blocks if map_id == state.map_id}
         start = grid.cell(state.x, state.y)
         blocked.discard(start)
-        warps = frozenset(cell for way in exits for cell, press in way.ends.items() if press < 0)
+        warps = frozenset(cell for exit_ in exits for cell, press in exit_.ends.items() if press < 0)
         usable = usable_moves(self._environment) if self._environment.profile.field_moves else frozenset()
         stops = frozenset(blocked) if rules.ice in grid.tiles else frozenset()
         moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING).stopped_by(stops)
@@ -193,9 +193,9 @@ class Lookout:
             (way.x, way.y, way.press): way.arrival.map_id for way in seen.ways(grid.map_id) if way.arrival is not None
         }
         found = []
-        for way in exits:
-            known = (leads.get((*grid.tile_of(cell), press)) for cell, press in way.ends.items())
-            found.append(replace(way, destination=next((one for one in known if one is not None), UNKNOWN_MAP)))
+        for exit_ in exits:
+            known = (leads.get((*grid.tile_of(cell), press)) for cell, press in exit_.ends.items())
+            found.append(replace(exit_, destination=next((one for one in known if one is not None), UNKNOWN_MAP)))
         return found
 
     @staticmethod

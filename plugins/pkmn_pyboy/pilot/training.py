@@ -107,17 +107,17 @@ class Training:
         members = state.party.members
         if len(members) < 2 or self._environment.settings.knowledge == "seen":
             return None
-        place = self._readiness.carrier()
-        fit = members[place].hp >= _FIT * members[place].max_hp
-        if not place or not fit or members[place].level < _WEAKER * members[0].level:
+        slot = self._readiness.carrier()
+        fit = members[slot].hp >= _FIT * members[slot].max_hp
+        if not slot or not fit or members[slot].level < _WEAKER * members[0].level:
             return None
-        return self._job(menu_tasks.LEAD, 0, place, "put first who is worth most", state, memory)
+        return self._job(menu_tasks.LEAD, 0, slot, "put first who is worth most", state, memory)
 
     def _needs_rest(self, plan: Plan, state: GameState) -> bool:
         """Return whether one more fight on the ground could be lost."""
         members = state.party.members
-        place = self._readiness.strongest() if plan.helped else 0
-        return place < len(members) and members[place].hp < plan.rest * members[place].max_hp
+        slot = self._readiness.strongest() if plan.helped else 0
+        return slot < len(members) and members[slot].hp < plan.rest * members[slot].max_hp
 
     def _plan(self, goal: PlannedGoal, state: GameState, memory: PilotMemory) -> Plan | None:
         """Return the current plan, or make one for a level that is wanted for its own sake.
@@ -135,14 +135,14 @@ class Training:
             self._costs.give_up(plan)
         plans.drop(memory.training, ())
         for level in (goal.number, member.level + _SOME_LEVELS, member.level + 1):
-            way = self._costs.training(member, min(level, goal.number), None)
-            if way is not None:
+            training = self._costs.training(member, min(level, goal.number), None)
+            if training is not None:
                 break
         else:
             return None
-        plan = Plan(TRAIN, (), steps=way.steps, until=steps + self._readiness.patience(way.steps), begun=True,
-                    dvs=member.dvs, level=min(level, goal.number), number=goal.number, ground=way.ground, on=way.on,
-                    rest=way.rest)  # fmt: skip
+        plan = Plan(TRAIN, (), steps=training.steps, until=steps + self._readiness.patience(training.steps), begun=True,
+                    dvs=member.dvs, level=min(level, goal.number), number=goal.number, ground=training.ground,
+                    on=training.on, rest=training.rest)  # fmt: skip
         plans.keep(memory.training, plan)
         return plan
 

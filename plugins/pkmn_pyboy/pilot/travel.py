@@ -105,7 +105,7 @@ class Traveller:
             memory.still += 1
         if memory.interrupted:
             memory.using = False
-            self._notice_things(memory)
+            self._notice_items(memory)
         memory.interrupted = ""
         self._notice_progress(memory)
 
@@ -121,12 +121,12 @@ class Traveller:
         around = self._look(state, memory, arrived=True) if self._lookout.readable else None
         if around is None or came_from < 0:
             return
-        for way in around.exits:
-            if way.destination != came_from:
+        for exit_ in around.exits:
+            if exit_.destination != came_from:
                 continue
-            tiles = (around.grid.tile_of(cell) for cell in way.ends)
+            tiles = (around.grid.tile_of(cell) for cell in exit_.ends)
             if any(abs(x - state.x) + abs(y - state.y) <= _DOOR_DISTANCE for x, y in tiles):
-                memory.count(memory.taken, f"{state.map_id}/{way.key}")
+                memory.count(memory.taken, f"{state.map_id}/{exit_.key}")
 
     def _look(
         self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0, arrived: bool = False
@@ -236,7 +236,7 @@ class Traveller:
             memory.drop_goal(tried=False)
             memory.wander = self._settings.wander_steps
 
-    def _notice_things(self, memory: PilotMemory) -> None:
+    def _notice_items(self, memory: PilotMemory) -> None:
         """Retry failed goals when a new kind of item was obtained, which may be what they needed."""
         environment = self._environment
         kinds = Bag.read(environment.emulator, environment.profile.memory).kinds
@@ -313,7 +313,7 @@ class Traveller:
             return {grid.cell(goal.x, goal.y): goal.facing}
         if goal.kind == TALK:
             return around.talk_ends(goal.x, goal.y, goal.facing)
-        ends: dict[int, int] = next((way.ends for way in around.exits if way.key == goal.exit), {})
+        ends: dict[int, int] = next((exit_.ends for exit_ in around.exits if exit_.key == goal.exit), {})
         cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
         return {cell: ends[cell]} if cell in ends and around.search.reaches(cell) else ends
 

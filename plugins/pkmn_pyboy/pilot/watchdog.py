@@ -89,9 +89,9 @@ class Watchdog:
         """
         if memory.stalled and self._environment.milestones.count > memory.marks[0]:
             self._say_what_helped(memory)
-        told = [report for report in memory.reports if report["number"] in memory.untold]
+        reports = [report for report in memory.reports if report["number"] in memory.untold]
         memory.untold = []
-        return told
+        return reports
 
     # Progress ---------------------------------------------------------------------------------------------------
 

@@ -78,8 +78,8 @@ def test_hits_do_what_the_formula_says(make: MakeEnvironment, tables: BattleTabl
             if lost > 0 and battle.opponent.max_hp == foe.max_hp:
                 ranges = [
                     (
-                        tables.least(own, number, foe, critical=critical),
-                        tables.most(own, number, foe, critical=critical),
+                        tables.min_damage(own, number, foe, critical=critical),
+                        tables.max_damage(own, number, foe, critical=critical),
                     )
                     for critical in (False, True)
                 ]
@@ -102,10 +102,10 @@ def test_types_power_and_accuracy_count(tables: BattleTables) -> None:
     fire, grass = tables.battler(battler(FIRE, (BUMP,))), tables.battler(battler(GRASS, (BUMP,)))
     # Level 10, power 45, equal stats: (10 * 2 / 5 + 2) * 45 / 50 + 2, and half more for the own type.
     assert tables.moves[SPLOOSH].power == 45
-    assert tables.most(own, SPLOOSH, fire) == (5 + 2 + 3) * 2
-    assert tables.most(own, SPLOOSH, grass) == (5 + 2 + 3) // 2
+    assert tables.max_damage(own, SPLOOSH, fire) == (5 + 2 + 3) * 2
+    assert tables.max_damage(own, SPLOOSH, grass) == (5 + 2 + 3) // 2
     assert tables.damage(own, SNARL, fire) == 0
-    assert tables.most(own, BUMP, fire) == 6 * 35 // 50 + 2
+    assert tables.max_damage(own, BUMP, fire) == 6 * 35 // 50 + 2
 
 
 def test_the_surest_end_comes_before_the_strongest_blow(tables: BattleTables, tactician: Tactician) -> None:

@@ -15,7 +15,7 @@ from pkmn_pyboy.pilot import plans
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.memory import GRASS, PACE, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, Way
+from pkmn_pyboy.pilot.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, TrainingCost
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
@@ -98,7 +98,7 @@ def test_at_the_level_cap_one_still_buys_and_rests(environment: PokemonEnvironme
     alone(environment, weak, 3000)
     chooser._costs.heals = lambda most: (10.0, TONIC, 50, min(most, 4))  # type: ignore[method-assign]
     chooser._costs.rivals = lambda leave_out: ()  # type: ignore[method-assign]
-    chooser._costs.training = lambda *_: Way(10.0, TRAIL)  # type: ignore[method-assign]
+    chooser._costs.training = lambda *_: TrainingCost(10.0, TRAIL)  # type: ignore[method-assign]
     pilot.memory.training = {}
     plan = readiness.plan_for(CAIRN)
     assert plan is not None
@@ -169,7 +169,7 @@ def test_what_is_near_is_among_the_grounds_whatever_far_ones_bring(
     known, state = chooser._costs._grounds, environment.state
     ways: grounds_module.Ways = {}
     found = {one.map_id for one in known.likely(pilot.memory, 30, state, ways)}
-    steps = {one.map_id: known.way(one.map_id, state, pilot.memory) for one in known.known(pilot.memory)}
+    steps = {one.map_id: known.distance(one.map_id, state, pilot.memory) for one in known.known(pilot.memory)}
     nearest = min((way.steps, map_id) for map_id, way in steps.items() if way is not None)[1]
     assert nearest in found
     assert all(steps[map_id] == way for map_id, way in ways.items())
@@ -181,7 +181,7 @@ def test_what_a_training_costs_does_not_hang_on_where_one_was_before(environment
     first = chooser._costs.training(own, 8, None)
     assert first is not None
     ground = next(one for one in chooser._costs._grounds.known(PilotMemory()) if one.map_id == first.ground)
-    way = chooser._costs._grounds.way(ground.map_id, state, PilotMemory())
+    way = chooser._costs._grounds.distance(ground.map_id, state, PilotMemory())
     assert way is not None
     environment.state = state._replace(map_group=way.entry.map_id >> 8, map_number=way.entry.map_id & 0xFF,
                                        x=way.entry.x, y=way.entry.y)  # fmt: skip
