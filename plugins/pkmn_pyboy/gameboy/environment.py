@@ -138,12 +138,12 @@ def make_game_boy(**settings: Any) -> GameBoyEnvironment:
 
 def _check(settings: GameBoySettings) -> None:
     if settings.rom_path is None:
-        raise RomError("The environment gameboy plays an image of your own: name it with --rom (rom_path)")
+        raise RomError("the environment gameboy needs an image: set --rom (rom_path)")
     if settings.goal not in (None, "first", "last"):  # without goals, the first and the last are none
         raise ConfigurationError(
-            f"setting 'goal' = {settings.goal!r}: the environment gameboy knows no milestones; leave it out"
+            f"setting 'goal' = {settings.goal!r}: the environment gameboy has no milestones; leave it out"
         )
     if settings.observation_type == "state":
         raise ConfigurationError(
-            "setting 'observation_type' = 'state': the environment gameboy has the screen only; use screen"
+            "setting 'observation_type' = 'state': the environment gameboy has only the screen; use screen"
         )

@@ -21,34 +21,34 @@ _LEVELS, _LEVEL_GAP, _POINTS, _FLIGHTS = 100, 20, 40, 4
 _PLANS = (MOVE, SWITCH, ITEM, BALL, RUN)
 
 _OF_SIDES: tuple[GoalNumber, ...] = (
-    GoalNumber("wild", "a wild battle is on"),
-    GoalNumber("trainer", "a trainer's battle is on"),
+    GoalNumber("wild", "the battle is wild"),
+    GoalNumber("trainer", "the battle is against a trainer"),
     GoalNumber("own_out", "an own Pokemon is out"),
-    GoalNumber("own_hp", "its hit points over its most"),
+    GoalNumber("own_hp", "its HP over its maximum"),
     GoalNumber("own_level", f"its level over {_LEVELS}"),
-    GoalNumber("own_ailing", "it has a lasting harm"),
+    GoalNumber("own_ailing", "it has a status condition"),
     GoalNumber("enemy_out", "an opponent is out"),
-    GoalNumber("enemy_hp", "its hit points over its most"),
+    GoalNumber("enemy_hp", "its HP over its maximum"),
     GoalNumber("enemy_level", f"its level over {_LEVELS}"),
-    GoalNumber("enemy_ailing", "it has a lasting harm"),
-    GoalNumber("level_gap", f"levels that the own one is above it over {_LEVEL_GAP}"),
+    GoalNumber("enemy_ailing", "it has a status condition"),
+    GoalNumber("level_gap", f"own level minus the opponent's over {_LEVEL_GAP}"),
     GoalNumber("faster", "the own one strikes first"),
-    GoalNumber("threat", "expected damage of the opponent's best move over the own hit points, cut at 1"),
+    GoalNumber("threat", "expected damage of the opponent's best move over the own HP, at most 1"),
 )
 _OF_MOVES: tuple[GoalNumber, ...] = tuple(
     number
     for place in range(1, _MOVES + 1)
     for number in (
-        GoalNumber(f"move_{place}_usable", f"there is a move {place}, with points left"),
-        GoalNumber(f"move_{place}_points", f"points left over {_POINTS}"),
-        GoalNumber(f"move_{place}_damage", "its expected damage over the opponent's hit points, cut at 1"),
-        GoalNumber(f"move_{place}_factor", f"what its type does to the opponent over {BEST_FACTOR:g}"),
-        GoalNumber(f"move_{place}_rank", "1 for the move that should end it soonest, less for those after it"),
+        GoalNumber(f"move_{place}_usable", f"move {place} exists and has PP left"),
+        GoalNumber(f"move_{place}_points", f"PP left over {_POINTS}"),
+        GoalNumber(f"move_{place}_damage", "its expected damage over the opponent's HP, at most 1"),
+        GoalNumber(f"move_{place}_factor", f"effectiveness of its type against the opponent over {BEST_FACTOR:g}"),
+        GoalNumber(f"move_{place}_rank", "1 for the move expected to win soonest, less for the next ones"),
     )
 )
 _OF_PLAN: tuple[GoalNumber, ...] = (
     *one_hot("plan", _PLANS, "planned for this turn is a"),
-    GoalNumber("plan_place", "place of the move or member that is planned, from 1, over 6"),
+    GoalNumber("plan_place", "slot of the planned move or member, from 1, over 6"),
     GoalNumber("flights", f"tries to run over {_FLIGHTS}"),
     GoalNumber("switches", "switches by choice over 2"),
 )
@@ -56,7 +56,7 @@ _OF_PARTY: tuple[GoalNumber, ...] = tuple(
     number
     for place in range(1, PARTY_PLACES + 1)
     for number in (
-        GoalNumber(f"member_{place}_hp", f"hit points of party place {place} over its most"),
+        GoalNumber(f"member_{place}_hp", f"HP of the member in party slot {place} over its maximum"),
         GoalNumber(f"member_{place}_level", f"its level over {_LEVELS}"),
         GoalNumber(f"member_{place}_out", "it is out in the battle"),
     )

@@ -21,22 +21,22 @@ MAP_SIZE = 13
 """Rows and columns; the player is in the middle."""
 
 PLANES: tuple[tuple[str, str], ...] = (
-    ("walkable", "land that is no wall"),
-    ("grass", "grass where wild Pokemon hide"),
+    ("walkable", "land that is not a wall"),
+    ("grass", "grass where wild Pokemon appear"),
     ("water", "water"),
-    ("ledge_down", "a ledge that is jumped off downwards"),
+    ("ledge_down", "a ledge to jump off downwards"),
     ("ledge_up", "upwards"),
     ("ledge_left", "to the left"),
     ("ledge_right", "to the right"),
-    ("exit", "a door, stairs, a mat or the edge, from where one leaves the map"),
-    ("counter", "a counter, over which one speaks"),
-    ("person", "someone stands there"),
-    ("thing", "something to take lies there"),
+    ("exit", "a door, stairs, a mat or an edge that leaves the map"),
+    ("counter", "a counter, over which to talk"),
+    ("person", "a person is there"),
+    ("thing", "an item to pick up is there"),
     ("boulder", "a boulder that Strength pushes"),
     ("seen", "was on the screen in this episode"),
-    ("stood", "the player stood there in this episode"),
-    ("goal", "what the goal of the moment is"),
-    ("way", "tiles of the way to it"),
+    ("stood", "the player was there in this episode"),
+    ("goal", "the current goal"),
+    ("way", "the path to it"),
 )
 """Names of the bits from the lowest, and the meaning of a set bit."""
 

@@ -21,11 +21,11 @@ NUMBERS: tuple[GoalNumber, ...] = (
     ),
     *one_hot("fifth", ("0", "1", "2", "3", "4"), "steps of this phase, divided by 5, leave"),
     GoalNumber("phase_steps", f"steps of this phase over {_LONG_PHASE}"),
-    GoalNumber("page_steps_odd", "steps on a battle's page are odd"),
-    GoalNumber("task_steps_odd", "steps of the job in the menu are odd"),
-    GoalNumber("page_still", f"steps for which nothing has changed on pages over {_LONG_PAGE}"),
+    GoalNumber("page_steps_odd", "steps on a battle's screen are odd"),
+    GoalNumber("task_steps_odd", "steps of the menu task are odd"),
+    GoalNumber("page_still", f"steps without a change on screens over {_LONG_PAGE}"),
     GoalNumber("stays", f"steps with control on this tile over {_LONG_STAY}"),
-    GoalNumber("wanders", "it walks at random for a while, having got nowhere"),
+    GoalNumber("wanders", "the pilot walks at random for a while, because it was stuck"),
 )
 """Counts from ``quarter_0`` on are those of the pilot."""
 

@@ -165,7 +165,7 @@ class Fighter:
             if planned is None:
                 memory.refusals += 1
                 memory.point(WAIT)
-                return Decision(Action.NONE, "the game refuses this one", SURE)
+                return Decision(Action.NONE, "the game refuses this member", SURE)
             self._give_up(planned, memory)
             memory.point(LEAVE)
             return Decision(Action.B, "the game refuses it: leave the party", SURE)
@@ -211,9 +211,9 @@ class Fighter:
         if shown != pocket:
             memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
         if shown != pocket and memory.page_steps % 2:
-            return Decision(turn, "the other pocket", SURE)
+            return Decision(turn, "change the pocket", SURE)
         if shown != pocket:
-            return Decision(Action.NONE, "the other pocket", SURE)
+            return Decision(Action.NONE, "change the pocket", SURE)
         down = memory.page_steps // _SCROLL_TURN % 2 == 0
         memory.point(SEARCH, 1 if down else -1)
         return Decision(Action.DOWN if down else Action.UP, f"{plan.why}: look for it", LIKELY)

@@ -31,7 +31,7 @@ _LEAVE_TURN = 8
 def read_on(memory: PilotMemory) -> Decision:
     """Read on with A; B at times, for screens that only B closes."""
     if memory.phase_steps % 5 == 4:
-        return Decision(Action.B, "read on, with B now and then", SURE)
+        return Decision(Action.B, "read on with B", SURE)
     return Decision(Action.A, "read on", SURE)
 
 
@@ -45,8 +45,8 @@ def read_on_in_battle(memory: PilotMemory) -> Decision:
 def wait_for_scene(memory: PilotMemory) -> Decision:
     """Wait while the game acts by itself; A at times, in case it waits for a button."""
     if memory.phase_steps % 4 == 3:
-        return Decision(Action.A, "a scene: in case it waits", LIKELY)
-    return Decision(Action.NONE, "a scene runs by itself", LIKELY)
+        return Decision(Action.A, "press A in case the scene waits", LIKELY)
+    return Decision(Action.NONE, "wait for the scene", LIKELY)
 
 
 def answer(

@@ -128,7 +128,7 @@ class Explorer:
         return options
 
     def _words(self, map_id: int) -> str:
-        return f"to {self._names.map_name(map_id)}" if map_id != UNKNOWN_MAP else "where that leads"
+        return f"to {self._names.map_name(map_id)}" if map_id != UNKNOWN_MAP else "unknown exit"
 
     def _people(
         self, below: int, state: GameState, memory: PilotMemory, around: Surroundings

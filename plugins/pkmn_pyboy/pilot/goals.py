@@ -153,7 +153,7 @@ class GoalChooser:
                 continue
             nearest = around.search.nearest(around.talk_ends(person.x, person.y))
             if nearest is not None and nearest[1] <= self._settings.pick_up_within:
-                goal = Goal(TALK, key, here, "take what lies there", PLANNED, person.x, person.y, person=person.number)
+                goal = Goal(TALK, key, here, "pick up the item", PLANNED, person.x, person.y, person=person.number)
                 if best is None or nearest[1] < best[0]:
                     best = (nearest[1], goal)
         return best[1] if best is not None else None

@@ -136,7 +136,7 @@ class Healing:
             key = f"task/cure/{slot}"
             if item is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
                 self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
-                return Goal(MENU, key, state.map_id, "use something that cures", PLANNED)
+                return Goal(MENU, key, state.map_id, "use an item that cures", PLANNED)
         return None
 
     def _from_bag(self, state: GameState, memory: PilotMemory) -> Goal | None:
@@ -161,7 +161,7 @@ class Healing:
         if found is None or memory.tries.get(key, 0) >= 2 * self._settings.goal_tries:
             return None
         self._tasks.begin(menu_tasks.USE, found[0], slot, state, memory)
-        return Goal(MENU, key, state.map_id, "use something that heals", PLANNED)
+        return Goal(MENU, key, state.map_id, "use an item that heals", PLANNED)
 
     def _revive(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
         """Return a goal to revive the strongest fainted member."""
@@ -178,4 +178,4 @@ class Healing:
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
         self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
-        return Goal(MENU, key, state.map_id, "wake one who fainted", PLANNED)
+        return Goal(MENU, key, state.map_id, "revive a fainted member", PLANNED)

@@ -81,7 +81,7 @@ class MenuTasks:
             return self._confirmed(self._member(screen, names, kind, slot, memory), screen, state, memory)
         press = screen.press_for(self._words["party" if kind == LEAD else "pack"])
         if press is not None:
-            return Decision(press, "open the pack" if kind != LEAD else "open the party", SURE)
+            return Decision(press, "open the bag" if kind != LEAD else "open the party", SURE)
         return None if kind == LEAD else self._entry(screen, kind, number, memory)
 
     def _confirmed(
@@ -132,20 +132,20 @@ class MenuTasks:
         use = screen.press_for(self._words.get("use", b""))
         if use is not None and screen.has_hollow() and not any(screen.left_behind(label, gap) for label in labels):
             memory.point(LEAVE)
-            return Decision(Action.B, "that is another thing", SURE)
+            return Decision(Action.B, "another item is selected", SURE)
         if use is not None:
             return Decision(use, "use it", SURE)
         for label in labels:
             press = screen.press_for(label, gap)
             if press is not None:
-                return Decision(press, "take it out", SURE)
+                return Decision(press, "select it", SURE)
         pocket = MACHINES if kind == TEACH else ITEMS
         places = self._environment.profile.memory
         shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
         if shown != pocket:
             turn = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
             memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
-            return Decision(turn if memory.task_steps % 2 else Action.NONE, "the other pocket", SURE)
+            return Decision(turn if memory.task_steps % 2 else Action.NONE, "change the pocket", SURE)
         if state_is_question(screen):
             return None
         down = memory.task_steps // _SCROLL_TURN % 2 == 0

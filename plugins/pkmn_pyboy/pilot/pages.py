@@ -35,7 +35,7 @@ def wait(memory: PilotMemory, settings: PilotSettings) -> Decision | None:
     """Wait while a screen without a cursor may still be drawn; None after that time."""
     if 0 < memory.page_waits <= settings.page_wait_steps:
         memory.point(WAIT)
-        return Decision(Action.NONE, "the page opens", SURE)
+        return Decision(Action.NONE, "wait for the screen", SURE)
     return None
 
 
@@ -72,7 +72,7 @@ def leave(memory: PilotMemory, settings: PilotSettings) -> Decision:
     if turn < _BACK_STEPS:
         memory.point(LEAVE)
     action = Action.B if turn < _BACK_STEPS else _ANY[memory.draw(len(_ANY))]
-    return Decision(action, "nothing changes here: away", LIKELY)
+    return Decision(action, "nothing changes: leave the screen", LIKELY)
 
 
 def give_up(memory: PilotMemory, settings: PilotSettings) -> None:

@@ -71,7 +71,7 @@ def back_in_places(goal: Goal, memory: PilotMemory, around: Surroundings, tries:
     if nearest is None:
         return None
     name, press = ends[nearest[0]]
-    why = f"{goal.why}: have the boulders back in their places"
+    why = f"{goal.why}: put the boulders back"
     x, y = around.grid.tile_of(nearest[0])
     return replace(goal, kind=EXIT, key=again, why=why, x=x, y=y, facing=press, person=0, exit=name)
 

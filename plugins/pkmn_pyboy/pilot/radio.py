@@ -93,7 +93,7 @@ class RadioTuner:
         decision = self._turn(radio, memory)
         if not self._environment.mask[decision.action]:
             # The replacement press might do anything on a screen that is not the expected one.
-            memory.tuning_over = "its page takes no such press"
+            memory.tuning_over = "its screen does not accept the press"
             memory.point(LEAVE)
             return Decision(Action.B, f"leave the radio: {memory.tuning_over}", SURE)
         return decision
@@ -120,7 +120,7 @@ class RadioTuner:
         same = memory.tuning_mark[-1] + 1 if memory.tuning_mark[:-1] == shown else 0
         memory.tuning_mark = [*shown, same]
         if page and not memory.tuning_opened:
-            return "another page is open"
+            return "another screen is open"
         if memory.tuning_opened > _MOST_OPENINGS:
             return "its device closes again"
         if memory.tuning_steps > self._most_steps:

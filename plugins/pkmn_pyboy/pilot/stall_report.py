@@ -107,8 +107,8 @@ def _words(report: Mapping[str, Any]) -> list[str]:
         f"{report['phase'].replace('_', ' ')} for {report['phase_steps']:,} steps",
         f"wants: {wanted}",
         f"walks for: {walks_for}",
-        f"plan: {len(plan['route'])} legs of a way, {pushes} pushes, {len(plan['avoid'])} exits avoided",
-        f"party: {party or 'nobody'}",
+        f"plan: {len(plan['route'])} legs of a route, {pushes} pushes, {len(plan['avoid'])} exits avoided",
+        f"party: {party or 'empty'}",
         f"milestones reached: {len(report['milestones'])}, maps visited: {report['maps_visited']}, "
         f"battles lost since the latest milestone: {report['losses']}",
         *(f"pressed: {letters[-_LATEST:]} ({reason})" for reason, letters in report["presses"][-_SHOWN:]),

@@ -191,7 +191,7 @@ class Tactician:
         left = other.hp - threat
         if hit <= 0 or left <= 0 or _loses(replace(other, hp=int(left)), foe, foe.hp / hit, left / max(threat, 0.5)):
             return None
-        return Plan(SWITCH, slot, why="switch: one who can win")
+        return Plan(SWITCH, slot, why="switch: a member that can win")
 
     def _best_hit(self, own: Combatant, foe: Combatant) -> float:
         return max((self._tables.damage(own, move, foe) for move, left in zip(own.moves, own.pp, strict=True) if left),
@@ -215,7 +215,7 @@ class Tactician:
         if left <= 0 or hit <= 0:
             return None
         if min(left, 8.0) / max(foe.hp / hit, 0.1) >= max(_BETTER * stands, 1.0):
-            return Plan(SWITCH, slot, why="switch: a better one")
+            return Plan(SWITCH, slot, why="switch: a better member")
         return None
 
     def _item(self, situation: Situation, own: Combatant, threat: float, kill: float) -> Plan | None:
@@ -225,7 +225,7 @@ class Tactician:
         if kill > 1.0 and own.hp <= 1.2 * threat and own.hp < 0.6 * own.max_hp:
             found = bag.healing(self._uses, own.max_hp - own.hp)
             if found is not None and min(found[1], own.max_hp - own.hp) > 1.2 * threat:
-                return Plan(ITEM, found[0], slot, "use: hit points")
+                return Plan(ITEM, found[0], slot, "use: HP")
         if ailment_of(own.status) in (Ailment.ASLEEP, Ailment.FROZEN) and kill > 1.5:
             item = bag.cure(self._uses, own.status)
             if item is not None:
@@ -311,7 +311,7 @@ class Tactician:
         if ball is None or situation.party.count >= PARTY_PLACES or BALL in situation.failed:
             return None
         if own.hp <= threat and own.hp < own.max_hp:
-            return Plan(BALL, ball, why="throw a ball: no more time")
+            return Plan(BALL, ball, why="throw a ball: last chance")
         species = situation.battle.opponent.species if situation.battle.opponent is not None else 0
         known = self._tables.species.get(species)
         rate = known.catch_rate if known is not None else _EASY_RATE
@@ -326,7 +326,7 @@ class Tactician:
                 if not self.can_affect(move, foe, situation.foe_conditions):
                     continue
                 if move.effect == Effect.SLEEP and (situation.used or {}).get(number, 0) < _LASTING_TURNS:
-                    return Plan(MOVE, slot, why="weaken: to sleep")
+                    return Plan(MOVE, slot, why="weaken: put it to sleep")
         gentle = self.gentle(own, foe)
         return Plan(MOVE, gentle, why="weaken") if gentle is not None else Plan(BALL, ball, why="throw a ball")
 

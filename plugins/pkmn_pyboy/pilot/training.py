@@ -95,7 +95,7 @@ class Training:
                 return found
         members = state.party.members
         if members and goal.member and members[goal.member].hp:
-            job = self._job(menu_tasks.LEAD, 0, goal.member, "put first who is to train", state, memory)
+            job = self._job(menu_tasks.LEAD, 0, goal.member, "put the member to train first", state, memory)
             if job is not None:
                 return job
         if plan is None or plan.ground < 0:
@@ -111,7 +111,7 @@ class Training:
         fit = members[slot].hp >= _FIT * members[slot].max_hp
         if not slot or not fit or members[slot].level < _WEAKER * members[0].level:
             return None
-        return self._job(menu_tasks.LEAD, 0, slot, "put first who is worth most", state, memory)
+        return self._job(menu_tasks.LEAD, 0, slot, "put the most valuable member first", state, memory)
 
     def _needs_rest(self, plan: Plan, state: GameState) -> bool:
         """Return whether one more fight on the ground could be lost."""
@@ -194,7 +194,7 @@ class Training:
                 return found
         members = state.party.members
         if goal.member and members[goal.member].level > members[0].level + _MUCH_STRONGER:
-            job = self._job(menu_tasks.LEAD, 0, goal.member, "put first who is strongest", state, memory)
+            job = self._job(menu_tasks.LEAD, 0, goal.member, "put the strongest member first", state, memory)
             if job is not None:
                 return job
         key = f"{RIVAL}/{target.map_id}/{target.person}"

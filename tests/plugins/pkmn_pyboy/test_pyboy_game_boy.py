@@ -159,7 +159,7 @@ def test_states_of_another_image_are_refused(
 
 @pytest.mark.parametrize(
     ("settings", "says"),
-    [({"goal": "starter"}, "knows no milestones"), ({"observation_type": "state"}, "has the screen only")],
+    [({"goal": "starter"}, "has no milestones"), ({"observation_type": "state"}, "has only the screen")],
 )
 def test_what_it_does_not_have(image: Path, settings: dict[str, Any], says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
@@ -215,7 +215,7 @@ def test_it_is_trained_evaluated_and_replayed(
         ([], 3, "name it with --rom"),
         (["--rom", "IMAGE", "--pilot", "rules"], 2, "it cannot play the environment gameboy"),
         (["--rom", "IMAGE", "--no-rl"], 2, "the environment gameboy has none"),
-        (["--rom", "IMAGE", "--goal", "starter"], 2, "knows no milestones"),
+        (["--rom", "IMAGE", "--goal", "starter"], 2, "has no milestones"),
     ],
 )
 def test_wrong_uses_end_in_one_line(

@@ -163,7 +163,7 @@ def test_a_page_that_takes_no_directions_is_left(begin: Begin) -> None:
     environment._read_state()
     assert environment.state.phase is Phase.DIALOGUE
     decision = pilot.act()
-    assert (decision.action, decision.reason) == (Action.B, "leave the radio: its page takes no such press")
+    assert (decision.action, decision.reason) == (Action.B, "leave the radio: its screen does not accept the press")
 
 
 def test_tuning_goes_on_from_a_saved_state(begin: Begin) -> None:

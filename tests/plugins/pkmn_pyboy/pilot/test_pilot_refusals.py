@@ -179,7 +179,7 @@ def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(environment:
     first, used = environment.steps, 0
     while memory.task:
         decision = pilot.act()
-        used += decision.reason == "party place 1"
+        used += decision.reason == "party slot 1"
         environment.advance(decision.action)
         assert environment.steps - first < 2 * MOST_STEPS
     assert used > 0
