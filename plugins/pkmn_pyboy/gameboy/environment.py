@@ -138,7 +138,7 @@ def make_game_boy(**settings: Any) -> GameBoyEnvironment:
 
 def _check(settings: GameBoySettings) -> None:
     if settings.rom_path is None:
-        raise RomError("the environment gameboy needs an image: set --rom (rom_path)")
+        raise RomError("the environment gameboy needs an image: name it with --rom (rom_path)")
     if settings.goal not in (None, "first", "last"):  # without goals, the first and the last are none
         raise ConfigurationError(
             f"setting 'goal' = {settings.goal!r}: the environment gameboy has no milestones; leave it out"

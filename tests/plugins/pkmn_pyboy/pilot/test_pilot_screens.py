@@ -1,4 +1,4 @@
-"""Lists on the screen, as both games lay them out: where the cursor is, which press brings it to a name."""
+"""Lists on the screen, in the layouts of both games: the cursor's position, and the press that moves it to a name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def code(word: str) -> bytes:
 
 
 def screen(*placed: tuple[int, int, str], solid: tuple[int, int], hollow: tuple[int, int] | None = None) -> ScreenList:
-    """A screen with words at (row, column), a solid cursor, and perhaps a hollow one."""
+    """Return a screen with words at (row, column), a solid cursor, and perhaps a hollow one."""
     tiles = bytearray([BLANK] * (COLUMNS * ROWS))
     for row, column, word in placed:
         start = row * COLUMNS + column
@@ -42,7 +42,7 @@ def test_the_cursor_is_brought_to_a_name(name: str, expected: Action | None) -> 
     assert screen(*BAG, solid=(4, 7)).press_for(code(name)) is expected
 
 
-def test_a_name_within_a_word_is_none() -> None:
+def test_a_name_within_a_word_does_not_count() -> None:
     assert screen((2, 8, "POTIONS"), solid=(2, 7)).press_for(code("POTION")) is None
 
 
@@ -72,7 +72,7 @@ def test_the_small_menu_of_a_member_takes_its_first_entry() -> None:
 def test_other_pages_are_not_the_partys_list() -> None:
     assert screen(*BAG, solid=(4, 7)).party_row(NAMES) is None
     assert screen(*BAG, solid=(4, 7)).party_row([]) is None
-    # The first game's rows begin at 0.
+    # In the first game the rows begin at 0.
     assert screen((0, 2, "KINDLYNX"), (2, 2, "LUMEWISP"), solid=(0, 1)).party_row([code("KINDLYNX")]) == 0
 
 
