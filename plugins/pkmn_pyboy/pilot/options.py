@@ -66,8 +66,8 @@ class KnownCosts(Costs):
         self.memory = PilotMemory()
         """Memory of the pilot."""
         self._people: tuple[tuple[int, MapPerson], ...] | None = None
-        # Distances from the player's place at this step, dropped at the next one: they must not depend on what was seen
-        # before, or on whether an episode was loaded in between.
+        # Distances from the player's place at this step, dropped at the next one, so that neither what was seen since
+        # nor a load in between matters.
         self._distances: Distances = {}
         self._distances_from: tuple[int, ...] = ()
         self._distances_of = self.memory

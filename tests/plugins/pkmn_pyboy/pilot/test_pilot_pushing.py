@@ -217,7 +217,7 @@ def test_a_path_closed_by_pushing_is_open_again_after_leaving_the_map(
 ) -> None:
     put_boulder(placed, GREENER, 11, 4)
     environment, pilot = begin_way(make, quillwood, tmp_path, "x = 16, y = 5", (16, 5), placed.emulator.save_state())
-    assert "boulders back in their places" in pilot.act().reason
+    assert "put the boulders back" in pilot.act().reason
     assert len(play(environment, pilot)) > 1
     assert environment.steps < 60
 
