@@ -11,7 +11,7 @@ from pkmn_pyboy.pilot.bag import BALLS, ITEMS, Bag
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, PACE, SEARCH, TURN, WAIT, PilotMemory
 from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
-from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Plan, Situation, Tactician
 from pkmn_pyboy.state.game_state import PARTY_PLACES, Battle, GameState
@@ -51,7 +51,7 @@ class Fighter:
         self._settings = settings
         places = environment.profile.memory
         self._tables = tables or BattleTables(environment.cartridge)
-        self._names = NameTables(environment.rom.data, places.rom_tables)
+        self._names = EncodedNames(environment.rom.data, places.rom_tables)
         self._tactician = Tactician(self._tables, settings, environment.profile.item_uses)
 
     # The menu of four, and the list of moves ------------------------------------------------------------------

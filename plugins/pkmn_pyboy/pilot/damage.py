@@ -128,12 +128,12 @@ class BattleTables:
         move = self.moves.get(number)
         if move is None:
             return 0.0
-        blow = self.hit(attacker, number, defender)
-        if move.effect not in FIXED and blow > 0:
+        dealt = self.hit(attacker, number, defender)
+        if move.effect not in FIXED and dealt > 0:
             critical = self.hit(attacker, number, defender, critical=True)
-            blow += _CRITICAL_CHANCE * (critical - blow)
+            dealt += _CRITICAL_CHANCE * (critical - dealt)
         often = hits(move.effect) * turn_share(move.effect, attacker.weather)
-        return self.accuracy(move, attacker, defender) * blow * often
+        return self.accuracy(move, attacker, defender) * dealt * often
 
     def accuracy(self, move: MoveData, attacker: Combatant, defender: Combatant) -> float:
         """Return the chance that a move hits, 0..1."""

@@ -229,7 +229,7 @@ class Grounds:
     def _exchange(self, own: Combatant, foe: Combatant) -> tuple[float, float]:
         """Return the turns that a fight takes and the HP that it costs."""
         pair = self._forecaster.pair(own, foe)
-        if not pair.blows:
+        if not pair.hits:
             return _FLIGHT_TURNS, NEVER
         turns = math.ceil(foe.max_hp / pair.best)
         return float(turns), self._settings.care * pair.threat * (turns - int(pair.first))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.pilot import new_moves
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.memory import NO, YES, PilotMemory
-from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Action, Decision
@@ -31,7 +31,7 @@ class MoveLearner:
         self._environment = environment
         self._settings = settings
         self._tables = tables
-        self._names = NameTables(environment.rom.data, environment.profile.memory.rom_tables)
+        self._names = EncodedNames(environment.rom.data, environment.profile.memory.rom_tables)
         self._keep = frozenset(move.move for move in environment.profile.field_moves.values())
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:

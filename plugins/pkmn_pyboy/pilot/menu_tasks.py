@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.pilot import pages, screen_lists
 from pkmn_pyboy.pilot.bag import ITEMS, MACHINES, Bag
 from pkmn_pyboy.pilot.memory import LEAVE, SEARCH, TURN, PilotMemory
-from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmncli.api import Action, Decision
@@ -38,7 +38,7 @@ class MenuTasks:
         profile = environment.profile
         self._environment = environment
         self._settings = settings or PilotSettings()
-        self._names = NameTables(environment.rom.data, profile.memory.rom_tables)
+        self._names = EncodedNames(environment.rom.data, profile.memory.rom_tables)
         self._words = {key: profile.charmap.encode(word) for key, word in profile.menu_words.items()}
         self._field_moves = {move.machine: move for move in profile.field_moves.values()}
 

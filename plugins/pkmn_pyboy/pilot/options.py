@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.pilot.grounds import NEVER, Distances, Ground, Grounds, Reached, species_on
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, Costs, Plan, Recruit, Rival, Trainers, TrainingCost
+from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, OptionCosts, Plan, Recruit, Rival, Trainers, TrainingCost
 from pkmn_pyboy.pilot.roads import Roads, abilities
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
@@ -33,7 +33,7 @@ _HUNTS = "hunts"
 """Key of catches for the next fights: a failure for lack of balls does not count against a ground."""
 
 
-class KnownCosts(Costs):
+class KnownCosts(OptionCosts):
     """Costs by maps, distances and prices.
 
     Args:

@@ -142,7 +142,7 @@ class TrainingCost:
     rest: float = 0.0
 
 
-class Costs:
+class OptionCosts:
     """Costs of options without knowledge of maps: missing experience only, no recruits, no shops."""
 
     def __init__(self, growth: Growth) -> None:

@@ -17,8 +17,8 @@ from pkmn_pyboy.pilot.plans import (
     NOTHING,
     RIVAL,
     TRAIN,
-    Costs,
     Foes,
+    OptionCosts,
     Plan,
     Rival,
     Trainers,
@@ -64,7 +64,7 @@ class Readiness:
         self.forecaster = strength.Forecaster(tables)
         self.care = settings.care
         self.losses = 0
-        self.costs: Costs = Costs(self.growth)
+        self.costs: OptionCosts = OptionCosts(self.growth)
         self.load: Callable[[], dict[str, Any]] = dict
         """Returns the current plans by foes, as plain values to modify; the caller that follows them keeps them."""
 

@@ -32,7 +32,7 @@ _PARTY_NAME_COLUMNS = 5
 _SUBMENU_COLUMN = 8
 
 
-class NameTables:
+class EncodedNames:
     """Names of items and moves as the cartridge image encodes them, by number.
 
     Args:

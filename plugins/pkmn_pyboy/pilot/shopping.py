@@ -10,7 +10,7 @@ from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, SEARCH, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.roads import Key, Roads
-from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
@@ -56,7 +56,7 @@ class Shopping:
         self._objectives = objectives
         self._roads = roads
         self._clerks: tuple[tuple[int, MapPerson], ...] | None = None
-        self._names = NameTables(environment.rom.data, environment.profile.memory.rom_tables)
+        self._names = EncodedNames(environment.rom.data, environment.profile.memory.rom_tables)
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """Return a goal at this map's clerk or on the route to a shop nearby, if there is something to buy."""

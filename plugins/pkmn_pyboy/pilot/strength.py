@@ -33,9 +33,9 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two combatants: ``blows`` are (expected damage, move slot), best first; ``threat`` is the foe's best damage."""
+    """Two combatants: ``hits`` are (expected damage, move slot), best first; ``threat`` is the foe's best damage."""
 
-    blows: tuple[tuple[float, int], ...]
+    hits: tuple[tuple[float, int], ...]
     threat: float
     first: bool
     """True if the own one strikes first."""
@@ -43,7 +43,7 @@ class Pair:
     @property
     def best(self) -> float:
         """Best hit, as if PP never ran out."""
-        return self.blows[0][0] if self.blows else 0.0
+        return self.hits[0][0] if self.hits else 0.0
 
 
 class TrainerBook:
@@ -113,12 +113,12 @@ class Forecaster:
         if found is None:
             if len(self._pairs) >= _KEPT:
                 self._pairs.clear()
-            blows = sorted(
+            hits = sorted(
                 ((self._tables.damage(own, move, foe), -slot) for slot, move in enumerate(own.moves) if move),
                 reverse=True,
             )
             found = self._pairs[key] = Pair(
-                tuple((blow, -slot) for blow, slot in blows if blow > 0),
+                tuple((damage, -slot) for damage, slot in hits if damage > 0),
                 self._tables.threat(foe, own),
                 own.stats[2] >= foe.stats[2],
             )
@@ -165,10 +165,10 @@ class Forecaster:
                     if fresh:
                         turns += 1
                 pair = pairs[out]
-                blow, slot = next((one for one in pair.blows if pp[out][one[1]] > 0), (_STRUGGLE, -1))
+                damage, slot = next((one for one in pair.hits if pp[out][one[1]] > 0), (_STRUGGLE, -1))
                 theirs = care * pair.threat
                 turns += 1
-                if heals and foe_hp > blow and _needs(hp[out], own[out].max_hp, theirs) and heals[-1] > theirs:
+                if heals and foe_hp > damage and _needs(hp[out], own[out].max_hp, theirs) and heals[-1] > theirs:
                     wanted = own[out].max_hp - hp[out]
                     heal = next((one for one in heals if one >= wanted), heals[-1])
                     heals.remove(heal)
@@ -177,13 +177,13 @@ class Forecaster:
                 if slot >= 0:
                     pp[out][slot] -= 1
                 if pair.first:
-                    foe_hp -= blow
+                    foe_hp -= damage
                     if foe_hp > 0:
                         hp[out] -= theirs
                 else:
                     hp[out] -= theirs
                     if hp[out] > 0:
-                        foe_hp -= blow
+                        foe_hp -= damage
             if foe_hp > 0:
                 return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
             beaten += foe.hp
@@ -200,6 +200,6 @@ def _best(pairs: Sequence[Pair], hp: Sequence[float], pp: Sequence[Sequence[int]
     best = (-1.0, -1)
     for slot, pair in enumerate(pairs):
         if hp[slot] > 0:
-            blow = next((one[0] for one in pair.blows if pp[slot][one[1]] > 0), 0.0)
-            best = max(best, (min(hp[slot] / max(pair.threat, 0.5), 8.0) * blow, slot))
+            damage = next((one[0] for one in pair.hits if pp[slot][one[1]] > 0), 0.0)
+            best = max(best, (min(hp[slot] / max(pair.threat, 0.5), 8.0) * damage, slot))
     return best[1]

@@ -349,5 +349,5 @@ class Tactician:
 
 def _loses(own: Combatant, foe: Combatant, kill: float, fall: float) -> bool:
     """Return whether one should faint before the opponent, considering who strikes first."""
-    blows = math.ceil(kill) - int(own.stats[2] >= foe.stats[2])
-    return blows >= fall
+    hits = math.ceil(kill) - int(own.stats[2] >= foe.stats[2])
+    return hits >= fall

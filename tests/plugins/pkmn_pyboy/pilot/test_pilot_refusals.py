@@ -1,4 +1,4 @@
-"""What the game refuses is given up: switches, items and moves for the battle, tasks and purchases for a while."""
+"""Giving up what the game refuses: switches, items and moves for the battle, tasks and purchases for a while."""
 
 from __future__ import annotations
 

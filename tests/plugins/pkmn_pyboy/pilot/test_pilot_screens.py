@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkmn_pyboy.pilot.screen_lists import COLUMNS, HOLLOW, ROWS, SOLID, NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import COLUMNS, HOLLOW, ROWS, SOLID, EncodedNames, ScreenList
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.memory_map import RomTable
 from pkmncli.api import Action
@@ -78,9 +78,9 @@ def test_other_pages_are_not_the_partys_list() -> None:
 
 def test_names_come_from_the_image_and_short_words_are_written_out(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
-    names = NameTables(quillwood.bundled_rom.read_bytes(), quillwood.memory.rom_tables)
+    names = EncodedNames(quillwood.bundled_rom.read_bytes(), quillwood.memory.rom_tables)
     assert names.items[2] == code("SALVE")
     assert names.moves[1] == code("BUMP")
     data = b"\x54" + code(" BALL") + b"\x50"
-    assert NameTables(data, {"ItemNames": RomTable(0, 0)}).items[1] == b"\x8f\x8e\x8a\xea" + code(" BALL")
-    assert NameTables(b"", {}).items == {}
+    assert EncodedNames(data, {"ItemNames": RomTable(0, 0)}).items[1] == b"\x8f\x8e\x8a\xea" + code(" BALL")
+    assert EncodedNames(b"", {}).items == {}
