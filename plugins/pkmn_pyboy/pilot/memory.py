@@ -84,9 +84,9 @@ class PilotMemory:
     tries: dict[str, int] = field(default_factory=dict)
     """Tries of each goal since the latest progress, by key."""
     taken: dict[str, int] = field(default_factory=dict)
-    """How often each exit was taken, from either side, by "map/exit"."""
+    """Count of uses of each exit, from either side, by "map/exit"."""
     visits: dict[str, int] = field(default_factory=dict)
-    """How often each map was entered, by id."""
+    """Count of entries of each map, by id."""
     healers: list[list[int]] = field(default_factory=list)
     """Places where the party was healed: map, column, row, facing."""
     progress: list[int] = field(default_factory=list)
@@ -167,7 +167,7 @@ class PilotMemory:
     switches: int = 0
     """Switches made by choice in this battle."""
     moves_used: dict[str, int] = field(default_factory=dict)
-    """How often each move was used in this battle, as species/move."""
+    """Count of uses of each move in this battle, as species/move."""
     catch_wish: list[int] = field(default_factory=list)
     """Species to catch, 0 for any; empty for none."""
     forget: list[int] = field(default_factory=list)
@@ -183,7 +183,7 @@ class PilotMemory:
     """Station to tune the radio to: the knob's value and the music's; empty for none."""
     tuning_steps: int = 0
     tuning_opened: int = 0
-    """How often the radio's device was opened for it."""
+    """Count of openings of the radio's device for it."""
     tuning_mark: list[int] = field(default_factory=list)
     """Menu and device as shown at the latest step, and the number of steps without a change."""
     tuning_over: str = ""

@@ -64,12 +64,12 @@ class Roads:
 
     @property
     def world(self) -> World:
-        """The known maps."""
+        """Known maps."""
         return self._planner.world
 
     @property
     def seen(self) -> SeenWorld | None:
-        """The known maps if they are only what was seen; otherwise None."""
+        """Known maps if they are only what was seen; otherwise None."""
         return self.world if isinstance(self.world, SeenWorld) else None
 
     # Distances ----------------------------------------------------------------------------------------------

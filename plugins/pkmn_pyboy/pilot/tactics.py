@@ -62,7 +62,7 @@ class Situation:
     switches: int = 0
     """Switches made by choice in this battle."""
     used: Mapping[int, int] | None = None
-    """How often each move was used on this opponent in this battle, by number."""
+    """Count of uses of each move on this opponent in this battle, by number."""
     failed: Sequence[str] = ()
     """Kinds of plans that failed in this battle."""
     foe_conditions: Sequence[str] = ()
