@@ -16,7 +16,10 @@ DEFAULT_STEPS = 60_000
 
 
 def _absolute(path: Path) -> Path:
-    return path.expanduser().absolute()
+    try:
+        return path.expanduser().absolute()
+    except FileNotFoundError:
+        raise ValueError("the current folder was deleted: go to one that is there") from None
 
 
 HEAVIEST_REWARD = 1e9
