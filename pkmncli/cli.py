@@ -25,6 +25,7 @@ def run(arguments: list[str]) -> int:
     from pkmncli.errors import EXIT_INTERRUPTED, EXIT_UNEXPECTED, PkmnError  # noqa: PLC0415
 
     arguments = _take_debug_option(arguments)
+    diagnostics.said_once.clear()
     try:
         from pkmncli.command_table import build_command  # noqa: PLC0415
 

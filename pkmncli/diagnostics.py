@@ -39,3 +39,14 @@ def say(message: str) -> None:
     """Writes a message to standard error, secrets blanked out. Says nothing where there is no standard error."""
     if sys.stderr is not None:
         sys.stderr.write(redact(message).rstrip("\n") + "\n")
+
+
+said_once: set[str] = set()
+"""What :func:`say_once` has said in the command that runs."""
+
+
+def say_once(message: str) -> None:
+    """Writes a message to standard error, unless the running command has said it before."""
+    if message not in said_once:
+        said_once.add(message)
+        say(message)

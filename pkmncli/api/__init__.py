@@ -48,14 +48,18 @@ if TYPE_CHECKING:
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import (
         Analyzer,
+        CheckedStore,
         Coded,
         CountingStore,
         EpisodeSummary,
         ExportingStore,
         RunInfo,
+        SourceStore,
         Store,
         find_run,
         open_analyzer,
+        open_tables,
+        tell_once,
     )
     from pkmncli.api.spaces import BitPlanes, ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
@@ -68,6 +72,7 @@ _HOMES = {
     "Algorithm": "learning",
     "Analyzer": "runs",
     "BitPlanes": "spaces",
+    "CheckedStore": "runs",
     "Coded": "runs",
     "Consequence": "decisions",
     "Context": "environments",
@@ -104,6 +109,7 @@ _HOMES = {
     "Segment": "learning",
     "ShownAlgorithm": "learning",
     "Source": "decisions",
+    "SourceStore": "runs",
     "Start": "environments",
     "StartableAlgorithm": "learning",
     "Store": "runs",
@@ -114,6 +120,8 @@ _HOMES = {
     "ValuingAlgorithm": "learning",
     "find_run": "runs",
     "open_analyzer": "runs",
+    "open_tables": "runs",
+    "tell_once": "runs",
 }
 """The module of each name."""
 
@@ -131,6 +139,7 @@ __all__ = [
     "Algorithm",
     "Analyzer",
     "BitPlanes",
+    "CheckedStore",
     "Coded",
     "Consequence",
     "Context",
@@ -160,6 +169,7 @@ __all__ = [
     "Segment",
     "ShownAlgorithm",
     "Source",
+    "SourceStore",
     "Start",
     "StartableAlgorithm",
     "Store",
@@ -170,6 +180,8 @@ __all__ = [
     "ValuingAlgorithm",
     "find_run",
     "open_analyzer",
+    "open_tables",
+    "tell_once",
 ]
 
 

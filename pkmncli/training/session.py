@@ -244,6 +244,8 @@ class TrainingSession:
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
                 content = read_checkpoint(begun)
+                for problem in getattr(store, "problems", list)():  # a gap in the tables ends no training
+                    self._tell(problem)
                 trainer.resume(content, read_segments(begun))
                 set_aside = trainer.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
@@ -168,7 +168,11 @@ class Trainer:
         if self._starts is not None and trainer["starts"] is not None:
             self._starts.load_state_dict(trainer["starts"], [episode.start for episode in self._episodes])
         if self._desk is not None and trainer["advice"] is not None:
-            journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
+            try:
+                journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
+            except RunError as error:  # what was answered already is asked again
+                logger.warning("%s", error)
+                journal = []
             self._desk.load_state_dict(trainer["advice"], journal)
         self._give_say()
         self._saved_at = checkpoint.step

@@ -8,8 +8,9 @@ from typing import Any
 
 import duckdb
 
+from pkmn_decisions.recorded_files import recorded_files
 from pkmn_decisions.schema import Table
-from pkmn_decisions.table_files import list_files, relation
+from pkmn_decisions.table_files import relation
 from pkmncli.errors import DecisionValidationError, RunError
 
 _ATTEMPTS = 5
@@ -28,7 +29,7 @@ def count_rows(folder: Path, table: Table, columns: Sequence[str]) -> list[tuple
     names = ", ".join(f'"{name}"' for name in columns)
     with duckdb.connect(":memory:") as connection:
         for attempt in range(_ATTEMPTS):
-            files = list_files(folder / table.name)
+            files = recorded_files(folder, table)
             rows = relation(table, files, names)
             try:
                 return connection.execute(
