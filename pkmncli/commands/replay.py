@@ -29,8 +29,10 @@ def replay(
         typer.Option(metavar="GAME", help="An episode that the policy which a game comes with plays first; no run."),
     ] = None,
     rom: Annotated[
-        Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")
+        Path | None,
+        typer.Option(help="Where the run's image is now; with --pretrained the game's, if it has none itself."),
     ] = None,
+    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
     episode: Annotated[
         str, typer.Option(help="best, last, a number in order of ending, or E.N: episode N of environment E.")
     ] = "best",
@@ -82,7 +84,18 @@ def replay(
         episodes = []
         try:
             for which, evaluated in runs:
-                episodes.append(open_episode(which, save_dir, registry, episode, evaluation=evaluated, begin=begin))
+                episodes.append(
+                    open_episode(
+                        which,
+                        save_dir,
+                        registry,
+                        episode,
+                        evaluation=evaluated,
+                        begin=begin,
+                        rom=None if pretrained else rom,
+                        game_folder=game_folder,
+                    )
+                )
                 typer.echo(episodes[-1].headline)
             show = Show(episodes, overlay=overlay, interrupted=lambda: bool(interrupted))
             if video is not None:
