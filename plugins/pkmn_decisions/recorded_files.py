@@ -105,13 +105,14 @@ def _check(folder: Path, table: Table, index: TableIndex | None) -> TableCheck:
             found.strange.append(file)
             found.notes.append(f"{file.path} is a copy of {original}, and was left out")
         elif not index.owns(owner(file.path)):
+            file.path.stat()  # one that has just been moved names no owner
             found.strange.append(file)
             found.notes.append(f"{file.path} was not recorded by this run, and was left out")
         else:
             written[size, checksum] = file.path.name
             found.files.append(file)
             found.unlisted.append(file)
-    found.notes += _strangers(folder / table.name, {file.path.name for file in files})
+    found.notes += _strangers(folder / table.name)
     if entries:
         found.gaps.append(_missing(folder, table, list(entries.values())))
     return found
@@ -132,13 +133,13 @@ def _take_without_index(table: Table, files: Sequence[TableFile], found: TableCh
         last = file.last
 
 
-def _strangers(folder: Path, known: set[str]) -> list[str]:
+def _strangers(folder: Path) -> list[str]:
     """Lines for files that are named otherwise than those that are written here."""
     try:
-        names = sorted(path.name for path in folder.glob("*.parquet"))
+        paths = sorted(path for path in folder.glob("*.parquet") if named_file(path) is None)
     except OSError:
         return []
-    return [f"{folder / name} was not recorded by this run, and was left out" for name in names if name not in known]
+    return [f"{path} was not recorded by this run, and was left out" for path in paths]
 
 
 def _damaged(table: Table, file: TableFile, entry: FileEntry, size: int) -> str:

@@ -40,9 +40,9 @@ def write_whole(path: Path, data: bytes, otherwise: str) -> None:
     A link stays one, and a file that is there keeps its permissions.
     """
     try:
-        path = path.resolve()
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        target = path.resolve()
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
         temporary = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -50,7 +50,7 @@ def write_whole(path: Path, data: bytes, otherwise: str) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             temporary.chmod(mode)
-            temporary.replace(path)
+            temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
