@@ -117,3 +117,36 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     store.append("metrics", metrics(1))
     with pytest.raises(RunError, match="Cannot write metrics to"):
         store.close()
+
+
+GOES_BACK_AGAIN_AND_AGAIN = """
+import sys
+from pathlib import Path
+from pkmn_decisions.store import DuckDBStore
+from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
+
+step = 0
+for back in (0, 3, 20, 1, 30, 8, 0, 12):
+    with DuckDBStore(Path(sys.argv[1])) as store:
+        step = max(0, step - back)
+        store.supersede(step)
+        for _ in range(6):
+            store.append("decisions", decisions(step + 1, step + 7))
+            store.append("metrics", metrics(step + 1, step + 7))
+            store.append("episodes", episodes(step + 7))
+            store.flush()
+            step += 7
+"""
+
+
+def test_a_reader_takes_nothing_of_a_training_for_lost_or_strange(tmp_path: Path) -> None:
+    writer = subprocess.Popen([sys.executable, "-c", GOES_BACK_AGAIN_AND_AGAIN, str(tmp_path)])
+    looks, told = 0, []
+    while writer.poll() is None or not looks:
+        with DuckDBStore(tmp_path) as store:
+            told += store.problems()
+            steps = [row["global_step"] for row in store.read("decisions")]
+        looks += 1
+        assert steps == list(range(1, len(steps) + 1))
+    assert (writer.returncode, told) == (0, [])
+    assert steps
