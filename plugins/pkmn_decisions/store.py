@@ -18,6 +18,7 @@ from pkmn_decisions.schema import SCHEMA_VERSION, TABLES, Table
 from pkmn_decisions.table_count import count_rows
 from pkmn_decisions.table_export import export_table
 from pkmn_decisions.table_files import (
+    SUPERSEDED,
     TableFile,
     free_path,
     list_files,
@@ -31,9 +32,6 @@ from pkmn_decisions.table_files import (
 from pkmn_decisions.table_index import INDEX_FILE, FileEntry, TableIndex
 from pkmn_decisions.table_writing import copy_file, first_line, force_to_disk, rows_query, write_failed
 from pkmncli.errors import DecisionValidationError, RunError
-
-SUPERSEDED = "superseded"
-"""Folder of the run that keeps what a resumed run recorded before it went back to a checkpoint."""
 
 _READ_ATTEMPTS = 5
 

@@ -18,6 +18,9 @@ from pkmn_decisions.literal_paths import literal_path
 from pkmn_decisions.schema import AMOUNTS, SCHEMA_VERSION, Column, Table
 from pkmncli.errors import RunError
 
+SUPERSEDED = "superseded"
+"""Folder of the run that keeps what a resumed run recorded before it went back to a checkpoint."""
+
 _NAME = re.compile(r"(\d{12})-(\d{12})(?:_(\d{3}))?\.parquet")
 
 _TAIL = struct.Struct("<I4s")
