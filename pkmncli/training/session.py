@@ -16,7 +16,7 @@ from pkmncli.atomic_files import write_atomic, write_errors_explained, write_jso
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import redact, say
+from pkmncli.diagnostics import redact, say, say_once
 from pkmncli.errors import PkmnError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
@@ -245,7 +245,8 @@ class TrainingSession:
             else:
                 content = read_checkpoint(begun)
                 for problem in getattr(store, "problems", list)():  # a gap in the tables ends no training
-                    self._tell(problem)
+                    logger.warning("%s", problem)
+                    say_once(problem)
                 trainer.resume(content, read_segments(begun))
                 set_aside = trainer.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)

@@ -165,3 +165,40 @@ def test_a_folder_that_no_settings_file_can_name_takes_no_run(pkmn: Pkmn, tmp_pa
     assert result.code == 5
     assert "no UTF-8" in result.err
     assert not folder.exists()
+
+
+READERS = {
+    "decisions": (
+        ("analyze-patterns",),
+        ("export", "--overwrite"),
+        ("plot", "--out=plot.html"),
+        ("replay", "--verify"),
+    ),
+    "episodes": (("analyze-patterns",), ("export", "--overwrite"), ("replay", "--verify")),
+    "metrics": (("export", "--overwrite"), ("compare",), ("plot", "--out=plot.html")),
+}
+"""The commands that read each table."""
+
+
+@pytest.mark.parametrize("table", READERS)
+def test_commands_tell_of_tables_that_are_gone_and_of_damaged_ones(
+    table: str, pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
+) -> None:
+    gone, damaged = (moved(shared_run, tmp_path / name) for name in ("gone", "damaged"))
+    shutil.rmtree(gone / table)
+    file = min((damaged / table).iterdir())
+    file.write_bytes(file.read_bytes()[:-1])
+    for command in READERS[table]:
+        beside = (str(shared_run("adaptive", 2)),) if command[0] == "compare" else ()
+        told = pkmn(*command, str(gone), *beside)
+        assert re.search(rf"gone/.*{table}.* (is|are) missing", told.err), (command, told)
+        assert told.code == (5 if (table, command[0]) == ("episodes", "replay") else 0), (command, told)
+        refused = pkmn(*command, str(damaged), *beside)
+        assert refused.code == 5, (command, refused)
+        assert f"{file} is not what was recorded" in refused.err
+        assert len(refused.err.splitlines()) == 1
+    for run in (gone, damaged):
+        result = pkmn("train", "--resume", str(run), "--steps=260", "--final-episodes=0", "--quiet")
+        assert result.code == 0, result.err
+        (line,) = result.err.splitlines()
+        assert re.search(rf"{table}.*(missing|is not what was recorded)", line)
