@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api import Algorithm, RunInfo
+from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
@@ -244,9 +244,7 @@ class TrainingSession:
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
                 content = read_checkpoint(begun)
-                for problem in getattr(store, "problems", list)():  # a gap in the tables ends no training
-                    logger.warning("%s", problem)
-                    say_once(problem)
+                _tell_of_lost_tables(store)
                 trainer.resume(content, read_segments(begun))
                 set_aside = trainer.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
@@ -420,6 +418,13 @@ def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
 def quoted(path: Path) -> str:
     """A path as it can be pasted into a command line."""
     return shlex.quote(str(path))
+
+
+def _tell_of_lost_tables(store: Store) -> None:
+    """Says what is missing or foreign among the tables. Checkpoints hold all that a training needs."""
+    for problem in getattr(store, "problems", list)():
+        logger.warning("%s", problem)
+        say_once(problem)
 
 
 def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
