@@ -22,6 +22,7 @@ from pkmn_decisions.table_files import (
     TableFile,
     free_path,
     list_files,
+    may_have_moved,
     named_file,
     names_one_of,
     owner,
@@ -106,7 +107,7 @@ class DuckDBStore:
                     ).fetchall()
                 except duckdb.Error as error:
                     # A run that resumes may have moved a file since it was listed.
-                    if attempt + 1 < _READ_ATTEMPTS and any(not file.path.exists() for file in files):
+                    if attempt + 1 < _READ_ATTEMPTS and may_have_moved(error, files):
                         continue
                     if isinstance(error, duckdb.IOException) or names_one_of(error, files):
                         raise RunError(f"Cannot read the {table} in {self._folder}: {first_line(error)}") from error

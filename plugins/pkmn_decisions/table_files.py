@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 
+import duckdb
+
 from pkmn_decisions.literal_paths import literal_path
 from pkmn_decisions.schema import AMOUNTS, SCHEMA_VERSION, Column, Table
 from pkmncli.errors import RunError
@@ -114,6 +116,11 @@ def names_one_of(error: Exception, files: Sequence[TableFile]) -> bool:
     """Whether an error of the database is about one of these files."""
     text = str(error)
     return any(file.path.name in text for file in files)
+
+
+def may_have_moved(error: Exception, files: Sequence[TableFile]) -> bool:
+    """Whether a query may have failed because a run that resumes moved a file meanwhile, or wrote it anew since."""
+    return isinstance(error, duckdb.IOException) or any(not file.path.exists() for file in files)
 
 
 def _by_version(files: Sequence[TableFile]) -> list[tuple[int, list[TableFile]]]:

@@ -13,7 +13,7 @@ import secrets
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,21 @@ class TableIndex:
     @classmethod
     def read(cls, folder: Path) -> TableIndex | None:
         """Return the index in a folder; None where there is none that says whose tables they are."""
+        path = folder / INDEX_FILE
         try:
-            lines = (folder / INDEX_FILE).read_bytes().splitlines(keepends=True)
+            status = path.stat()
+            key = (status.st_ino, status.st_mtime_ns, status.st_size)
+            kept = _read.get(path)
+            if kept is None or kept[0] != key:
+                kept = _read[path] = (key, cls._parsed(folder, path.read_bytes()))
         except OSError:  # its absence is told where files say that there was one
             return None
+        index = kept[1]
+        return None if index is None else replace(index, entries=dict(index.entries))
+
+    @classmethod
+    def _parsed(cls, folder: Path, content: bytes) -> TableIndex | None:
+        lines = content.splitlines(keepends=True)
         values = [_value(line) for line in lines]
         if not values or not isinstance(values[0].get("tables"), str):
             return None
@@ -165,3 +176,7 @@ def _value(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+_read: dict[Path, tuple[tuple[int, int, int], TableIndex | None]] = {}
+"""Indexes that were read, by their file, with its inode, time of change and size: a question needs one many times."""

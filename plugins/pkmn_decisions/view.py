@@ -30,6 +30,7 @@ from pkmn_decisions.recorded_files import recorded_files
 from pkmn_decisions.schema import ADVICE, DECISIONS, EPISODES, METRICS, Table
 from pkmn_decisions.table_files import (
     TableFile,
+    may_have_moved,
     names_one_of,
     path_literal,
     relation,
@@ -120,18 +121,26 @@ class RunViews:
 
     def refresh(self) -> None:
         """Takes in what was written since the last call."""
-        self._files = []
         self.names = load_names(self._name_folders)
-        try:
-            for table in (DECISIONS, EPISODES, METRICS, ADVICE):
-                view = "decision_rows" if table is DECISIONS else table.name
-                self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
-            self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
-            self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
-            self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
-            self._write_names()
-        except duckdb.Error as error:
-            raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._make_views()
+                self._write_names()
+            except duckdb.Error as error:
+                if attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
+                    continue
+                raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
+            else:
+                return
+
+    def _make_views(self) -> None:
+        self._files = []
+        for table in (DECISIONS, EPISODES, METRICS, ADVICE):
+            view = "decision_rows" if table is DECISIONS else table.name
+            self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
+        self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
+        self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
+        self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
 
     def judged(self, rows: str) -> str:
         """SQL that adds to these rows of decisions what came of them.
@@ -182,7 +191,7 @@ class RunViews:
                 return [column[0] for column in cursor.description or ()], cursor.fetchall()
             except duckdb.Error as error:
                 # A run that resumes may have moved a file since it was listed.
-                if not self._locked and attempt + 1 < _ATTEMPTS and any(not file.path.exists() for file in self._files):
+                if not self._locked and attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
                     self.refresh()
                     continue
                 if isinstance(error, duckdb.IOException) or names_one_of(error, self._files):
