@@ -79,11 +79,13 @@ def replay(
         if interrupted:
             raise typer.Exit(interrupted.exit_code)
         run = str(found.folder)
-    runs = [(run, evaluation or pretrained is not None)] + ([] if beside is None else [(beside, evaluation)])
+    runs = [(run, evaluation or pretrained is not None, None if pretrained else rom, game_folder)]
+    if beside is not None:
+        runs.append((beside, evaluation, None, None))  # another run, which may be of another game
     with InterruptFlag() as interrupted:
         episodes = []
         try:
-            for which, evaluated in runs:
+            for which, evaluated, image, folder in runs:
                 episodes.append(
                     open_episode(
                         which,
@@ -92,8 +94,8 @@ def replay(
                         episode,
                         evaluation=evaluated,
                         begin=begin,
-                        rom=None if pretrained else rom,
-                        game_folder=game_folder,
+                        rom=image,
+                        game_folder=folder,
                     )
                 )
                 typer.echo(episodes[-1].headline)

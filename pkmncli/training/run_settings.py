@@ -21,6 +21,7 @@ ROM_VARIABLE = "PKMN_ROM_PATH"
 FOLDER_VARIABLE = "PKMN_GAME_FOLDER"
 
 _SUFFIXES = (".gb", ".gbc", ".sgb", ".bin", ".rom")
+_BANK_BYTES = 0x4000
 _LARGEST_BYTES = 8 * 1024 * 1024
 _MOST_FILES = 500
 """Files of a folder that are looked at for the image."""
@@ -83,8 +84,10 @@ def _image(
     """The same for the image."""
     sha1 = _known_sha1(run)
     if given is not None:
-        found = _sha1(given.expanduser())
-        if sha1 is not None and found is not None and found != sha1:
+        given = given.expanduser()
+        found = _sha1(given)
+        # what is no whole banks is no image: the environment says what it is
+        if sha1 is not None and found is not None and found != sha1 and not given.stat().st_size % _BANK_BYTES:
             raise RomError(
                 f"{given} is not the image of run {run.name}: its SHA-1 begins with {found[:12]}, the run's with "
                 f"{sha1[:12]}; name the image that the run was trained on"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -140,3 +141,18 @@ def test_a_games_folder_that_moved_is_named_anew(place: Path, pkmn: Pkmn, run_pk
     options = ("--steps=120", f"--game-folder={place / 'kept'}")
     assert pkmn("train", "--resume", "folder", *options).code == 0
     assert pkmn(*played).code == 0
+
+
+def test_a_file_that_is_no_image_is_named_for_what_it_is(place: Path, pkmn: Pkmn, tmp_path: Path) -> None:
+    (tmp_path / "mine.gbc").write_bytes(gzip.compress((place / "kept.gbc").read_bytes()))
+    for rom, words in (("mine.gbc", "is a gzip file: unpack it"), ("nowhere.gbc", "No cartridge image at")):
+        result = pkmn(*COMMANDS["replay"], f"--rom={rom}")
+        assert result.code == 3
+        assert words in result.err
+
+
+@pytest.mark.parametrize("command", [("play", "--terminal"), ("world",)])
+def test_the_environments_image_is_what_other_commands_play(command: tuple[str, ...], run_pkmn: Any) -> None:
+    result = run_pkmn(*command, PKMN_ROM_PATH="nowhere.gbc")
+    assert result.returncode == 3
+    assert "nowhere.gbc" in result.stderr
