@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
@@ -39,6 +40,12 @@ def say(message: str) -> None:
     """Writes a message to standard error, secrets blanked out. Says nothing where there is no standard error."""
     if sys.stderr is not None:
         sys.stderr.write(redact(message).rstrip("\n") + "\n")
+
+
+def warn(message: str) -> None:
+    """Says a message, also where a training is quiet, and keeps it in the run's log."""
+    logging.getLogger(__name__).warning("%s", redact(message))
+    say(message)
 
 
 said_once: set[str] = set()

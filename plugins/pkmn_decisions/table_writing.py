@@ -51,10 +51,10 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def force_to_disk(path: Path) -> None:
-    """Waits until a file's content, or the names in a folder, are on the disk."""
+    """Waits until a file's content, or the names in a folder, are on the disk and survive a power cut."""
     if path.is_dir() and os.name == "nt":
         return  # Windows opens no folders, and keeps their names by itself
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -173,3 +173,18 @@ def test_what_was_set_aside_is_in_no_analysis(left: bool, tmp_path: Path) -> Non
     analyzer = DecisionHistoryAnalyzer(tmp_path)
     assert sum(int(one["frequency"]) for one in analyzer.analyze_patterns(1)) == (40 if left else 0)
     analyzer.close()
+
+
+def test_a_tables_folder_is_on_disk_like_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[int] = set()
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        fsync(descriptor)
+        synced.add(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    with DuckDBStore(tmp_path) as store:
+        store.append("decisions", decisions(1, 10))
+        store.flush()
+        assert (tmp_path / "decisions").stat().st_ino in synced
