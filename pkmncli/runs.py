@@ -250,10 +250,22 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
 
 def check_run_name(save_dir: Path, name: str | None) -> None:
     """Makes sure that a run can be called so. Raises RunError where the name is taken or unfit."""
+    if not _is_unicode(str(save_dir.absolute())):
+        raise RunError(
+            f"save_dir {str(save_dir)!r}: a name in it is no UTF-8, as config.toml needs it; rename the folder"
+        )
     if name is not None and not _NAME.fullmatch(name):
         raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
     if name is not None and (save_dir / name).exists():
         raise RunError(f"run {save_dir / name} exists already: choose another name, or go on with that run")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def default_save_dir(environ: Mapping[str, str] = os.environ) -> Path:

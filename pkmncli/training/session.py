@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api import Algorithm, RunInfo
+from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
@@ -266,6 +266,7 @@ class TrainingSession:
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
                 content = read_checkpoint(begun)
+                _tell_of_lost_tables(store)
                 trainer.resume(content, read_segments(begun))
                 set_aside = trainer.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
@@ -451,6 +452,12 @@ def _how_to_go_on(run: Run) -> str:
     if run.checkpoints.names():
         return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
     return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
+
+
+def _tell_of_lost_tables(store: Store) -> None:
+    """Says what is missing or foreign among the tables. Checkpoints hold all that a training needs."""
+    for problem in getattr(store, "problems", list)():
+        warn(problem)
 
 
 def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
