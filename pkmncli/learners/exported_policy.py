@@ -1,7 +1,7 @@
-"""An acting network as it leaves the program: its weights, what it takes and gives, and an example that runs it.
+"""The export of an acting network: weights, a description of inputs and outputs, and an example that runs it.
 
-The example is put together from parts, written for the reader and as plain as they can be: what all policies have, what
-reads observations, and the learner's own ``scores``.
+The example is built from simple parts, for readers: the common beginning, the reading of observations, and the
+learner's own ``scores``.
 """
 
 from __future__ import annotations
@@ -98,21 +98,21 @@ def exported_policy(
     gives: str,
     about_network: Mapping[str, Any],
 ) -> ExportedPolicy:
-    """A network that acts, to be taken elsewhere.
+    """Return a network that acts, for use outside this program.
 
     Args:
-        network: with its streams.
+        network: the network with its output streams.
         layout: of the observations that it reads.
         settings: the learner's.
-        encoder: what built its encoder; None for the default one.
-        scores: Python source of the example's ``scores(x)``: from what describes the observation (1, features) to a
-            number for each action (1, num_actions), of which the highest allowed one is the greedy action. It may use
+        encoder: factory of its encoder; None for the default one.
+        scores: Python source of the example's ``scores(x)``: from the features (1, features) to one number per action
+            (1, num_actions); the allowed action with the highest number is the greedy one. It may use
             ``F``, ``of(layer)`` (weight and bias of a layer) and ``ABOUT["network"]``.
-        gives: what these numbers are, in words.
-        about_network: what the description says of the network beside its layers.
+        gives: the meaning of these numbers, in words.
+        about_network: further description of the network beside its layers.
 
     Raises:
-        ConfigurationError: its encoder cannot be built elsewhere.
+        ConfigurationError: the encoder cannot be built elsewhere.
     """
     weights = {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
     described = {
@@ -143,7 +143,7 @@ def exported_policy(
 
 
 def _strides(branch: nn.Module | None) -> list[int]:
-    """Strides of the convolutions of a part of the network, in order."""
+    """Return the strides of the convolutions of a part of the network, in order."""
     return [] if branch is None else [one.stride[0] for one in branch.modules() if isinstance(one, nn.Conv2d)]
 
 
