@@ -1,4 +1,4 @@
-"""The acting Q-network as it leaves the program."""
+"""The export of the acting Q-network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCORES = '''def scores(x):
 def exported_q_network(
     network: QNetwork, layout: ObservationLayout, settings: DQNSettings, encoder: EncoderFactory | None
 ) -> ExportedPolicy:
-    """A Q-network and the layout of its observations, to be taken elsewhere."""
+    """Return a Q-network and the layout of its observations, for use outside this program."""
     return exported_policy(
         network,
         layout,

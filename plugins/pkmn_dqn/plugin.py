@@ -1,4 +1,4 @@
-"""Registers the DQN learner with pkmncli."""
+"""The plugin that registers the DQN learner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_algorithms(register: Register) -> None:
-    """Registers the algorithm ``dqn``."""
+    """Register the algorithm ``dqn``."""
     register(
         "dqn",
         "pkmn_dqn.learner:DQN",

@@ -16,7 +16,7 @@ from pkmncli.api import NAMES_ENCODER
 
 
 class DQNSettings(BaseModel):
-    """What a user may set under ``[dqn]``."""
+    """Settings of ``[dqn]``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -47,7 +47,7 @@ class DQNSettings(BaseModel):
     )
     tau: float = Field(1.0, gt=0, le=1, description="Share of the learned weights in such a copy; 1 replaces [nature]")
 
-    # Demonstrations: what the advised side pressed, or would have pressed
+    # Demonstrations: actions that the advised side took, or would have taken
     demonstrations: Literal["every_step", "pressed"] = Field(
         "every_step",
         description="Steps that demonstrate: all for which the advised side says what it would press, or those alone "
