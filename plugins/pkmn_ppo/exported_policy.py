@@ -1,4 +1,4 @@
-"""The acting network of policy and value as it leaves the program."""
+"""The export of the acting network of policy and value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCORES = '''def scores(x):
 def exported_actor_critic(
     network: ActorCritic, layout: ObservationLayout, settings: OnPolicySettings, encoder: EncoderFactory | None
 ) -> ExportedPolicy:
-    """A network of policy and value and the layout of its observations, to be taken elsewhere."""
+    """Return a network of policy and value and the layout of its observations, for use outside this program."""
     return exported_policy(
         network,
         layout,

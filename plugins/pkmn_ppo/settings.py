@@ -15,7 +15,7 @@ from pkmncli.api import NAMES_ENCODER
 
 
 class OnPolicySettings(BaseModel):
-    """What both learners have. Fields without a default have one in each learner's own settings."""
+    """Settings common to both learners. Fields without a default have one in each learner's settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,7 +55,7 @@ class OnPolicySettings(BaseModel):
     )
     vf_coef: float = Field(0.5, ge=0, description="Weight of the value's mean squared error [preset]")
 
-    # Demonstrations: what the advised side would press
+    # Demonstrations: actions that the advised side would take
     demonstration_weight: float = Field(
         1.0,
         ge=0,
@@ -108,7 +108,7 @@ class OnPolicySettings(BaseModel):
 
 
 class PPOSettings(OnPolicySettings):
-    """What a user may set under ``[ppo]``."""
+    """Settings of ``[ppo]``."""
 
     learning_rate: float = Field(3e-4, gt=0, description="Step size of Adam, at the start [preset, ppo]")
     n_steps: PositiveInt = Field(
@@ -149,7 +149,7 @@ class PPOSettings(OnPolicySettings):
 
 
 class A2CSettings(OnPolicySettings):
-    """What a user may set under ``[a2c]``."""
+    """Settings of ``[a2c]``."""
 
     learning_rate: float = Field(7e-4, gt=0, description="Step size of RMSprop, at the start [preset, a3c]")
     n_steps: PositiveInt = Field(
