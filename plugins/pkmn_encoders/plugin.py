@@ -1,4 +1,4 @@
-"""Registers the encoders that come with pkmncli."""
+"""The plugin that registers the encoders of pkmncli."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_encoders(register: Register) -> None:
-    """Registers ``convolution`` and ``embedding``."""
+    """Register ``convolution`` and ``embedding``."""
     register(
         "convolution",
         "pkmncli.learners.networks:ConvolutionEncoder",

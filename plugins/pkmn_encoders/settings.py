@@ -1,6 +1,6 @@
 """Settings of the encoder ``embedding``, each with its unit.
 
-[own] is chosen here; sizes of the part that reads screens are those of the learners.
+[own] is chosen here; the sizes of the part that reads screens are those of the learners.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 
 class EmbeddingSettings(BaseModel):
-    """What a user may set under ``[embedding]``."""
+    """Settings of ``[embedding]``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
