@@ -82,7 +82,7 @@ class Counsellor:
         return self.advice is not None
 
     def note(self, pilot: RulesPilot, over: bool, steps: int) -> None:
-        """Takes in what the guide says of the goal in this state."""
+        """Take in what the guide says of the goal in this state."""
         if self.advice is None:
             return
         is_goal = self.advice.skill in SKILLS and (bool(pilot.memory.wish) or steps > self._began or not over)

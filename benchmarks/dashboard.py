@@ -59,7 +59,7 @@ def look(port: int, viewers: int, silent: int, rate: float, over: Event) -> None
 
 
 def ask(port: int, path: str) -> None:
-    """Asks for one of the page's tables."""
+    """Ask for one of the page's tables."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", f"/api/{path}")
     connection.getresponse().read()
@@ -74,7 +74,7 @@ class Measured:
         self._trainer = psutil.Process(process.pid)
 
     def stretch(self, seconds: float) -> tuple[float, float]:
-        """Steps a second, and processor seconds of trainer and workers for a step, over some seconds."""
+        """Step a second, and processor seconds of trainer and workers for a step, over some seconds."""
         steps, when, spent = self._now()
         time.sleep(seconds)
         steps_after, when_after, spent_after = self._now()
@@ -82,7 +82,7 @@ class Measured:
         return taken / (when_after - when), (spent_after - spent) / taken
 
     def steps(self) -> int:
-        """Steps so far."""
+        """Step so far."""
         return self._now()[0]
 
     def _now(self) -> tuple[int, float, float]:
@@ -154,7 +154,7 @@ def main() -> None:
 
 
 def with_viewers(port: int, options: argparse.Namespace, measured: Measured) -> tuple[float, float]:
-    """A stretch while viewers look."""
+    """Return a stretch while viewers look."""
     context = multiprocessing.get_context("spawn")
     over = context.Event()
     crowd = context.Process(target=look, args=(port, options.viewers, options.silent, options.rate, over))

@@ -95,7 +95,7 @@ def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
 
 
 def near_returns(reward: NDArray[Any]) -> NDArray[np.float32]:
-    """Sums of each reward and the following ones of its episode, shape (steps, episodes)."""
+    """Sum of each reward and the following ones of its episode, shape (steps, episodes)."""
     sums = np.concatenate([np.zeros((1, reward.shape[1])), np.cumsum(reward, axis=0, dtype=float)])
     ends = np.minimum(np.arange(len(reward)) + HORIZON, len(reward))
     near: NDArray[np.float32] = (sums[ends] - sums[:-1]).astype(np.float32)
@@ -103,7 +103,7 @@ def near_returns(reward: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def write(folder: Path, decisions: int, seed: int) -> None:
-    """Writes a run's decisions with the store."""
+    """Write a run's decisions with the store."""
     from pkmn_decisions.store import DuckDBStore  # noqa: PLC0415 - the timed processes import it themselves
 
     rng = np.random.default_rng(seed)
@@ -183,7 +183,7 @@ def copy_to_sqlite(folder: Path, path: Path, *, covering: bool) -> None:
 
 
 def main() -> None:
-    """Writes the rows if they are not there yet, asks, and prints a table."""
+    """Write the rows if they are not there yet, asks, and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, default=Path("benchmark-decisions"))

@@ -113,7 +113,7 @@ class Judge:
         return self._job_done(task)
 
     def _note_person(self) -> None:
-        """Remembers where whom to speak to stands: a thing that is taken is gone."""
+        """Remember where whom to speak to stands: a thing that is taken is gone."""
         task, state = self._task, self._environment.state
         if task is None or task.kind not in (TALK, THING) or state.map_id != task.goal_map:
             return
@@ -173,7 +173,7 @@ class TaskEnvironment(PokemonEnvironment):
         pilot.act = act_on_task
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Begins an episode with a task drawn by the seed, or with ``options["task"]``, its place in the file."""
+        """Begin an episode with a task drawn by the seed, or with ``options["task"]``, its place in the file."""
         self._at = (options or {}).get("task", -1)
         if self._at < 0:
             draw = np.random.default_rng(seed)
@@ -186,7 +186,7 @@ class TaskEnvironment(PokemonEnvironment):
         return begun
 
     def advance(self, action: Any) -> tuple[float, bool, bool]:
-        """Takes an action; the episode ends where the goal is reached."""
+        """Take an action; the episode ends where the goal is reached."""
         reward, terminated, truncated = super().advance(action)
         if self._judge.reached():
             return reward + REACHED_REWARD, True, truncated
@@ -203,10 +203,10 @@ class TaskEnvironment(PokemonEnvironment):
 
 
 def read_tasks(file: Path) -> list[Task]:
-    """The tasks of a file."""
+    """Return the tasks of a file."""
     return [Task(**{**one, "target": tuple(one["target"])}) for one in json.loads(file.read_text(encoding="utf-8"))]
 
 
 def write_tasks(file: Path, tasks: list[Task]) -> None:
-    """Writes a file of tasks."""
+    """Write a file of tasks."""
     file.write_text(json.dumps([asdict(task) for task in tasks], indent=1), encoding="utf-8")

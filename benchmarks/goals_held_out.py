@@ -83,7 +83,7 @@ TRIAL_SEED, MEASURED_SEED = 1, 1_000
 
 
 def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
-    """The tasks along one episode of the pilot: those that it reaches itself. They are kept in a file."""
+    """Return the tasks along one episode of the pilot: those that it reaches itself. They are kept in a file."""
     file = folder / f"pilot-{seed}.json"
     if file.exists():
         return read_tasks(file)
@@ -133,7 +133,7 @@ def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
 
 
 def _job_of(pilot: RulesPilot) -> tuple[str, tuple[int, ...]]:
-    """The kind of a goal that no advice asks for, and what it takes to tell that it was reached."""
+    """Return the kind of a goal that no advice asks for, and what it takes to tell that it was reached."""
     memory = pilot.memory
     if memory.task and memory.goal is not None and memory.goal.kind == pilot_memory.MENU:
         kind, *rest = memory.task
@@ -204,7 +204,7 @@ def _trial(tasks: list[Task], budget: int, folder: Path, seed: int) -> list[int]
 
 
 def play(environment: TaskEnvironment, act: Any, starts: Sequence[tuple[int, int]], draw: Any = None) -> list[int]:
-    """Steps to the goal of each task, by its place and a seed; -1 where it was not reached.
+    """Step to the goal of each task, by its place and a seed; -1 where it was not reached.
 
     Args:
         environment: with the tasks.
@@ -238,7 +238,7 @@ def play(environment: TaskEnvironment, act: Any, starts: Sequence[tuple[int, int
 
 
 def measure(who: str, run: Path, file: Path, budget: int, repeats: int) -> list[list[int]]:
-    """Steps of each task of a file, a number for each repeat, by the learner of a run, the pilot or chance."""
+    """Step of each task of a file, a number for each repeat, by the learner of a run, the pilot or chance."""
     os.environ[TASKS_VARIABLE] = str(file)
     act, draw = None, np.random.default_rng(MEASURED_SEED) if who == RANDOM else None
     if who == LEARNER:
@@ -268,7 +268,7 @@ def held_out_maps(tasks: Sequence[Task]) -> set[int]:
 
 
 def maps_of(run: Path) -> set[int]:
-    """The maps on which a training has ever stood."""
+    """Return the maps on which a training has ever stood."""
     with duckdb.connect() as connection:
         files = str(run / "decisions" / "**" / "*.parquet")
         rows = connection.execute("SELECT DISTINCT map_id FROM read_parquet(?)", [files]).fetchall()
@@ -302,7 +302,7 @@ class Benchmark:
         return self._tasks_folder / "tasks.json"
 
     def collect(self) -> None:
-        """Collects tasks, unless they are there."""
+        """Collect tasks, unless they are there."""
         if self.tasks_file.exists():
             return
         self._tasks_folder.mkdir(parents=True, exist_ok=True)
@@ -314,14 +314,14 @@ class Benchmark:
         write_tasks(self.tasks_file, [task for tasks in found for task in tasks])
 
     def split(self, run: Path | None) -> dict[str, str]:
-        """The sort of each task, by its place."""
+        """Return the sort of each task, by its place."""
         tasks = read_tasks(self.tasks_file)
         maps = {task.map_id for task in tasks} | {task.goal_map for task in tasks}
         held = held_out_maps(tasks) if run is None else maps - maps_of(run)
         return {str(at): sort_of(task, held, set(self._given.held_out_seeds)) for at, task in enumerate(tasks)}
 
     def train_and_measure(self, seed: int, cores: Cores) -> None:
-        """Trains on the training's tasks, then plays all of them."""
+        """Train on the training's tasks, then plays all of them."""
         tasks, split = read_tasks(self.tasks_file), self.split(None)
         own = [task for at, task in enumerate(tasks) if split[str(at)] == SORTS[2]]
         file = self._tasks_folder / "training.json"
@@ -342,7 +342,7 @@ class Benchmark:
         self.measure(LEARNER, run, cores)
 
     def measure(self, who: str, run: Path, cores: Cores) -> None:
-        """Lets someone play all tasks, in a process of its own."""
+        """Let someone play all tasks, in a process of its own."""
         result = self.result(who, run)
         if result.exists():
             return
@@ -353,12 +353,12 @@ class Benchmark:
         cores.run(command, self.folder / "measuring.log")
 
     def result(self, who: str, run: Path) -> Path:
-        """The file of what someone reached."""
+        """Return the file of what someone reached."""
         name = f"{run.name}-played" if who == LEARNER else who.replace(" ", "-")
         return self.folder / f"{name}.json"
 
     def jobs(self) -> list[Any]:
-        """All that may be missing once the tasks are there."""
+        """Return all that may be missing once the tasks are there."""
         given, none = self._given, Path()
         others = [functools.partial(self.measure, who, none) for who in (PILOT, RANDOM)]
         if given.run is not None:
@@ -366,7 +366,7 @@ class Benchmark:
         return [*others, *(functools.partial(self.train_and_measure, seed) for seed in given.seeds)]
 
     def found(self) -> dict[str, Any]:
-        """All that is there."""
+        """Return all that is there."""
         tasks = read_tasks(self.tasks_file)
         runs = (
             [self._given.run] if self._given.run else [self.folder / f"training-{seed}" for seed in self._given.seeds]

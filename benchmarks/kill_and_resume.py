@@ -33,19 +33,19 @@ START_S = 4.0
 
 
 def pkmn(*arguments: str) -> list[str]:
-    """The command line of a training."""
+    """Return the command line of a training."""
     return [sys.executable, "-m", "pkmncli", "train", "--quiet", *arguments]
 
 
 def train(folder: Path, *arguments: str) -> float:
-    """Trains to the end. Returns the seconds that it took."""
+    """Train to the end. Returns the seconds that it took."""
     began = time.monotonic()
     subprocess.run(pkmn(*arguments), cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return time.monotonic() - began
 
 
 def train_with_kills(folder: Path, arguments: list[str], kills: int, seconds: float, draw: random.Random) -> int:
-    """Trains to the end through as many kills. Returns how many found the training running."""
+    """Train to the end through as many kills. Returns how many found the training running."""
     found = 0
     command = pkmn(*arguments)
     for _ in range(kills):

@@ -37,6 +37,6 @@ class LearnerInHand:
         self._learner.load_state_dict(read_checkpoint(found.checkpoints.resolve("latest")).learner)
 
     def act(self) -> int:
-        """The press that the learner thinks best now."""
+        """Return the press that the learner thinks best now."""
         observation = {name: part[None] for name, part in self.environment.observation().items()}
         return int(self._learner.act(observation, explore=False)[0][0])

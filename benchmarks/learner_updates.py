@@ -57,7 +57,7 @@ class Played:
 
 
 def play(steps: int, observes: Observes) -> Played:
-    """Plays allowed actions at random."""
+    """Play allowed actions at random."""
     env = environment(TrainingSpec("dqn", FOLDER, "", masks=True, observes=observes), reward_scale=0.1)
     game, random = env.unwrapped, np.random.default_rng(0)
     observation, _ = env.reset(seed=0)
@@ -80,7 +80,7 @@ def play(steps: int, observes: Observes) -> Played:
 
 
 def ours_observes(learner: DQN | PPO, played: Played, drawn_from_policy: bool) -> None:
-    """Gives all steps to a learner of ours; each as its own press where its policy is asked first."""
+    """Give all steps to a learner of ours; each as its own press where its policy is asked first."""
     for step in range(len(played.actions)):
         seen = {name: array[step : step + 1] for name, array in played.observations.items()}
         following = {name: array[step + 1 : step + 2] for name, array in played.observations.items()}
@@ -104,7 +104,7 @@ def ours_observes(learner: DQN | PPO, played: Played, drawn_from_policy: bool) -
 
 
 def our_dqn(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
-    """Draws and learns as the trainer has it done."""
+    """Draw and learns as the trainer has it done."""
     settings = DQNSettings(batch_size=batch, double=False, dueling=False, n_step=1, demonstration_margin=0)
     space, action_space = spaces_of(observes)
     learner = DQN(space, action_space, 1, 0, settings, device)
@@ -138,7 +138,7 @@ def their_dqn(played: Played, batch: int, device: str, observes: Observes) -> Ca
 
 
 def our_ppo(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
-    """Learns from one rollout again and again."""
+    """Learn from one rollout again and again."""
     settings = PPOSettings(batch_size=batch, n_steps=ROLLOUT, n_epochs=EPOCHS)
     learner = PPO(*spaces_of(observes), 1, 0, settings, device)
     ours_observes(learner, played, drawn_from_policy=True)
@@ -187,7 +187,7 @@ def their_ppo(played: Played, batch: int, device: str, observes: Observes) -> Ca
 
 
 def spaces_of(observes: Observes) -> tuple[Any, Any]:
-    """The spaces of our side, mask included."""
+    """Return the spaces of our side, mask included."""
     env = environment(TrainingSpec("dqn", FOLDER, "", masks=True, observes=observes))
     spaces = env.unwrapped.observation_space, env.unwrapped.action_space
     env.close()
@@ -206,7 +206,7 @@ def rate(learn: Callable[[int], None], device: str, seconds: float, gradient_ste
 
 
 def main() -> None:
-    """Measures by turns, and prints a table in Markdown."""
+    """Measure by turns, and prints a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--learners", nargs="+", choices=("dqn", "ppo"), default=["dqn", "ppo"])

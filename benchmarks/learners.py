@@ -94,7 +94,7 @@ RACES = (
 
 
 def training(side: str, spec: TrainingSpec) -> dict[str, Any]:
-    """The result of a training, from the folder if it is there."""
+    """Return the result of a training, from the folder if it is there."""
     file = spec.folder / f"{spec.name}.json"
     if file.exists():
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -115,7 +115,7 @@ def training(side: str, spec: TrainingSpec) -> dict[str, Any]:
 
 
 def named(text: str) -> str:
-    """A name as part of a file's."""
+    """Return a name as part of a file's."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
 
 
@@ -125,7 +125,7 @@ def steps_of(learner: str, steps: int) -> int:
 
 
 def compare_returns(given: argparse.Namespace) -> None:
-    """Trains and evaluates every setup, and prints a table in Markdown."""
+    """Train and evaluates every setup, and prints a table in Markdown."""
     setups = [setup for setup in SETUPS if setup.learner in given.learners]
     specs = [
         (
@@ -186,7 +186,7 @@ def agreement(ours: str, theirs: str, returns: dict[str, np.ndarray], ends: dict
 
 
 def compare_speed(given: argparse.Namespace) -> None:
-    """Measures the races by turns, and prints a table in Markdown."""
+    """Measure the races by turns, and prints a table in Markdown."""
     races = [race for race in RACES if race.learner in given.learners]
     print("| steps a second | ours | theirs, one process | theirs, processes | ours to the faster | range | at least |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
@@ -222,7 +222,7 @@ def compare_speed(given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Compares what is asked for."""
+    """Compare what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--returns", action="store_true", help="compare what the learners reach")
     parser.add_argument("--speed", action="store_true", help="compare steps a second")

@@ -29,7 +29,7 @@ DRAWS = 10_000
 
 
 def pkmn(*arguments: str) -> str:
-    """Runs the command line as a user would, and returns what it printed."""
+    """Run the command line as a user would, and returns what it printed."""
     done = subprocess.run(
         [sys.executable, "-m", "pkmncli", *arguments], check=True, capture_output=True, text=True, env=os.environ
     )

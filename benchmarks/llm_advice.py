@@ -70,7 +70,7 @@ def random_advice(draw: random.Random) -> Advice:
 
 
 def outcome(environment: PokemonEnvironment, state: bytes, advice: Advice) -> float:
-    """The reward within the horizon of carrying out advice from a state, then of waiting."""
+    """Return the reward within the horizon of carrying out advice from a state, then of waiting."""
     environment.load_state(state)
     pilot = RulesPilot(environment, PilotSettings())
     pilot.reset(0)
@@ -107,7 +107,7 @@ def ask(backend: LLMBackend, request: LLMRequest, tally: Tally) -> Advice | None
 def measure(
     backend: LLMBackend, states: int, seed: int, timeout_s: float, keep: Callable[[dict[str, Any]], None]
 ) -> None:
-    """Asks in states along the pilot's play, with and without the schema; ``keep`` gets the figures so far."""
+    """Ask in states along the pilot's play, with and without the schema; ``keep`` gets the figures so far."""
     environment = PokemonEnvironment(EnvironmentSettings(screen="packed", observation_type="state"))
     environment.reset(seed=seed)
     pilot = RulesPilot(environment, PilotSettings())
@@ -140,7 +140,7 @@ def measure(
 
 
 def main() -> None:
-    """Reads the options, measures, prints JSON."""
+    """Read the options, measures, prints JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--llm", default="local")
     parser.add_argument("--llm-model")

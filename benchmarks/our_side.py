@@ -32,7 +32,7 @@ EQUAL_DQN = (
 
 
 def settings_of(spec: TrainingSpec) -> dict[str, Any]:
-    """The options of `pkmn train`."""
+    """Return the options of `pkmn train`."""
     return {
         "rl": spec.learner,
         "mode": "rl-only",
@@ -58,7 +58,7 @@ def sets_of(spec: TrainingSpec) -> list[str]:
 
 
 def train(spec: TrainingSpec) -> dict[str, Any]:
-    """Trains with everything that a user gets, recording and checkpoints too; timed from the first step to the end."""
+    """Train with everything that a user gets, recording and checkpoints too; timed from the first step to the end."""
     registry = get_registry()
     began = 0.0
 

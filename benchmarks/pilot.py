@@ -90,7 +90,7 @@ def most_partners(rom: Path | None, game: str | None) -> int:
 
 
 def badges_of(keys: list[str]) -> list[str]:
-    """The milestones to show: badges, then the last one."""
+    """Return the milestones to show: badges, then the last one."""
     return [key for key in keys if key.endswith("_badge")]
 
 

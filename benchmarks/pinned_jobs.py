@@ -51,7 +51,7 @@ class Cores:
         return self._stopping.is_set() or time.monotonic() >= self._deadline
 
     def run(self, command: Sequence[str], log: Path) -> tuple[str, float]:
-        """Runs a command. Returns what it printed, and the seconds that it took.
+        """Run a command. Returns what it printed, and the seconds that it took.
 
         Raises:
             OutOfTimeError: there was not enough time; the command was interrupted, so that it could save.
@@ -83,7 +83,7 @@ class Cores:
 
 
 def pkmn(*arguments: str) -> list[str]:
-    """The command line as a user would have it."""
+    """Return the command line as a user would have it."""
     return [sys.executable, "-m", "pkmncli", *arguments]
 
 
@@ -93,7 +93,7 @@ def kept(path: Path) -> Any:
 
 
 def keep(path: Path, found: Any) -> None:
-    """Keeps what a job has found, whole or not at all."""
+    """Keep what a job has found, whole or not at all."""
     part = path.with_suffix(".part")
     part.write_text(json.dumps(found, indent=1), encoding="utf-8")
     part.replace(path)
@@ -105,7 +105,7 @@ def default_jobs() -> int:
 
 
 def run_jobs(jobs: Sequence[Callable[[Cores], None]], side_by_side: int, limit_s: float | None) -> bool:
-    """Runs jobs, as many at a time as asked for. Returns whether all have ended; Ctrl-C saves what runs.
+    """Run jobs, as many at a time as asked for. Returns whether all have ended; Ctrl-C saves what runs.
 
     Args:
         jobs: in their order; each keeps what it finds.

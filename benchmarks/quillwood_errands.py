@@ -31,7 +31,7 @@ WAYS = ("by plan", "exploring", "at random")
 
 
 def without_places(folder: Path) -> Path:
-    """A copy of the bundled game whose milestones say nothing of where to go."""
+    """Return a copy of the bundled game whose milestones say nothing of where to go."""
     from pkmn_pyboy.profile_loader import GAMES_FOLDER  # noqa: PLC0415
 
     copy = folder / "quillwood"
@@ -47,7 +47,7 @@ def without_places(folder: Path) -> Path:
 
 
 def begin_errands(seed: int, most_steps: int) -> dict[str, bytes]:
-    """The state in which each errand begins, reached by the pilot."""
+    """Return the state in which each errand begins, reached by the pilot."""
     from pkmn_pyboy.environment import PokemonEnvironment  # noqa: PLC0415
     from pkmn_pyboy.pilot.pilot import RulesPilot  # noqa: PLC0415
     from pkmn_pyboy.settings import EnvironmentSettings  # noqa: PLC0415

@@ -40,7 +40,7 @@ Taken = tuple[str | None, str]  # the button, and what the game is doing: one of
 
 
 def with_code(image: bytes, code: bytes) -> bytes:
-    """The image with other code behind its header."""
+    """Return the image with other code behind its header."""
     changed = bytearray(image)
     changed[0x100:0x104] = bytes([0x00, 0xC3, 0x50, 0x01])
     changed[0x150 : 0x150 + len(code)] = code
@@ -48,7 +48,7 @@ def with_code(image: bytes, code: bytes) -> bytes:
 
 
 def boot(image: bytes, state: bytes | None = None) -> PyBoy:
-    """An emulator without a picture, at the state or past the start of the screen."""
+    """Return an emulator without a picture, at the state or past the start of the screen."""
     pyboy = PyBoy(io.BytesIO(image), window="null", sound_emulated=False, log_level="CRITICAL")
     pyboy.set_emulation_speed(0)
     if state is None:
@@ -69,7 +69,7 @@ def kind_of(before: GameState, after: GameState) -> str:
 
 
 def record(actions: int) -> tuple[bytes, bytes, list[Taken]]:
-    """The image, the state after power-on and what the pilot pressed from there, with some standing first."""
+    """Return the image, the state after power-on and what the pilot pressed from there, with some standing first."""
     environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=actions + 100))
     environment.reset(seed=0)
     pilot = RulesPilot(environment)
@@ -102,7 +102,7 @@ def timed(pyboy: PyBoy, actions: Sequence[Taken]) -> Counter[str]:
 
 
 def main() -> None:
-    """Prints one table."""
+    """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=9, help="replays of each image")
     parser.add_argument("--actions", type=int, default=600, help="actions of 24 frames in a replay")

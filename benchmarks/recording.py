@@ -44,12 +44,12 @@ class KeepingStore:
         self.batches: list[Mapping[str, Any]] = []
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
-        """Keeps a batch of decisions."""
+        """Keep a batch of decisions."""
         if table == "decisions":
             self.batches.append(columns)
 
     def flush(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def read(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Nothing is read back."""
@@ -64,18 +64,18 @@ class KeepingStore:
         return 0
 
     def close(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
 
 class DroppingStore(KeepingStore):
     """Keeps nothing."""
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
-        """Drops a batch."""
+        """Drop a batch."""
 
 
 def train(store: type[Any], steps: int, envs: int) -> tuple[Any, Recorder, float, float]:
-    """Trains on the bundled game. Returns the store, the recorder, and seconds of the steps by clock and processor."""
+    """Train on the bundled game. Returns the store, the recorder, and seconds of the steps by clock and processor."""
     kept: list[Any] = []
 
     def opened(registry: Any, folder: Path) -> Any:
@@ -127,7 +127,7 @@ def multiplied(batches: list[Mapping[str, Any]], rows: int) -> list[dict[str, An
 
 
 def coded(column: Any) -> Coded:
-    """A column of objects as the recorder hands it over."""
+    """Return a column of objects as the recorder hands it over."""
     known: dict[str, int] = {}
     values: list[Any] = []
     codes = np.zeros(len(column), np.uint32)
@@ -157,7 +157,7 @@ def shown(values: Sequence[float], form: str) -> str:
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measure and prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--rows", type=int, default=500_000)

@@ -73,11 +73,11 @@ class Draws:
         self.replay.append(self._columns, step, self._columns)
 
     def evenly(self, batch_size: int) -> None:
-        """Draws a batch in which all steps are equally likely."""
+        """Draw a batch in which all steps are equally likely."""
         self.replay.sample(batch_size, N_STEP, GAMMA, self._rng)
 
     def by_priority(self, batch_size: int) -> None:
-        """Draws one by priorities, and gives its steps new ones."""
+        """Draw one by priorities, and gives its steps new ones."""
         self.priorities.follow(self.replay.sampleable(N_STEP))
         rows, _ = self.priorities.draw(batch_size, 0.4, self._rng)
         self.replay.at(rows, N_STEP, GAMMA)
@@ -122,7 +122,7 @@ def show(batch_size: int, draws: Draws, pairs: int) -> None:
 
 
 def main() -> None:
-    """Prints one table, and the memory."""
+    """Print one table, and the memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=[32, 256, 2048])

@@ -38,7 +38,7 @@ LOOK_S = 2.0
 
 
 def command(*arguments: str) -> list[str]:
-    """The command line as a user would have it."""
+    """Return the command line as a user would have it."""
     return [sys.executable, "-m", "pkmncli", *arguments]
 
 
@@ -55,7 +55,7 @@ def share_reached(run: Path, step: int, given: argparse.Namespace) -> float:
 
 
 def training(setup: str, seed: int, run: Path, given: argparse.Namespace) -> list[str]:
-    """The command that begins a training, or goes on with it."""
+    """Return the command that begins a training, or goes on with it."""
     if run.exists():
         return command("train", "--resume", str(run), "--quiet")
     more = ("--set", f"scripted.file={given.script}") if "scripted" in setup else ()
@@ -69,7 +69,7 @@ def training(setup: str, seed: int, run: Path, given: argparse.Namespace) -> lis
 
 
 def steps_needed(setup: str, seed: int, given: argparse.Namespace) -> int:
-    """Steps of training after which the learner alone first passes; the cap if it never does."""
+    """Step of training after which the learner alone first passes; the cap if it never does."""
     run = given.folder / f"{setup.lower().replace(' ', '-')}-{seed}"
     steps = range(given.interval, given.cap + 1, given.interval)
     with (given.folder / f"{run.name}.log").open("a") as log:
@@ -99,7 +99,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def picture(needed: dict[str, np.ndarray], cap: int) -> str:
-    """A bar, its interval and a dot a seed for each setup, as SVG."""
+    """Return a bar, its interval and a dot a seed for each setup, as SVG."""
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="680" height="{40 * len(needed) + 40}" font-size="13">']
     parts.append('<rect width="100%" height="100%" fill="white"/>')
 

@@ -54,7 +54,7 @@ class Seen(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
         )
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """The same arrays."""
+        """Return the same arrays."""
         return {name: array for name, array in observation.items() if name != MASK}
 
 
@@ -69,7 +69,7 @@ class Unpacked(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]
         self.observation_space = spaces.Dict({**env.observation_space, SCREEN: screen})
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """The other arrays are the same."""
+        """Return the other arrays are the same."""
         packed = observation[SCREEN]
         pixels = np.stack((packed >> 4, packed & 15), axis=-1).reshape(1, len(packed), -1) * np.uint8(17)
         return {**observation, SCREEN: pixels}
@@ -108,7 +108,7 @@ class Clock(BaseCallback):
 
 
 def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[dict[str, Any], Any]:
-    """The game as the learner sees it."""
+    """Return the game as the learner sees it."""
     env = Seen(
         gymnasium.make(
             GAME,
@@ -123,7 +123,7 @@ def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[
 
 
 def environments(spec: TrainingSpec, reward_scale: float) -> VecEnv:
-    """The environments of a training, monitored as the library does it."""
+    """Return the environments of a training, monitored as the library does it."""
     return make_vec_env(
         environment,
         spec.envs,
@@ -191,7 +191,7 @@ def ppo_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> PPO | MaskablePP
 
 
 def train(spec: TrainingSpec) -> tuple[BaseAlgorithm, dict[str, Any]]:
-    """Trains and saves. Times it from the first step to the end."""
+    """Train and saves. Times it from the first step to the end."""
     torch.set_num_threads(spec.torch_threads)
     reward_scale = (DQNSettings() if spec.learner == "dqn" else PPOSettings()).reward_scale
     envs = environments(spec, reward_scale)

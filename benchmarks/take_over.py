@@ -74,7 +74,7 @@ class Benchmark:
         self._ways: list[str] = given.ways
 
     def jobs(self) -> list[Callable[[Cores], None]]:
-        """All that may be missing: trainings first, since they take longest."""
+        """Return all that may be missing: trainings first, since they take longest."""
         first = self.setups[0]
         trainings = [partial(self._train_and_play, setup, seed) for seed in self.seeds for setup in self.setups]
         begun_with = () if "--start-from" in self._training else self.seeds
@@ -82,7 +82,7 @@ class Benchmark:
         return [*trainings, partial(self._play_baselines, first), *untrained]
 
     def result(self, *names: str | int) -> Path:
-        """The file of a result."""
+        """Return the file of a result."""
         return self.folder / ("-".join(map(str, names)).replace(" ", "-") + ".json")
 
     # Jobs -------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class Benchmark:
         return run
 
     def _play(self, run: Path, options: Sequence[str], result: Path, cores: Cores) -> None:
-        """Plays the evaluation's episodes, and keeps at which step each reached what."""
+        """Play the evaluation's episodes, and keeps at which step each reached what."""
         if result.exists():
             return
         before = _evaluations(run)
@@ -150,7 +150,7 @@ class Benchmark:
     # Results ----------------------------------------------------------------------------------------------------
 
     def found(self) -> dict[str, Any]:
-        """All that is there: trainings by setup, and episodes by player, a list for each seed."""
+        """Return all that is there: trainings by setup, and episodes by player, a list for each seed."""
         trainings = {
             setup: [one for seed in self.seeds if (one := kept(self.result(setup, seed, "training"))) is not None]
             for setup in self.setups
@@ -217,13 +217,13 @@ def _is_finished(run: Path) -> bool:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def who_decided(trainings: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """A row a training."""
+    """Return a row a training."""
     rows = []
     for setup, runs in trainings.items():
         for one in runs:
@@ -236,7 +236,7 @@ def who_decided(trainings: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def how_far(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """A row a milestone, a column a player: share of all episodes with Wilson's interval, median step."""
+    """Return a row a milestone, a column a player: share of all episodes with Wilson's interval, median step."""
     rows = []
     for name in _milestones(played):
         cells = []
@@ -252,7 +252,7 @@ def how_far(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def steps_to_badges(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """A row a badge and a player: steps as a ratio to the pilot's from the same start, where both reached it."""
+    """Return a row a badge and a player: steps as a ratio to the pilot's from the same start, where both reached it."""
     pilot = played.get("pilot")
     if not pilot:
         return ""
@@ -297,7 +297,7 @@ def _milestones(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
 
 
 def show(found: Mapping[str, Any]) -> None:
-    """Prints the tables of what is there."""
+    """Print the tables of what is there."""
     print(who_decided(found["trainings"]), end="\n\n")
     print(how_far(found["played"]), end="\n\n")
     print(steps_to_badges(found["played"]))

@@ -78,7 +78,7 @@ def check_video_name(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix and suffix not in VIDEO_SUFFIXES:
         raise ConfigurationError(
-            f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}, that of a folder of pictures in neither"
+            f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}, or in neither for a folder of pictures"
         )
     if not suffix and path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise ConfigurationError(f"{path}: pictures go into a new or empty folder")

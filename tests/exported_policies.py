@@ -40,7 +40,7 @@ SPACES = {
 
 
 def written(policy: ExportedPolicy, folder: Path) -> Callable[[dict[str, Any]], int]:
-    """The ``act`` of the example, after all was written as `pkmn export` does."""
+    """Return the ``act`` of the example, after all was written as `pkmn export` does."""
     save_file(dict(policy.tensors), folder / "policy.safetensors")
     (folder / "policy.json").write_text(json.dumps(policy.description))
     (folder / "policy.py").write_text(policy.example)

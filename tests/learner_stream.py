@@ -70,7 +70,7 @@ class LearnerStream:
         return np.where(unknown, -1, mask.argmax(axis=1))
 
     def run(self, steps: int, executor: ThreadPoolExecutor | None = None) -> Self:
-        """Takes steps as the trainer does; updates run in the executor's thread when there is one."""
+        """Take steps as the trainer does; updates run in the executor's thread when there is one."""
         learner, running = self.learner, None
         for _ in range(steps):
             before = self.observations(self.step)
@@ -122,7 +122,7 @@ def assert_equal_states(first: dict[str, Any], second: dict[str, Any]) -> None:
 
 
 def through_files(folder: Path, state: dict[str, Any], segments: list[Segment]) -> tuple[dict[str, Any], list[Segment]]:
-    """Writes a state and segments and reads them back, in formats that know arrays and plain values only."""
+    """Write a state and segments and reads them back, in formats that know arrays and plain values only."""
     arrays = {name: np.asarray(value) for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)}
     plain = {name: value for name, value in state.items() if name not in arrays}
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "learner.safetensors")

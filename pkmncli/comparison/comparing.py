@@ -305,17 +305,17 @@ def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[C
     if any(one.kind == "training" for one in found) and len(without) < len(every):
         notes.append(
             f"{len(without)} of {len(every)} runs have no evaluation, so the reward of their training is compared, "
-            "whoever earned it; evaluate them with pkmn eval"
+            "whichever side earned it; evaluate them with pkmn eval"
         )
     scarce = [group.label for group in groups if len(group.runs) < _SCARCE]
     if scarce:
         few = "one group has" if len(scarce) == 1 else f"{len(scarce)} groups have"
-        notes.append(f"{few} fewer than {_SCARCE} runs: that shows little of what chance does; train more seeds")
+        notes.append(f"{few} fewer than {_SCARCE} runs: too few to estimate chance; train more seeds")
     for group in groups:
         steps = sorted(int(run.summary.get("total_steps", 0)) for run in group.runs)
         if steps[0] < steps[-1]:
             notes.append(
-                f"the runs of {group.label} are not equally long, {steps[0]:,} to {steps[-1]:,} steps: some go on, or "
+                f"the runs of {group.label} are not equally long, {steps[0]:,} to {steps[-1]:,} steps: some are still running, or "
                 "were interrupted"
             )
     return notes

@@ -83,7 +83,7 @@ def _means(comparison: Comparison, axes: Axes) -> None:
         axes.plot(group.scores, [number] * len(group.scores), "o", color=own, markersize=4, alpha=0.8)
     _name_groups(axes, [group.label for group in comparison.groups])
     axes.set_xlabel("score")
-    axes.set_title("interquartile mean, 95% interval, a dot a run")
+    axes.set_title("interquartile mean, 95% interval, a dot per run")
 
 
 def _profiles(comparison: Comparison, axes: Axes) -> None:

@@ -35,7 +35,7 @@ def write(comparison: Comparison, form: Format) -> str:
         return _csv(comparison)
     render = _markdown if form is Format.MARKDOWN else _table
     better = ", lower is better" if comparison.lower_is_better else ""
-    parts = [f"Score: {comparison.score}{better}. Intervals of 95%, by drawing the runs of each group anew."]
+    parts = [f"Score: {comparison.score}{better}. Intervals of 95%, by resampling the runs of each group."]
     parts.append(render(*_groups(comparison)))
     if any(group.learner_alone for group in comparison.groups):
         parts += [
@@ -44,7 +44,7 @@ def write(comparison: Comparison, form: Format) -> str:
         ]
     if comparison.improvements:
         parts += [
-            "How likely a run of the one does better than a run of the other:",
+            "Probability that a run of the first group does better than a run of the second:",
             render(*_improvements(comparison)),
         ]
     parts += ["Share of the runs with a score above:", render(*_profile(comparison))]

@@ -57,15 +57,15 @@ def charts_of(plotted: Plotted) -> Iterator[Chart]:
     if plotted.metrics:
         yield Chart(
             "Curves",
-            "Interquartile mean over the runs of a group, with the 95% interval of runs drawn anew; a line where "
-            "there is one run. The learner alone plays from starts of seeds that the training does not have; pilot and "
-            "random play stand beside it as lines. The reward in training is of whoever decides there.",
+            "Interquartile mean over the runs of a group, with the 95% interval of resampled runs; only a line for "
+            "one run. The learner alone plays from start states of seeds that training does not use; pilot and "
+            "random play are shown as lines. The reward in training is of whichever side decides.",
             partial(_drawn, plotted, _curves),
         )
     if plotted.milestones:
         yield Chart(
             "Milestone splits",
-            "Step of its soonest episode at which each run reached a milestone: a dot a run, a bar at the "
+            "Step of its soonest episode at which each run reached a milestone: a dot per run, a bar at the "
             "interquartile mean.",
             partial(_drawn, plotted, _splits),
         )

@@ -90,7 +90,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     except OSError as error:
         raise ConfigurationError(f"the {kind} file {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{path} is no {kind} file: it is not UTF-8 text") from None
+        raise ConfigurationError(f"{path} is not a {kind} file: it is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
 
@@ -116,7 +116,7 @@ def _plan(content: Mapping[str, Any]) -> Plan:
     names = [run.name for run in runs]
     doubled = next((name for name in names if names.count(name) > 1), None)
     if doubled is not None:
-        raise ConfigurationError(f"two trainings would be called {doubled}: write the values that differ more plainly")
+        raise ConfigurationError(f"two trainings would have the name {doubled}: write values whose names differ")
     return Plan(name, processes, varying, runs)
 
 
@@ -124,9 +124,7 @@ def name_of(head: Mapping[str, Any], where: str) -> str:
     """Return the name of an experiment, used for its folder. Raise ConfigurationError if there is none."""
     name = head.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ConfigurationError(
-            f"{where} needs a name of letters, digits, '.', '_', '+' and '-', which its folder is called by"
-        )
+        raise ConfigurationError(f"{where} needs a name of letters, digits, '.', '_', '+' and '-', for its folder")
     return name
 
 
@@ -167,7 +165,7 @@ def settings_of(table: Any, where: str, is_value: Callable[[Any], bool] = lambda
             found[name] = value
     own = next((name for name in OWN_SETTINGS if name in found), None)
     if own is not None:
-        raise ConfigurationError(f"'{own}' in {where}: each training is given its own, leave it out")
+        raise ConfigurationError(f"'{own}' in {where}: each training gets its own, leave it out")
     return found
 
 
@@ -178,7 +176,7 @@ def _combinations(grids: Any) -> list[Combination]:
         axes = settings_of(grid, "[[grid]]")
         for name, values in axes.items():
             if not isinstance(values, list) or not values:
-                raise ConfigurationError(f"'{name}' in [[grid]] must be a list of the values to try, not {values!r}")
+                raise ConfigurationError(f"'{name}' in [[grid]] must be a list of values to try, not {values!r}")
         for values in itertools.product(*axes.values()):
             combination = dict(zip(axes, values, strict=True))
             if combination not in found:

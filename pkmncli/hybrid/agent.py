@@ -105,7 +105,9 @@ class HybridAgent:
         self._rewards: list[float] = []
         self._begin_episode()
         if rl == NONE and llm_manager is None and self._pilot is None:
-            raise ConfigurationError("nobody could decide: give a learner (rl), a language model, or env for its rules")
+            raise ConfigurationError(
+                "no side could decide: give a learner (rl), a language model, or env for its rules"
+            )
 
     @property
     def trust(self) -> float:
@@ -216,7 +218,7 @@ class HybridAgent:
 
     def _arbitrate(self, arrays: Mapping[str, NDArray[Any]], advised: AgentDecision | None) -> AgentDecision:
         if self.settings.train.rl == NONE or (self.mode is AgentMode.LLM_ONLY and advised is not None):
-            return advised or AgentDecision(int(Action.NONE), Source.RULE, 0.0, "nobody had anything to say")
+            return advised or AgentDecision(int(Action.NONE), Source.RULE, 0.0, "no side has an action")
         if self.learner is None:
             self.learner = build_learner(self.settings, arrays, self._actions)
         actions, confidences, exploring = self.learner.act(arrays, explore=True)
@@ -224,7 +226,7 @@ class HybridAgent:
             int(actions[0]),
             Source.EXPLORE if exploring[0] else Source.RL,
             float(confidences[0]),
-            "tries something at random" if exploring[0] else "its first choice of what is allowed",
+            "explores at random" if exploring[0] else "its best allowed action",
         )
         if advised is None:
             return own

@@ -39,7 +39,7 @@ class EarlierLessons:
         except OSError as error:
             raise ConfigurationError(f"The lessons {path} can't be read: {error.strerror}") from error
         except ValueError as error:
-            raise ConfigurationError(f"The lessons {path} are no JSON: {error}. {_HOW}") from error
+            raise ConfigurationError(f"The lessons {path} are not JSON: {error}. {_HOW}") from error
         version = content.get("version") if isinstance(content, dict) else None
         if not isinstance(version, int) or version > VERSION or not isinstance(content.get("advice"), list):
             raise ConfigurationError(f"The lessons {path} are not advice of this version. {_HOW}")

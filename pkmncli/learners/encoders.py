@@ -77,7 +77,9 @@ def require_encoder(encoder: Any, layout: ObservationLayout, name: str) -> None:
     """Raise ConfigurationError if an encoder does not give (n, num_features) float32 for observations of a layout."""
     count = getattr(encoder, "num_features", None)
     if not isinstance(encoder, nn.Module) or not isinstance(count, int) or count < 1:
-        raise ConfigurationError(f"encoder {name!r} is no torch.nn.Module with a whole number num_features, from 1 on")
+        raise ConfigurationError(
+            f"encoder {name!r} is not a torch.nn.Module with an integer num_features of at least 1"
+        )
     with torch.no_grad(), _errors_explained(name, "read observations"):
         features = encoder(blank_columns(layout, _TRIED_ROWS))
     if not isinstance(features, Tensor) or features.shape != (_TRIED_ROWS, count) or features.dtype != torch.float32:
@@ -107,7 +109,7 @@ def require_factory(settings: Any, encoder: EncoderFactory | None, learner: str)
     default = type(settings).model_fields["encoder"].default
     if encoder is None and settings.encoder != default:
         raise ConfigurationError(
-            f"setting '{learner}.encoder' = {settings.encoder!r}: a learner that is built by hand needs its factory, "
+            f"setting '{learner}.encoder' = {settings.encoder!r}: a learner built in a script needs its factory, "
             f"encoder=EncoderFactory({settings.encoder!r}, ...)"
         )
 

@@ -19,7 +19,7 @@ from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.networks import ObservationNetwork
 from pkmncli.learners.observations import MASK, PLANES, SCREEN, VECTOR, ObservationLayout
 
-_BEGINNING = '''"""Acts greedily with the policy in this folder. It needs {needs}."""
+_BEGINNING = '''"""Greedy actions of the policy in this folder. It needs {needs}."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ _READING = '''def numbers(observation, key):
 
 
 def features(observation):
-    """What describes one observation of the environment."""
+    """Return the features of one observation of the environment."""
     parts = []
     if "screen" in ABOUT["observation"]:
         screen = torch.as_tensor(observation["screen"])
@@ -73,13 +73,13 @@ def features(observation):
 '''
 
 _READING_ELSEWHERE = '''features = load_encoder(ABOUT, WEIGHTS)
-"""What describes one observation of the environment."""
+"""Function from one observation of the environment to its features."""
 '''
 
 _ACTING = '''
 
 def act(observation):
-    """The action for one observation of the environment, a dictionary of arrays."""
+    """Return the action for one observation of the environment, a dictionary of arrays."""
     with torch.no_grad():
         found = scores(features(observation))
     if "action_mask" in ABOUT["observation"]:
@@ -151,7 +151,7 @@ def _origin(encoder: EncoderFactory, settings: BaseModel) -> dict[str, Any]:
     origin = encoder.origin
     if origin is None or "<locals>" in str(origin["target"]) or str(origin["target"]).startswith("__main__"):
         raise ConfigurationError(
-            f"the policy cannot be exported: its encoder {encoder.name!r} can be imported from no module"
+            f"the policy cannot be exported: its encoder {encoder.name!r} cannot be imported from any module"
         )
     values = origin["settings"] if origin["config"] is not None else settings.model_dump(mode="json")
     return {**origin, "settings": values}
@@ -171,7 +171,7 @@ def _observation(layout: ObservationLayout) -> dict[str, Any]:
             "shape": list(layout.planes_shape),
             "type": layout.planes_type,
             "bits": list(layout.planes),
-            "meaning": "each bit of a tile says one thing, from the lowest bit on",
+            "meaning": "each bit of a tile is one property, from the lowest bit on",
         }
     if layout.vector_size:
         observation[VECTOR] = {"keys": list(layout.vector_keys), "size": layout.vector_size, "type": "float32"}

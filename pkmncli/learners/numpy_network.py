@@ -89,7 +89,7 @@ def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = N
         elif isinstance(layer, nn.Flatten):  # the rows are flat already
             continue
         else:
-            raise TypeError(f"no arithmetic in numpy for the layer {layer}")
+            raise TypeError(f"the layer {layer} has no numpy form")
         layers.append(step)
 
     def run(rows: Rows) -> Rows:
@@ -173,6 +173,6 @@ def _relu(rows: Rows) -> Rows:
 def _array(weights: torch.Tensor | None) -> NDArray[np.float32]:
     """Return the memory of the weights themselves."""
     if weights is None or not weights.is_contiguous():  # a copy would not follow an update
-        raise TypeError("a layer without bias, or with weights that are not in one piece")
+        raise TypeError("a layer without bias, or with weights that are not contiguous")
     array: NDArray[np.float32] = weights.detach().numpy()
     return array

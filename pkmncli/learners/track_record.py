@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 _MOMENTS = ("choices", "value_mean", "return_mean", "value_variance", "return_variance", "covariance")
 
 
-class TrackRecord:
+class ValueReliability:
     """Running comparison of predicted values and the rewards that followed."""
 
     def __init__(self, num_envs: int, num_actions: int, gamma: float, horizon: int, memory: int) -> None:

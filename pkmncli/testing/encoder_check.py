@@ -75,12 +75,12 @@ def _check_reading(title: str, encoder: nn.Module, count: int, columns: Mapping[
     assert features.shape == (_ROWS, count), f"{title}: gives {tuple(features.shape)}, not ({_ROWS}, {count})"
     assert features.dtype == torch.float32, f"{title}: gives {features.dtype}, not torch.float32"
     assert bool(features.isfinite().all()), f"{title}: gives numbers that are not finite"
-    assert bool((features[0] != features[1:]).any()), f"{title}: gives the same for observations that differ"
-    assert torch.equal(features, encoder(columns)), f"{title}: gives something else for the same observations"
+    assert bool((features[0] != features[1:]).any()), f"{title}: gives equal features for different observations"
+    assert torch.equal(features, encoder(columns)), f"{title}: gives different features for the same observations"
     after = encoder.state_dict()
-    assert all(torch.equal(before[name], after[name]) for name in before), f"{title}: is changed by reading"
+    assert all(torch.equal(before[name], after[name]) for name in before), f"{title}: reading changes it"
     alone = encoder({name: tensor[:1] for name, tensor in columns.items()})
-    assert torch.allclose(alone, features[:1], rtol=1e-4, atol=1e-5), f"{title}: what it gives depends on the batch"
+    assert torch.allclose(alone, features[:1], rtol=1e-4, atol=1e-5), f"{title}: its features depend on the batch"
     weights = [weight for weight in encoder.parameters() if weight.requires_grad]
     if not weights:  # an encoder without weights is allowed
         return

@@ -57,7 +57,7 @@ def check_plugin(plugin: Any) -> list[Registration]:
     registry.register_plugin(plugin, "checked")
     entries = registry.registrations()
     if not entries and not _has_runtime_hook(plugin):
-        raise PluginError("the plugin registers nothing, and has no hook that is called while a run goes on")
+        raise PluginError("the plugin registers nothing, and has no hook that is called during a run")
     for entry in entries:
         assert entry.help, f"{entry.title} has no help line"
         _check_target(entry)
@@ -97,7 +97,7 @@ def _check_target(entry: Registration) -> None:
     missing = [name for name in methods if not callable(getattr(target, name, None))]
     assert not missing, f"{entry.title}: {target.__qualname__} has no {', '.join(missing)}"
     for name in _OPTIONAL.get(entry.kind, ()):
-        assert callable(getattr(target, name, len)), f"{entry.title}: {target.__qualname__}.{name} is no method"
+        assert callable(getattr(target, name, len)), f"{entry.title}: {target.__qualname__}.{name} is not a method"
 
 
 def _check_settings(entry: Registration) -> None:
@@ -109,7 +109,7 @@ def _check_settings(entry: Registration) -> None:
         assert not field.is_required(), f"{entry.title}: setting {name} has no default"
         assert field.description, f"{entry.title}: setting {name} has no description"
     naming = [name for name, field in model.model_fields.items() if _names_encoder(field.json_schema_extra)]
-    assert len(naming) < 2, f"{entry.title}: {' and '.join(naming)} are all marked NAMES_ENCODER, where one may be"
+    assert len(naming) < 2, f"{entry.title}: {' and '.join(naming)} are all marked NAMES_ENCODER, only one may be"
 
 
 def _names_encoder(extra: Any) -> bool:

@@ -114,7 +114,7 @@ def _read(path: Path) -> list[_ScriptedReply]:
     except OSError as error:
         raise LLMConnectionError(f"the replies in {path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise LLMConnectionError(f"the replies in {path} are no TOML: {error}") from error
+        raise LLMConnectionError(f"the replies in {path} are not TOML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

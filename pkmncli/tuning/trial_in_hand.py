@@ -129,7 +129,7 @@ class TrialInHand:
         at_end = steps == self._plan.steps
         where = f"after seed {seed}" if at_end else f"at {steps:,} of {self._plan.steps:,} steps of seed {seed}"
         if not math.isfinite(so_far):
-            self.fail(f"{self._plan.objective.metric} was no number {where}")
+            self.fail(f"{self._plan.objective.metric} was not a number {where}")
         elif self.trial.report(self._looks, so_far):
             self.outcome, self.why = "pruned", f"stopped {where}, with {so_far:.4g}"
 

@@ -26,7 +26,7 @@ def gaps_of(ranked: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(top[:, 1] - top[:, 0], np.float32)
 
 
-class Decidedness:
+class ActionGap:
     """Scale for action gaps: a running mean of the usual gap."""
 
     def __init__(self) -> None:

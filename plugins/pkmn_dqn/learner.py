@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from pkmn_dqn.card_learning import LearningOnCard, SentDrawn
-from pkmn_dqn.decidedness import Decidedness, gaps_of
+from pkmn_dqn.decidedness import ActionGap, gaps_of
 from pkmn_dqn.device_replay import DeviceReplay
 from pkmn_dqn.exported_policy import exported_q_network
 from pkmn_dqn.network import NumpyQNetwork
@@ -41,7 +41,7 @@ from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
-from pkmncli.learners.track_record import TrackRecord
+from pkmncli.learners.track_record import ValueReliability
 from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
@@ -119,14 +119,14 @@ class DQN:
         self._numpy_acting: NumpyQNetwork | None = None  # faster, but for the default encoder only
         if encoder is None:
             self._numpy_acting = NumpyQNetwork(self._acting, self._layout)
-        self._record = TrackRecord(
+        self._value_reliability = ValueReliability(
             num_envs,
             self._layout.num_actions,
             settings.gamma,
             settings.confidence_horizon,
             settings.confidence_memory,
         )
-        self._decidedness = Decidedness()
+        self._action_gap = ActionGap()
         self._schedules = Schedules(settings, total_steps)
         self._total_steps = total_steps
         self._latest_values: NDArray[np.float32] | None = None
@@ -146,7 +146,7 @@ class DQN:
     @property
     def reliability(self) -> float:
         """Agreement of predicted values with the rewards that followed, 0..1; a factor of confidence."""
-        return self._record.reliability
+        return self._value_reliability.reliability
 
     @property
     def experience_bytes(self) -> int:
@@ -175,11 +175,11 @@ class DQN:
         ranked = self._latest_values = np.where(allowed, values, np.float32(-np.inf))
         greedy = ranked.argmax(axis=1)
         gaps = gaps_of(ranked)
-        confidences = self._record.reliability * self._decidedness.of(gaps)
+        confidences = self._value_reliability.reliability * self._action_gap.of(gaps)
         if not explore:
             return greedy, confidences, np.zeros(len(greedy), bool)
-        self._record.note_choices(values, greedy)
-        self._decidedness.note(gaps)
+        self._value_reliability.note_choices(values, greedy)
+        self._action_gap.note(gaps)
         # Two numbers for every environment in any case, so that the sequence does not depend on the outcome.
         dice, picks = self._act_rng.random((2, len(greedy)))
         exploring = dice < self.epsilon
@@ -218,7 +218,7 @@ class DQN:
         transitions = self._keep(transitions)
         if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
             self._schedules.note_labels()
-        self._record.note_outcomes(
+        self._value_reliability.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
         )
         self.steps += self._num_envs
@@ -304,7 +304,7 @@ class DQN:
         state |= {f"replay.{name}": value for name, value in self._replay.state_dict().items()}
         if self._priorities is not None:
             state |= {f"priorities.{name}": value for name, value in self._priorities.state_dict().items()}
-        record = self._record.state_dict() | self._decidedness.state_dict()
+        record = self._value_reliability.state_dict() | self._action_gap.state_dict()
         state |= {f"record.{name}": value for name, value in record.items()}
         return state
 
@@ -324,8 +324,8 @@ class DQN:
             self._on_card.forget()
         if self._priorities is not None:
             self._priorities.load_state_dict(under("priorities", state))
-        self._record.load_state_dict(under("record", state))
-        self._decidedness.load_state_dict(under("record", state))
+        self._value_reliability.load_state_dict(under("record", state))
+        self._action_gap.load_state_dict(under("record", state))
         restore_generator(self._act_rng, state["random.act"])
         restore_generator(self._draw_rng, state["random.draw"])
         self._schedules.load_state_dict(state)

@@ -13,6 +13,6 @@ def pkmn_register_algorithms(register: Register) -> None:
         "dqn",
         "pkmn_dqn.learner:DQN",
         config="pkmn_dqn.settings:DQNSettings",
-        help="Deep Q-learning: double, dueling, n-step; learns from everything that is pressed",
+        help="Deep Q-learning: double, dueling, n-step; learns from the actions of all sides",
         presets="pkmn_dqn:presets",
     )

@@ -66,7 +66,7 @@ class EmbeddingEncoder(nn.Module):
         super().__init__()
         if not layout.categories:
             raise ConfigurationError(
-                f"encoder 'embedding': nothing that {layout.learner} sees here names a kind of thing; it needs "
+                f"encoder 'embedding': the observations of {layout.learner} have no category; it needs "
                 "state_variables (an observation_type other than screen), or Discrete or MultiDiscrete numbers"
             )
         self.vector = EmbeddedVector(layout, settings)

@@ -18,5 +18,5 @@ def pkmn_register_encoders(register: Register) -> None:
         "embedding",
         "pkmn_encoders.embedding:EmbeddingEncoder",
         config="pkmn_encoders.settings:EmbeddingSettings",
-        help="As convolution, and a table of learned numbers for each state variable that names a kind, as maps do",
+        help="As convolution, and a table of learned numbers for each state variable that is a category, like maps",
     )

@@ -33,12 +33,12 @@ def generalized_advantages(
         gamma: discount of the reward one step later.
         gae_lambda: weight of longer returns; 0 looks one step ahead, 1 at all rewards.
     """
-    surprises = rewards + gamma * np.where(terminated, 0, next_values) - values
+    td_errors = rewards + gamma * np.where(terminated, 0, next_values) - values
     carried = gamma * gae_lambda * ~ended
     advantages = np.empty(rewards.shape, np.float64)
     following = np.zeros(rewards.shape[1])
     for step in reversed(range(len(rewards))):
-        following = advantages[step] = surprises[step] + carried[step] * following
+        following = advantages[step] = td_errors[step] + carried[step] * following
     return advantages.astype(np.float32)
 
 

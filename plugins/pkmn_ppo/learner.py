@@ -36,7 +36,7 @@ from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
-from pkmncli.learners.track_record import TrackRecord
+from pkmncli.learners.track_record import ValueReliability
 from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
@@ -98,7 +98,7 @@ class OnPolicyLearner:
         # Actions sampled for the next step, and their log-probabilities.
         self._drawn_actions = np.full(num_envs, _NOTHING, np.int64)
         self._drawn_log_probs = np.zeros(num_envs, np.float32)
-        self._record = TrackRecord(
+        self._value_reliability = ValueReliability(
             num_envs,
             self._layout.num_actions,
             settings.gamma,
@@ -133,7 +133,7 @@ class OnPolicyLearner:
     @property
     def reliability(self) -> float:
         """Agreement of values with the rewards that followed, 0..1; a factor of confidence."""
-        return self._record.reliability
+        return self._value_reliability.reliability
 
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
@@ -168,7 +168,7 @@ class OnPolicyLearner:
         actions = pick(probabilities, self._act_rng.random(len(probabilities)))
         self._drawn_actions[:] = actions
         self._drawn_log_probs[:] = log_probs[np.arange(len(actions)), actions]
-        self._record.note_choices(np.broadcast_to(values[:, None], log_probs.shape), actions)
+        self._value_reliability.note_choices(np.broadcast_to(values[:, None], log_probs.shape), actions)
         return actions, confidences, actions != likeliest
 
     def sample_actions(
@@ -210,7 +210,7 @@ class OnPolicyLearner:
                 self._drawn_log_probs,
                 self._labels(transitions, columns[MASK]),
             )
-        self._record.note_outcomes(
+        self._value_reliability.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
         )
         self._drawn_actions[:] = _NOTHING
@@ -258,7 +258,11 @@ class OnPolicyLearner:
             "drawn.log_probs": self._drawn_log_probs.copy(),
         }
         state |= dump_network("acting", self._acting)
-        parts: dict[str, Any] = {"learning": self._learning, "rollout": self._rollout, "record": self._record}
+        parts: dict[str, Any] = {
+            "learning": self._learning,
+            "rollout": self._rollout,
+            "record": self._value_reliability,
+        }
         for prefix, part in parts.items():
             state |= {f"{prefix}.{name}": value for name, value in part.state_dict().items()}
         return state
@@ -274,7 +278,7 @@ class OnPolicyLearner:
         self._learning.load_state_dict(under("learning", state))
         self._rollout = self._new_rollout()
         self._rollout.load_state_dict(under("rollout", state))
-        self._record.load_state_dict(under("record", state))
+        self._value_reliability.load_state_dict(under("record", state))
         restore_generator(self._act_rng, state["random.act"])
         restore_generator(self._draw_rng, state["random.draw"])
         self._drawn_actions[:] = state["drawn.actions"]

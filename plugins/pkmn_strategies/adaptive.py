@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pkmn_strategies.track_record import TrackRecord, t_of_difference, t_of_mean
+from pkmn_strategies.track_record import StrategyRecord, t_of_difference, t_of_mean
 from pkmncli.api import StrategyType
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class AdaptiveStrategySystem:
         self.history_analyzer = history_analyzer
         self.goal_planner = goal_planner
         self.current_strategy = StrategyType(initial)
-        self._records = {strategy: TrackRecord() for strategy in StrategyType}
+        self._records = {strategy: StrategyRecord() for strategy in StrategyType}
         self._records[self.current_strategy].times_chosen = 1
         self._episodes = 0
         self._switches: list[tuple[int, str, str]] = []
@@ -225,7 +225,7 @@ class AdaptiveStrategySystem:
         """Resume from :meth:`state_dict`."""
         self.current_strategy = StrategyType(state["current_strategy"])
         self._records = {
-            strategy: TrackRecord.from_state_dict(state["records"][strategy.value]) for strategy in StrategyType
+            strategy: StrategyRecord.from_state_dict(state["records"][strategy.value]) for strategy in StrategyType
         }
         self._episodes = int(state["episodes"])
         self._switches = [(int(episode), before, after) for episode, before, after in state["switches"]]

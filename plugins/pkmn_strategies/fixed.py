@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pkmn_strategies.track_record import TrackRecord
+from pkmn_strategies.track_record import StrategyRecord
 from pkmncli.api import StrategyType
 
 
@@ -20,7 +20,7 @@ class FixedStrategy:
     kind: ClassVar[StrategyType]
 
     def __init__(self, *, settings: Any = None, initial: StrategyType | None = None) -> None:
-        self._record = TrackRecord(times_chosen=1)
+        self._record = StrategyRecord(times_chosen=1)
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class FixedStrategy:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume from :meth:`state_dict`."""
-        self._record = TrackRecord.from_state_dict(state["record"])
+        self._record = StrategyRecord.from_state_dict(state["record"])
 
 
 class LLMHeavy(FixedStrategy):

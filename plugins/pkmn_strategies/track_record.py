@@ -35,7 +35,7 @@ class Running:
 
 
 @dataclass
-class TrackRecord:
+class StrategyRecord:
     """Results of the episodes that ended while a strategy was in use."""
 
     rewards: Running = field(default_factory=Running)
@@ -79,7 +79,7 @@ class TrackRecord:
         return asdict(self)
 
     @classmethod
-    def from_state_dict(cls, state: Mapping[str, Any]) -> TrackRecord:
+    def from_state_dict(cls, state: Mapping[str, Any]) -> StrategyRecord:
         """Return the record that :meth:`state_dict` returned as plain values."""
         running = {name: Running(**state[name]) for name in ("rewards", "lengths", "llm_usage", "successes")}
         return cls(**{**state, **running})

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 
 def screens(count: int) -> list[np.ndarray]:
-    """A white bar that moves over blue."""
+    """Return a white bar that moves over blue."""
     made = []
     for number in range(count):
         screen = np.zeros((144, 160, 3), np.uint8)

@@ -21,7 +21,7 @@ SCORES = {0.99: [1.0, 5.0, 3.0, 4.0], 0.5: [2.0, 2.5, 0.5, 1.5]}
 
 @pytest.fixture
 def make_run(shared_run: Callable[..., Path], tmp_path: Path) -> MakeRun:
-    """Makes a finished run with other settings and another reward, from the files of a real one."""
+    """Make a finished run with other settings and another reward, from the files of a real one."""
     original = shared_run()
 
     def make(name: str, reward: float | None, *, settings: dict[str, str] | None = None, folder: str = "runs") -> Path:
@@ -153,7 +153,7 @@ def test_a_metric_is_compared(pkmn: Pkmn, make_run: MakeRun) -> None:
     assert found["groups"][0]["area_under_curve"] == {"value": 30.0, "low": None, "high": None}
     assert found["improvements"][0]["probability"] == {"value": 0.5, "low": None, "high": None}
     assert found["notes"] == [
-        "2 groups have fewer than 3 runs: that shows little of what chance does; train more seeds"
+        "2 groups have fewer than 3 runs: too few to estimate chance; train more seeds"
     ]
 
 

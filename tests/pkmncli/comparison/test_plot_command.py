@@ -74,7 +74,7 @@ def test_a_page_needs_nothing_else(pkmn: Pkmn, runs: list[Path], tmp_path: Path)
 
 
 def shades(source: str) -> float:
-    """The middle shade of an embedded picture, 0 to 255: that of its background."""
+    """Return the middle shade of an embedded picture, 0 to 255: that of its background."""
     with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as image:
         return float(np.median(np.asarray(image.convert("L"))))
 

@@ -22,7 +22,7 @@ Pkmn = Callable[..., Any]
 
 @pytest.fixture
 def experiment(small_training: list[str], tmp_path: Path) -> Callable[..., Path]:
-    """Writes the file of an experiment with small trainings, under ``it.toml``."""
+    """Write the file of an experiment with small trainings, under ``it.toml``."""
 
     def write(seeds: str, *, grid: str = "", processes: int = 2, **changes: str) -> Path:
         settings = {}
@@ -40,7 +40,7 @@ def experiment(small_training: list[str], tmp_path: Path) -> Callable[..., Path]
 
 @pytest.fixture
 def finished(shared_run: Callable[..., Path], tmp_path: Path) -> Callable[[str], Run]:
-    """Puts a finished training into the experiment's folder."""
+    """Put a finished training into the experiment's folder."""
 
     def put(name: str) -> Run:
         return Run(shutil.copytree(shared_run(), tmp_path / "runs" / "it" / name))
@@ -49,7 +49,7 @@ def finished(shared_run: Callable[..., Path], tmp_path: Path) -> Callable[[str],
 
 
 def begun_again(run: Run) -> None:
-    """Leaves a run as one that was cut off after 160 of its 240 steps."""
+    """Leave a run as one that was cut off after 160 of its 240 steps."""
     shutil.rmtree(run.checkpoints.path(240))
     run.write_summary({**run.read_summary(), "total_steps": 160})
 

@@ -96,7 +96,7 @@ def test_a_combination_of_two_grids_counts_once(tmp_path: Path) -> None:
         (HEAD + "grid = 3\n[settings]\n", "is no key of [experiment]"),
         ('grid = [3]\n[experiment]\nname = "it"\n', "[[grid]] must be a table"),
         ('grid = 3\n[experiment]\nname = "it"\n', "[[grid]] must be a table"),
-        (HEAD + '[[grid]]\ngoal = ["a b", "a-b"]\n', "two trainings would be called goal-a-b_seed-0"),
+        (HEAD + '[[grid]]\ngoal = ["a b", "a-b"]\n', "two trainings would have the name goal-a-b_seed-0"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(text: str, expected: str, tmp_path: Path) -> None:

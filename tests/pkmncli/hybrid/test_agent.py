@@ -120,5 +120,5 @@ def test_a_curriculum_lowers_trust(env: EnhancedPyBoyPokemonCrystalEnv, capsys: 
 
 
 def test_somebody_has_to_decide() -> None:
-    with pytest.raises(ConfigurationError, match="nobody could decide"):
+    with pytest.raises(ConfigurationError, match="no side could decide"):
         HybridAgent(rl="none")

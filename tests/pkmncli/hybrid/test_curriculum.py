@@ -24,7 +24,7 @@ rewards = st.lists(st.floats(-20, 700), min_size=0, max_size=60)
 
 
 def on_training(**settings: Any) -> Curriculum:
-    """A curriculum that measures training episodes and is patient without end."""
+    """Return a curriculum that measures training episodes and is patient without end."""
     return Curriculum(CurriculumSettings(**{"measure": "training", "advancement_patience": None, **settings}))
 
 

@@ -23,7 +23,7 @@ def hand_over(num_envs: int = 1, **settings: object) -> HandOver:
 
 
 def choices(keeper: HandOver, phase: int, count: int, share: float) -> None:
-    """Notes choices of which a share agrees with the advised side's."""
+    """Note choices of which a share agrees with the advised side's."""
     for number in range(count):
         greedy = np.array([1 if number < share * count else 2])
         keeper.note_choices(np.array([phase]), greedy, np.array([True]), np.array([1]))

@@ -106,7 +106,7 @@ class Wrong(Numbers):
         (lambda layout, settings: Wrong(layout, settings, num_features=3), r"gives \(2, 8\) torch.float32 for 2 obs"),
         (lambda layout, settings: Wrong(layout, settings, num_features=None), "a whole number num_features"),
         (lambda layout, settings: Wrong(layout, settings, double=True), r"gives \(2, 8\) torch.float64"),
-        (lambda layout, settings: object(), "is no torch.nn.Module"),
+        (lambda layout, settings: object(), "is not a torch.nn.Module"),
         (lambda layout, settings: Numbers(layout, settings, 3), "cannot be built: TypeError: .* takes 3"),
         (lambda layout, settings: Wrong(layout, settings, breaks=True), "cannot read observations: KeyError: 'vector'"),
     ],

@@ -52,7 +52,7 @@ max_steps_per_episode = 30
 
 
 def tuning(head: str = HEAD, steps: int = STEPS, more: str = "", space: str = SPACE) -> str:
-    """The text of a small tuning's file."""
+    """Return the text of a small tuning's file."""
     return f"{head}{SETTINGS}steps = {steps}\nsave_interval = {steps // 10}\n{more}{space}"
 
 

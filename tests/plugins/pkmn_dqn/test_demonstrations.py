@@ -78,7 +78,7 @@ def test_labels_are_what_was_pressed_by_the_advised_side_or_would_have_been(
 
 
 def corridor(tile: int, action: int) -> tuple[int, float, bool]:
-    """The next tile, the reward, and whether the end is reached."""
+    """Return the next tile, the reward, and whether the end is reached."""
     if action != FORWARD[tile]:
         return 0, 0.0, False
     return tile + 1, float(tile + 1 == LENGTH), tile + 1 == LENGTH
@@ -125,7 +125,7 @@ def finds_the_way(learner: DQN) -> bool:
 
 
 def steps_until_the_learner_alone_gets_there(learner: DQN, demonstrated: float) -> int:
-    """Steps taken before the greedy learner walks the corridor; of them a share is pressed by one who knows it."""
+    """Step taken before the greedy learner walks the corridor; of them a share is pressed by one who knows it."""
     rng = np.random.default_rng(0)
     tile, age = 0, 0
     for count in range(1, CAP + 1):
@@ -194,7 +194,7 @@ RIGHT = [2, 0, 1]
 
 
 def learner_of_labels(**settings: Any) -> DQN:
-    """A learner that lived for 400 steps where every press is worth the same, and was told the right ones."""
+    """Return a learner that lived for 400 steps where every press is worth the same, and was told the right ones."""
     chosen: dict[str, Any] = {
         "learning_rate": 3e-3,
         "learning_starts": 40,

@@ -60,7 +60,7 @@ def feed(
     masks: np.ndarray | None = None,
     time_limit: int = 1_000,
 ) -> None:
-    """Lets one environment live by a policy; states are shown as one-hot vectors."""
+    """Let one environment live by a policy; states are shown as one-hot vectors."""
     state, age = 0, 0
     for _ in range(num_steps):
         action = policy(state)
@@ -173,7 +173,7 @@ def test_n_step_returns_carry_a_reward_n_states_further_for_each_target_network(
 
 
 def updates_until_the_cliffwalk_is_known(seed: int, **settings: Any) -> int:
-    """Updates until all values are right within 0.1, from every sequence of presses: Schaul et al. 2016, section 3.
+    """Update until all values are right within 0.1, from every sequence of presses: Schaul et al. 2016, section 3.
 
     The Blind Cliffwalk of eight states: the right press, which alternates, leads on, the other one ends the episode.
     Of 510 steps one is paid.

@@ -16,7 +16,7 @@ COUNT = 8
 
 
 def gambler(**settings: int) -> DQN:
-    """A learner that saw 600 coins: action 0 pays 0 or 2, each half of the time, action 1 always 0.9."""
+    """Return a learner that saw 600 coins: action 0 pays 0 or 2, each half of the time, action 1 always 0.9."""
     learner = DQN(
         gymnasium.spaces.Dict(state=gymnasium.spaces.Box(0, 1, (1,), np.float32)),
         gymnasium.spaces.Discrete(2),

@@ -18,7 +18,7 @@ def changes(slots: int) -> st.SearchStrategy[list[list[tuple[int, float]]]]:
 
 
 def changed(tree: SumTree, batches: list[list[tuple[int, float]]]) -> dict[int, float]:
-    """Makes the changes, and says the plain way what the numbers are now."""
+    """Make the changes, and says the plain way what the numbers are now."""
     numbers: dict[int, float] = {}
     for batch in batches:
         tree.set(np.array([slot for slot, _ in batch], np.int64), np.array([value for _, value in batch]))

@@ -89,7 +89,7 @@ def test_discrete_keys_are_categories_too() -> None:
 
 
 def test_where_nothing_names_a_kind_it_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="nothing that it sees here names a kind"):
+    with pytest.raises(ConfigurationError, match="the observations of it have no category"):
         EmbeddingEncoder(layout(numbers=gymnasium.spaces.Box(0, 1, (3,), np.float32)), EmbeddingSettings())
 
 

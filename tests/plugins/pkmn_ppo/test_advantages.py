@@ -13,7 +13,7 @@ GAMMA, LAMBDA = 0.9, 0.8
 def by_definition(
     rewards: np.ndarray, values: np.ndarray, next_values: np.ndarray, terminated: np.ndarray, ended: np.ndarray
 ) -> np.ndarray:
-    """The sum over later steps of the same episode of (gamma lambda)^l delta, written out for every step."""
+    """Return the sum over later steps of the same episode of (gamma lambda)^l delta, written out for every step."""
     n_steps, num_envs = rewards.shape
     advantages = np.zeros((n_steps, num_envs))
     for environment in range(num_envs):

@@ -70,7 +70,7 @@ class Corridors:
 
 
 def trained(rl: str, masked: bool, steps: int) -> tuple[Any, int]:
-    """A learner after ``steps`` of each environment, and how often it was out in the last fifth of them."""
+    """Return a learner after ``steps`` of each environment, and how often it was out in the last fifth of them."""
     corridors = Corridors(masked)
     spaces = (corridors.observation_space, gymnasium.spaces.Discrete(NUM_ACTIONS), NUM_ENVS, 1)
     if rl == "ppo":

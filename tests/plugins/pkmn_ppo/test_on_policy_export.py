@@ -32,7 +32,7 @@ def test_they_act_as_the_learners_do(kind: str, rl: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("rl", ["ppo", "a2c"])
 def test_they_are_of_the_network_that_acts(rl: str, scripted_training: Any) -> None:
-    """Updates that were not published yet are not in them, and learning on changes no policy that was taken."""
+    """Update that were not published yet are not in them, and learning on changes no policy that was taken."""
     training = scripted_training(rl)
     policy = training.learner.export_policy()
     before = {name: tensor.clone() for name, tensor in policy.tensors.items()}

@@ -30,7 +30,7 @@ def assert_equal_states(first: dict[str, Any], second: dict[str, Any]) -> None:
 
 
 def through_files(folder: Path, state: dict[str, Any]) -> dict[str, Any]:
-    """Writes a state and reads it back, in formats that know arrays and plain values only."""
+    """Write a state and reads it back, in formats that know arrays and plain values only."""
     arrays = {name: np.asarray(value) for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)}
     plain = {name: value for name, value in state.items() if name not in arrays}
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "learner.safetensors")
