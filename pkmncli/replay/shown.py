@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ShownEpisode:
-    """One episode of one run."""
+    """An episode of a run."""
 
     title: str
     environment: Any
@@ -69,7 +69,7 @@ class ShownEpisode:
 
 
 class Show:
-    """One episode, or two side by side, step by step.
+    """Show of one episode, or of two side by side, step by step.
 
     Args:
         episodes: one or two.

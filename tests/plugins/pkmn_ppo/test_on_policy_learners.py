@@ -96,7 +96,8 @@ def test_confidence_is_reliability_times_the_lead_of_the_likeliest(scripted_trai
     training = scripted_training().run(20)
     learner, observations = training.learner, training.observations(0)
     observations["action_mask"][1] = [0, 0, 1, 0]
-    learner._value_reliability._moments |= {"choices": 1e9, "value_variance": 1.0, "return_variance": 1.0, "covariance": 0.5}
+    moments = {"choices": 1e9, "value_variance": 1.0, "return_variance": 1.0, "covariance": 0.5}
+    learner._value_reliability._moments |= moments
     assert learner.reliability == pytest.approx(0.5)
     _, confidences, _ = learner.act(observations, explore=False)
     log_probs, _ = learner._evaluate(learner._layout.encode(observations))
