@@ -1,4 +1,4 @@
-"""Videos are complete files or none, and a terminal gets a picture that fits it."""
+"""Videos are complete files or none, and a terminal gets a picture that fits."""
 
 from __future__ import annotations
 

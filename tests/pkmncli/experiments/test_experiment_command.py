@@ -1,4 +1,4 @@
-"""``pkmn experiment``: trains what is missing, goes on with what was begun, leaves alone what is finished."""
+"""``pkmn experiment``: trains missing runs, resumes started ones, and leaves finished ones alone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def finished(shared_run: Callable[..., Path], tmp_path: Path) -> Callable[[str],
 
 
 def begun_again(run: Run) -> None:
-    """Leave a run as one that was cut off after 160 of its 240 steps."""
+    """Leave a run as if interrupted after 160 of its 240 steps."""
     shutil.rmtree(run.checkpoints.path(240))
     run.write_summary({**run.read_summary(), "total_steps": 160})
 
@@ -57,7 +57,7 @@ def begun_again(run: Run) -> None:
 def test_what_is_missing_is_trained_and_all_is_compared(
     experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn, tmp_path: Path
 ) -> None:
-    """One run is new, one was finished, one cut off, and one is broken for good, which the others don't mind."""
+    """One run is new, one finished, one interrupted, and one broken, which does not affect the others."""
     experiment("[0, 1, 2, 3]")
     done, cut_off, broken = (finished(f"seed-{seed}") for seed in (0, 1, 2))
     before = done.summary_file.stat().st_mtime_ns
@@ -104,7 +104,7 @@ def test_ctrl_c_saves_all_trainings(experiment: Callable[..., Path], pkmn: Pkmn,
     assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
     assert out.count(": stopped, ") == 2
     for run in runs:
-        with run.locked():  # nobody trains it any more
+        with run.locked():  # nobody trains it now
             meta = json.loads((run.checkpoints.resolve() / "meta.json").read_text())
         assert meta["step"] == run.read_summary()["total_steps"]
     listed = pkmn("experiment", "it.toml", "--dry-run")

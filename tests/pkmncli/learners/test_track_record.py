@@ -1,4 +1,4 @@
-"""Reliability is earned: zero without evidence or skill, higher the better values foretell rewards."""
+"""Reliability is 0 without evidence or skill, and higher the better values predict rewards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pkmncli.learners.track_record import ValueReliability
 
 
 def played(skill: float, steps: int, own: bool = True, rewards_scale: float = 1.0) -> ValueReliability:
-    """Return a record of a learner whose values are ``skill`` parts foresight and the rest noise."""
+    """Return the record of a learner whose values are a share ``skill`` of the true ones, the rest noise."""
     rng = np.random.default_rng(0)
     record = ValueReliability(num_envs=2, num_actions=3, gamma=0.9, horizon=1, memory=500)
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""A clear choice is more decided than a close one, measured by how clear choices usually are."""
+"""The action gap is larger for a clear choice than for a close one, relative to usual gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules would press is learned by the policy, whoever presses."""
+"""The policy learns the rules' actions, whoever acts."""
 
 from __future__ import annotations
 
