@@ -39,7 +39,7 @@ SECONDS_BETWEEN_TABLES = 5.0
 
 
 def look(port: int, viewers: int, silent: int, rate: float, over: Event) -> None:
-    """Listen as so many viewers until it is over. Silent viewers never read what they asked for."""
+    """Listen as several viewers until it is over. Silent viewers never read their answers."""
     os.nice(19)
     with contextlib.ExitStack() as closing, selectors.DefaultSelector() as listening:
         for number in range(viewers + silent):

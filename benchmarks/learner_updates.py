@@ -195,7 +195,7 @@ def spaces_of(observes: Observes) -> tuple[Any, Any]:
 
 
 def rate(learn: Callable[[int], None], device: str, seconds: float, gradient_steps: int) -> float:
-    """Return gradient steps per second of a function that takes a number of updates, over about so many seconds."""
+    """Return gradient steps per second of a function that takes a number of updates, over about ``seconds``."""
     done, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
         learn(1 if gradient_steps > 1 else 5)

@@ -6,7 +6,7 @@ A buffer is filled with 100,000 synthetic multi-modal steps (packed screen, 25 s
 500. Then batches are sampled from it in turn, uniformly and by priorities; between two samples four steps come and four
 go, as in a training. By priorities, a sample includes updating the rows and the new priorities of the batch. For each
 pair the ratio is taken, and the share of an update of the default network with such a batch, in processor time of one
-thread. Printed: medians over the pairs; then the memory, beside the budget of 400 MB.
+thread. Printed: medians over the pairs; then the memory, with the budget of 400 MB.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Question:
     """Number of the metric's latest values whose mean is a run's score."""
     lower_is_better: bool = False
     target: float | None = None
-    """Target score of the optimality gap; None for none."""
+    """Target score of the optimality gap; None to leave the gap out."""
     by: tuple[str, ...] = ()
     """Settings that distinguish groups; by default all in which the runs differ."""
     tasks: tuple[str, ...] = ()

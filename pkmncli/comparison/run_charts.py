@@ -41,7 +41,7 @@ _JOURNEY_TIMES: dict[str, Callable[[Reached], float | None]] = {
     "play time": lambda one: None if one.frame is None else one.frame / FRAMES_A_SECOND,
     "time of the training": lambda one: one.elapsed_s,
 }
-"""Times that milestones are drawn over, beside steps, in seconds."""
+"""Times, in seconds, that milestones are drawn over in addition to steps."""
 
 
 class Chart(NamedTuple):

@@ -56,7 +56,7 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All trainings of an experiment. ``varying`` are the settings in which they differ, beside the seed."""
+    """All trainings of an experiment. ``varying`` are the settings in which they differ, apart from the seed."""
 
     name: str
     processes: int

@@ -109,7 +109,7 @@ def exported_policy(
             (1, num_actions); the allowed action with the highest number is the greedy one. It may use
             ``F``, ``of(layer)`` (weight and bias of a layer) and ``ABOUT["network"]``.
         gives: the meaning of these numbers, in words.
-        about_network: further description of the network beside its layers.
+        about_network: further description of the network, besides its layers.
 
     Raises:
         ConfigurationError: the encoder cannot be built elsewhere.

@@ -52,7 +52,7 @@ class Objective:
 
     @property
     def milestone(self) -> str | None:
-        """Milestone of a share metric; empty for other metrics."""
+        """Milestone of a share metric; None for other metrics."""
         found = _SHARE.fullmatch(self.metric)
         return found["name"] if found else None
 

@@ -249,7 +249,7 @@ class DQN:
         return self._learning.send(drawn) if isinstance(self._learning, LearningOnCard) else drawn
 
     def learn(self, drawn: object) -> dict[str, float]:
-        """Update the learned weights with the result of :meth:`draw`. Safe beside :meth:`act` and :meth:`observe`."""
+        """Update the learned weights with the result of :meth:`draw`. Safe during :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
         learned: Learned

@@ -93,7 +93,7 @@ class Priorities:
         self._tree.set(self._slots(rows[kept]), priorities[kept] ** self._exponent)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state as arrays and plain values. Must not be called beside :meth:`note`."""
+        """Return the state as arrays and plain values. Must not be called during :meth:`note`."""
         state: dict[str, Any] = {
             "powers": self._tree.values.copy(),
             "first": self._rows.start,

@@ -231,7 +231,7 @@ class OnPolicyLearner:
         )
 
     def learn(self, drawn: object) -> dict[str, float]:
-        """Update the learned weights with the result of :meth:`draw`. Safe beside :meth:`act` and :meth:`observe`."""
+        """Update the learned weights with the result of :meth:`draw`. Safe during :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
         metrics: dict[str, float] = self._learning.learn(drawn)

@@ -103,7 +103,7 @@ def test_every_end_and_every_choice_is_tried() -> None:
         (f"{HEAD}objective = 'evaluation/goal_share'\n{SPACE}", "needs evaluations: set eval_interval in [settings]"),
         (f"{HEAD}[spaces]\n{SPACE}", "'spaces' is no table of a tuning: did you mean 'space'?"),
         (f"{HEAD}[settings]\nepisodes = 3\n{SPACE}", "a tuning's trainings are as long as 'steps' says"),
-        (f"{HEAD}[settings]\nseed = 3\n{SPACE}", "'seed' in [settings]: each training is given its own"),
+        (f"{HEAD}[settings]\nseed = 3\n{SPACE}", "'seed' in [settings]: each training gets its own"),
         (f"{HEAD}[settings]\ndqn.gamma = 0.5\n{SPACE}", "'dqn.gamma' is in [settings] and in [space]"),
         (f'{HEAD}[space]\n"dqn.gama" = [0.1, 0.2]\n', "unknown setting 'dqn.gama'"),
         (f'{HEAD}[space]\n"dqn.gama" = [0.1, 0.2]\n', "did you mean 'dqn.gamma'?"),
