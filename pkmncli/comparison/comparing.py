@@ -170,7 +170,7 @@ def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question)
         in_order = tuple(found[run.run.folder].value for run in group.runs)
         results.append(_result(group, in_order, scores[group.label], areas, thresholds, question))
     return Comparison(
-        score=_what_is_compared(found.values(), question),
+        score=_score_name(found.values(), question),
         lower_is_better=question.lower_is_better,
         curve=name,
         curve_steps=span,
@@ -286,7 +286,7 @@ def _common_steps(curves: Iterable[Curve]) -> tuple[float, float] | None:
     return (float(start), float(end)) if start < end else None
 
 
-def _what_is_compared(found: Iterable[Score], question: Question) -> str:
+def _score_name(found: Iterable[Score], question: Question) -> str:
     if question.metric is not None:
         return question.metric if question.last == 1 else f"{question.metric}, mean of the last {question.last}"
     if any(one.kind == "evaluation" for one in found):
@@ -315,7 +315,7 @@ def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[C
         steps = sorted(int(run.summary.get("total_steps", 0)) for run in group.runs)
         if steps[0] < steps[-1]:
             notes.append(
-                f"the runs of {group.label} are not equally long, {steps[0]:,} to {steps[-1]:,} steps: some are still running, or "
-                "were interrupted"
+                f"the runs of {group.label} are not equally long, {steps[0]:,} to {steps[-1]:,} steps: "
+                "some are still running, or were interrupted"
             )
     return notes

@@ -20,18 +20,18 @@ from pkmn_ppo.settings import A2CSettings
 from pkmncli.learners.weights import RMSPROP
 
 
-def policy_gradient_loss(log_probs: Tensor, log_probs_drawn: Tensor, advantages: Tensor, own: Tensor) -> Tensor:
+def policy_gradient_loss(log_probs: Tensor, log_probs_drawn: Tensor, advantages: Tensor, on_policy: Tensor) -> Tensor:
     """Return the mean over all steps of -min(1, ratio) log p(action) A, with 0 for actions of other sides.
 
     Args:
         log_probs: (n,) of the actions, by the policy that learns.
         log_probs_drawn: (n,) by the policy that sampled them.
         advantages: (n,).
-        own: (n,), 1 if the learner sampled the action itself, else 0.
+        on_policy: (n,), 1 if the learner sampled the action itself, else 0.
     """
-    own_log_probs = torch.where(own > 0, log_probs, 0.0)
+    own_log_probs = torch.where(on_policy > 0, log_probs, 0.0)
     weights = (own_log_probs.detach() - log_probs_drawn).exp().clamp(max=1)
-    return -(weights * own_log_probs * advantages * own).mean()
+    return -(weights * own_log_probs * advantages * on_policy).mean()
 
 
 class A2CLearning(PolicyLearning[A2CSettings]):
@@ -53,10 +53,12 @@ class A2CLearning(PolicyLearning[A2CSettings]):
 
     def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
         """Return the policy gradient's loss, less the entropy, plus the value's error."""
-        policy_loss = policy_gradient_loss(policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.own)
+        policy_loss = policy_gradient_loss(
+            policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.on_policy
+        )
         value_loss = nn.functional.mse_loss(values, batch.returns)
-        entropy = (policy.entropy() * batch.own).mean()
+        entropy = (policy.entropy() * batch.on_policy).mean()
         loss = policy_loss - ent_coef * entropy + self.settings.vf_coef * value_loss
-        own_share = batch.own.mean().clamp(min=1 / len(batch.own))
+        own_share = batch.on_policy.mean().clamp(min=1 / len(batch.on_policy))
         metrics = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy / own_share}
         return loss, {name: value.detach() for name, value in metrics.items()}

@@ -30,7 +30,7 @@ class Experience:
     actions: Tensor
     labels: Tensor
     """Actions that the advised side demonstrates; -1 for none."""
-    own: Tensor
+    on_policy: Tensor
     """1 if the learner sampled the action itself, else 0: only such steps are evidence about its policy."""
     log_probs: Tensor
     """Log-probabilities of the learner's own actions, by the policy that sampled them."""

@@ -119,7 +119,7 @@ class PolicyLearning(ABC, Generic[SettingsT]):
 
     def describe(self, experience: Experience) -> dict[str, float]:
         """Return metrics of a rollout as a whole, by name."""
-        return {"own_share": float(experience.own.mean().item())}
+        return {"own_share": float(experience.on_policy.mean().item())}
 
     def learn(self, drawn: Drawn) -> dict[str, float]:
         """Learn from a rollout. Return means over the gradient steps, by name.

@@ -40,26 +40,26 @@ def clipped_surrogate(
         advantages: (n,).
         clip_range: maximum change of the ratio that counts.
     """
-    own = (weights > 0).float()
-    ratios = torch.where(own > 0, log_probs - log_probs_before, 0.0).exp()
+    on_policy = (weights > 0).float()
+    ratios = torch.where(on_policy > 0, log_probs - log_probs_before, 0.0).exp()
     clipped = ratios.clamp(1 - clip_range, 1 + clip_range)
     gains = weights * torch.minimum(ratios * advantages, clipped * advantages)
-    return -gains.mean(), _mean((ratios != clipped).float(), own)
+    return -gains.mean(), _mean((ratios != clipped).float(), on_policy)
 
 
-def weights_of_drawn(log_probs_before: Tensor, log_probs_drawn: Tensor, own: Tensor, most: float) -> Tensor:
+def weights_of_drawn(log_probs_before: Tensor, log_probs_drawn: Tensor, on_policy: Tensor, most: float) -> Tensor:
     """Return the importance weights of actions: the ratio of their probability before the update and when sampled.
 
     Args:
         log_probs_before: (n,) of the actions, by the policy before the update.
         log_probs_drawn: (n,) by the policy that sampled them.
-        own: (n,), 1 if the learner sampled the action itself, else 0.
+        on_policy: (n,), 1 if the learner sampled the action itself, else 0.
         most: maximum weight.
 
     Returns:
         (n,): 0 for actions of other sides, because the probability that they were sampled with is unknown.
     """
-    return own * torch.where(own > 0, log_probs_before - log_probs_drawn, 0.0).exp().clamp(max=most)
+    return on_policy * torch.where(on_policy > 0, log_probs_before - log_probs_drawn, 0.0).exp().clamp(max=most)
 
 
 def value_error(values: Tensor, values_before: Tensor, returns: Tensor, clip_range_vf: float) -> Tensor:
@@ -97,20 +97,23 @@ class PPOLearning(PolicyLearning[PPOSettings]):
         """Return the clipped surrogate, less the entropy, plus the value's error."""
         settings = self.settings
         log_probs = policy.log_prob(batch.actions)
-        weights = weights_of_drawn(batch.log_probs_before, batch.log_probs, batch.own, settings.max_importance_weight)
+        weights = weights_of_drawn(
+            batch.log_probs_before, batch.log_probs, batch.on_policy, settings.max_importance_weight
+        )
         policy_loss, clip_fraction = clipped_surrogate(
             log_probs, batch.log_probs_before, weights, batch.advantages, settings.clip_range
         )
         value_loss = value_error(values, batch.values, batch.returns, settings.clip_range_vf)
         entropy = policy.entropy()
-        loss = policy_loss - ent_coef * (entropy * batch.own).mean() + settings.vf_coef * value_loss
+        loss = policy_loss - ent_coef * (entropy * batch.on_policy).mean() + settings.vf_coef * value_loss
         with torch.no_grad():
-            moved = torch.where(batch.own > 0, log_probs - batch.log_probs_before, 0.0)
+            moved = torch.where(batch.on_policy > 0, log_probs - batch.log_probs_before, 0.0)
             metrics = {
                 "policy_loss": policy_loss,
                 "value_loss": value_loss,
-                "entropy": _mean(entropy, batch.own),
-                "approx_kl": _mean(moved.exp() - 1 - moved, batch.own),  # Schulman 2020, "Approximating KL divergence"
+                "entropy": _mean(entropy, batch.on_policy),
+                # Schulman 2020, "Approximating KL divergence"
+                "approx_kl": _mean(moved.exp() - 1 - moved, batch.on_policy),
                 "clip_fraction": clip_fraction,
             }
             return loss, {name: value.detach() for name, value in metrics.items()}
@@ -124,6 +127,6 @@ class PPOLearning(PolicyLearning[PPOSettings]):
         return super().describe(experience) | {"explained_variance": experience.explained_variance()}
 
 
-def _mean(values: Tensor, own: Tensor) -> Tensor:
+def _mean(values: Tensor, on_policy: Tensor) -> Tensor:
     """Return the mean over the learner's own steps; 0 if there are none."""
-    return (values * own).sum() / own.sum().clamp(min=1)
+    return (values * on_policy).sum() / on_policy.sum().clamp(min=1)

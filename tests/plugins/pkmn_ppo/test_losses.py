@@ -43,7 +43,7 @@ def batch_of(size: int = 6, own: tuple[float, ...] = (1, 1, 1, 0, 1, 0)) -> Expe
         observations={"vector": torch.randn(size, 3, generator=generator), "action_mask": mask},
         actions=torch.tensor([0, 1, 2, 3, 1, 0]),
         labels=torch.tensor([2, 0, -1, 3, -1, 1]),
-        own=owned,
+        on_policy=owned,
         log_probs=(-1.2 + 0.5 * numbers()) * owned,
         log_probs_before=-1.0 + 0.5 * numbers(),
         values=numbers(),
@@ -96,7 +96,7 @@ def test_the_loss_of_ppo_by_hand(clip_range_vf: float) -> None:
         if clip_range_vf:
             errors.append((before + min(max(value - before, -0.3), 0.3) - wanted) ** 2)
         value_loss += max(errors) / 6
-        if batch.own[row]:
+        if batch.on_policy[row]:
             ratio = shares[int(batch.actions[row])] / math.exp(batch.log_probs_before[row])
             ratios.append(ratio)
             weight = min(math.exp(batch.log_probs_before[row] - batch.log_probs[row]), 2.0)
@@ -137,7 +137,7 @@ def test_value_clipping_pays_nothing_for_moving_too_far() -> None:
 @pytest.mark.parametrize("rl", ["ppo", "a2c"])
 def test_steps_of_others_teach_values_and_nothing_about_the_policy(rl: str) -> None:
     learning, batch = learning_of(rl), batch_of()
-    others = batch.own == 0
+    others = batch.on_policy == 0
 
     def changed(name: str) -> dict[str, torch.Tensor]:
         values = getattr(batch, name).clone()

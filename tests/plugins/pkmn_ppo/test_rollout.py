@@ -82,7 +82,7 @@ def test_values_of_what_followed_reach_the_advantages() -> None:
     experience = Experience.of(played(), Numbers(), settings, torch.device("cpu"))  # type: ignore[arg-type]
     np.testing.assert_allclose(experience.values, [1, 101, 2, 103, 4, 104])
     np.testing.assert_allclose(experience.returns, [0.5 * x for x in (2, 102, 0, 104, 5, 105)])
-    assert experience.own.tolist() == [1, 1, 1, 0, 1, 1]
+    assert experience.on_policy.tolist() == [1, 1, 1, 0, 1, 1]
     assert experience.log_probs.tolist() == [-0.5, -0.5, -0.5, 0, -0.5, -0.5]
 
 
