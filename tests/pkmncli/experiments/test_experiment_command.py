@@ -57,7 +57,7 @@ def begun_again(run: Run) -> None:
 def test_what_is_missing_is_trained_and_all_is_compared(
     experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn, tmp_path: Path
 ) -> None:
-    """One run is new, one finished, one interrupted, and one broken, which does not affect the others."""
+    """The first run is new, others are finished, interrupted or broken, which does not affect the others."""
     experiment("[0, 1, 2, 3]")
     done, cut_off, broken = (finished(f"seed-{seed}") for seed in (0, 1, 2))
     before = done.summary_file.stat().st_mtime_ns

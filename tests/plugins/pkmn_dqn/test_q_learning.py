@@ -1,4 +1,4 @@
-"""One update: copies to the target network as the settings say, and importance weights on both losses."""
+"""A single update: copies to the target network as the settings say, and importance weights on both losses."""
 
 from __future__ import annotations
 
