@@ -94,9 +94,9 @@ def table(results: Sequence[TrialResult], plan: TuningPlan) -> str:
 def importance_told(importances: Mapping[str, float], complete: int, needed: int) -> str:
     """Return the importance of the settings, in one line."""
     if not importances:
-        return f"What decided can't be told: that takes {needed} trials that come to their end, and differ."
+        return f"Importance of settings: unknown until {needed} trials are complete, with different figures."
     parts = ", ".join(f"{name} {share:.0%}" for name, share in importances.items())
-    return f"What decided, by PED-ANOVA over {complete} trials: {parts}."
+    return f"Importance of settings, by PED-ANOVA over {complete} trials: {parts}."
 
 
 def shown(value: Value) -> str:
