@@ -55,6 +55,12 @@ def say(message: str) -> None:
             sys.stderr.write(redact(message).rstrip("\n") + "\n")
 
 
+def warn(message: str) -> None:
+    """Says a message, also where a training is quiet, and keeps it in the run's log."""
+    logging.getLogger(__name__).warning("%s", redact(message))
+    say(message)
+
+
 def prints_aside() -> contextlib.redirect_stdout[Any]:
     """While entered, what is printed goes to standard error: a plugin's words are no part of a command's output."""
     return contextlib.redirect_stdout(sys.stderr)
@@ -67,7 +73,12 @@ def tell_result(text: str) -> None:
         say(text)
 
 
-def warn(message: str) -> None:
-    """Says a message, also where a training is quiet, and keeps it in the run's log."""
-    logging.getLogger(__name__).warning("%s", redact(message))
-    say(message)
+said_once: set[str] = set()
+"""What :func:`say_once` has said in the command that runs."""
+
+
+def say_once(message: str) -> None:
+    """Writes a message to standard error, unless the running command has said it before."""
+    if message not in said_once:
+        said_once.add(message)
+        say(message)
