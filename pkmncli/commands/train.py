@@ -11,15 +11,17 @@ import typer
 
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import say
+from pkmncli.diagnostics import say, tell_result
 from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.llm.closing import advice_line
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
+from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
+from pkmncli.training.interrupts import stop_with_whoever_began_this
 from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.run_settings import run_settings
@@ -261,6 +263,8 @@ def train(
         "web_port": web_port,
         "quiet": quiet or None,
     }
+    stop_with_whoever_began_this()
+    output_is_extra()
     registry = get_registry()
     if not resume:
         if run is not None:
@@ -393,7 +397,7 @@ def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
         }
         width = max(map(len, steps))
         lines = ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
-    typer.echo("\n".join(lines))
+    tell_result("\n".join(lines))
 
 
 def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:

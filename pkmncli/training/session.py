@@ -24,6 +24,7 @@ from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.standard_streams import Installed
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
@@ -122,7 +123,7 @@ class TrainingSession:
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
         self._trackers = chosen_trackers(self._settings, self._registry)
-        with InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
+        with Installed(), InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             started_from = self._begin_from_weights(pool, learner)
@@ -147,6 +148,7 @@ class TrainingSession:
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
         with (
+            Installed(),
             InterruptFlag(STOPPING) as interrupted,
             run.locked() as lock,
             log_to(run, self._settings.train.log_level),
@@ -231,6 +233,7 @@ class TrainingSession:
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
         guard = self._guard(run, lock)
+        interrupted.last_words = lambda: _how_to_go_on(run)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
         measurement = Measurement.of(settings, self._registry)
@@ -262,12 +265,8 @@ class TrainingSession:
             if isinstance(begun, _Begun):
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
-                content = read_checkpoint(begun)
                 _tell_of_lost_tables(store)
-                trainer.resume(content, read_segments(begun))
-                set_aside = trainer.supersede(content.step)
-                logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
-                self._progress.message(f"Going on from step {content.step:,}.")
+                self._resume(trainer, begun)
             if options.fraction_used(trainer.statistics) >= 1:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
@@ -299,11 +298,7 @@ class TrainingSession:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
                 raise
-            say(
-                f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
-                if run.checkpoints.names()
-                else f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
-            )
+            say(_how_to_go_on(run))
             raise KeyboardInterrupt from error
         finally:
             if not guard.name_is_taken:  # it would write what is left there
@@ -312,6 +307,14 @@ class TrainingSession:
         run.write_summary(summary)
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
+
+    def _resume(self, trainer: Trainer, checkpoint: Path) -> None:
+        """Have a training go on from a checkpoint."""
+        content = read_checkpoint(checkpoint)
+        trainer.resume(content, read_segments(checkpoint))
+        set_aside = trainer.supersede(content.step)
+        logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
+        self._progress.message(f"Going on from step {content.step:,}.")
 
     def _guard(self, run: Run, lock: RunLock) -> RunGuard:
         """Writes down what the run is trained with, and looks after that from then on."""
@@ -446,6 +449,13 @@ def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
 def quoted(path: Path) -> str:
     """A path as it can be pasted into a command line."""
     return shlex.quote(str(path))
+
+
+def _how_to_go_on(run: Run) -> str:
+    """What a training that ends at once says last."""
+    if run.checkpoints.names():
+        return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
+    return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
 
 
 def _tell_of_lost_tables(store: Store) -> None:
