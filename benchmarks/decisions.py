@@ -174,7 +174,7 @@ def copy_to_sqlite(folder: Path, path: Path, *, covering: bool) -> None:
         )
         rows = duckdb.connect().execute(
             "SELECT map_id, phase, battle, action, source, reward, near_return "
-            f"FROM read_parquet('{folder}/decisions/*.parquet')"
+            f"FROM read_parquet('{folder}/decisions/*.parquet', hive_partitioning = false)"
         )
         while chunk := rows.fetchmany(100_000):
             database.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", chunk)
@@ -198,7 +198,7 @@ def main() -> None:
         began = time.perf_counter()
         shutil.rmtree(run, ignore_errors=True)
         create_run(given.folder, "drawn", "none", name=run.name)
-        (run / "config.toml").write_text("", encoding="utf-8")
+        (run / "config.toml").write_text('rl = "none"\n[curriculum]\n', encoding="utf-8")
         write(run, given.decisions, given.seed)
         (run / "summary.json").write_text(json.dumps({}) + "\n", encoding="utf-8")
         print(f"written in {time.perf_counter() - began:.0f} s")

@@ -270,7 +270,9 @@ def maps_of(run: Path) -> set[int]:
     """Return the maps that a training has visited."""
     with duckdb.connect() as connection:
         files = str(run / "decisions" / "**" / "*.parquet")
-        rows = connection.execute("SELECT DISTINCT map_id FROM read_parquet(?)", [files]).fetchall()
+        rows = connection.execute(
+            "SELECT DISTINCT map_id FROM read_parquet(?, hive_partitioning = false)", [files]
+        ).fetchall()
     return {map_id for (map_id,) in rows}
 
 

@@ -24,10 +24,12 @@ from pkmncli.exporting import (
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import build_learner, open_store, tables_folder, worker_spec
+from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.final_evaluation import hold_final_evaluation
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.pretrained import SCORE, WEIGHTS, write_pretrained
+from pkmncli.training.run_settings import run_settings
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 
@@ -56,6 +58,8 @@ def export(
     checkpoint: Annotated[
         str, typer.Option(help="Whose policy: latest, best, a milestone, or a number of steps.")
     ] = "latest",
+    rom: Annotated[Path | None, typer.Option(help="Where the run's image is now.")] = None,
+    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier export.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
@@ -66,16 +70,20 @@ def export(
     if pretrained is not None:
         if policy or to is not None:
             raise ConfigurationError("--pretrained is an export of its own: leave out --policy and --to")
-        _export_pretrained(open_run(run, save_dir), checkpoint, get_registry(), pretrained, episodes)
+        found, registry = open_run(run, save_dir), get_registry()
+        settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
+        _export_pretrained(found, settings, checkpoint, registry, pretrained, episodes)
         return
     if not tables and not policy:
         raise ConfigurationError("nothing to export: leave out --no-tables, or add --policy")
     registry = get_registry()
     found = open_run(run, save_dir)
     settings = ResolvedSettings.from_run(found.folder, registry)
+    if policy:  # only an environment knows what the policy sees
+        settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
     if policy and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: it has no policy to export")
-    source = found.checkpoints.resolve(checkpoint) if policy else None
+    source = readable_checkpoint(found, checkpoint) if policy else None
     folder = to or Path(f"{found.name}-export")
     names = [*("metrics", "episodes", "decisions"), *(["advice"] if settings.train.llm != NONE else [])]
     files = [f"{name}.{form}" for name in names] if tables else []
@@ -112,14 +120,15 @@ def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, regis
     export_policy(learner, folder, about)
 
 
-def _export_pretrained(run: Run, which: str, registry: Registry, folder: Path, episodes: int) -> None:
+def _export_pretrained(
+    run: Run, settings: ResolvedSettings, which: str, registry: Registry, folder: Path, episodes: int
+) -> None:
     """Measures a checkpoint's learner alone beside pilot and random play, and writes it as a game comes with it."""
-    settings = ResolvedSettings.from_run(run.folder, registry)
     if settings.train.rl == NONE:
         raise ConfigurationError(f"{run.name} was trained without a learner: it has no policy to export")
     if settings.train.init_state is not None or settings.train.cartridge is not None:
         raise ConfigurationError(f"{run.name} begins its episodes in a file of yours, which no game comes with")
-    checkpoint = run.checkpoints.resolve(which)
+    checkpoint = readable_checkpoint(run, which)
     content = read_checkpoint(checkpoint)
     measured = settings.changed({"final_episodes": episodes}, may_change=("final_episodes",))
     with WorkerPool(worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)) as pool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -12,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmncli.atomic_files import read_json, reason
 from pkmncli.config import NONE
 from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
-from pkmncli.runs import Run, default_save_dir, list_runs, open_run
+from pkmncli.runs import Run, default_save_dir, is_folder, list_runs, open_run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.evaluation import EVALUATIONS
 
@@ -198,7 +198,7 @@ def read_curves(
 
 def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
     for folder in (Path(which), (save_dir or default_save_dir()) / which):
-        if folder.is_dir() and not Run(folder).versions_file.exists():
+        if is_folder(folder) and not Run(folder).versions_file.exists():
             runs = list_runs(folder)
             if not runs:
                 raise RunError(f"{folder.absolute()} is no run folder, and has none in it")
@@ -213,7 +213,7 @@ def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
 def _settings(run: Run) -> dict[str, Any]:
     return {
         f"{given.section}.{given.key}" if given.section else given.key: given.value
-        for given in read_run_file(run.folder)
+        for given in read_run_file(run.folder).given
     }
 
 
@@ -226,12 +226,14 @@ def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
     for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
         path = folder / "result.json"
         try:
-            result = json.loads(path.read_text(encoding="utf-8"))
+            result = read_json(path)
             if result["mode"] == mode.value and not result.get("stochastic"):
                 float(result["avg_reward"])
-                return dict(result)
+                return result
         except FileNotFoundError:
             continue  # it is being written
+        except OSError as error:
+            raise RunError(f"{path} can't be read: {reason(error)}; delete its folder, and evaluate again") from None
         except (ValueError, KeyError, TypeError):
             raise RunError(f"{path} is damaged: delete its folder, and evaluate again") from None
     return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pkmncli.api import Environment
+from pkmncli.atomic_files import read_json
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
@@ -19,10 +19,12 @@ from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store, tables_folder
+from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.recorded import RecordedEpisode, with_start
+from pkmncli.training.run_settings import run_settings
 from pkmncli.video import TerminalScreen, open_video
 
 
@@ -34,6 +36,8 @@ def open_episode(
     *,
     evaluation: bool = False,
     begin: str | None = None,
+    rom: Path | None = None,
+    game_folder: Path | None = None,
 ) -> ShownEpisode:
     """Return an episode of a run, with an environment that has not begun it; the caller must close it.
 
@@ -44,13 +48,16 @@ def open_episode(
         episode: see :func:`pkmncli.replay.recorded.choose_episode`.
         evaluation: take an episode of the latest evaluation, not of the training.
         begin: milestone or step from which it is shown.
+        rom: current path of the run's image.
+        game_folder: current path of its game's folder.
 
     Raises:
         RunError: there is no such run or episode.
+        RomError: the image is another one, or is missing.
         EmulatorError: the run used another image or game.
     """
     run = open_run(which, save_dir)
-    settings = ResolvedSettings.from_run(run.folder, registry)
+    settings = run_settings(run, registry, rom=rom, game_folder=game_folder)
     folder, who = tables_folder(settings, run), ""
     if evaluation:
         evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))
@@ -75,7 +82,7 @@ def open_episode(
 
 def _played_by(evaluation: Path) -> str:
     try:
-        return PLAYED_BY[json.loads((evaluation / "result.json").read_text(encoding="utf-8"))["mode"]]
+        return PLAYED_BY[read_json(evaluation / "result.json")["mode"]]
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # without it only the caption is less complete
 
@@ -89,7 +96,7 @@ def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) 
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
         with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself will find differences
-            environment.load_state(read_checkpoint(run.checkpoints.resolve()).workers[0].environment)
+            environment.load_state(read_checkpoint(readable_checkpoint(run)).workers[0].environment)
     except BaseException:
         environment.close()
         raise
