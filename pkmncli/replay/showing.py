@@ -18,6 +18,7 @@ from pkmncli.replay.recorded import choose_episode, first_shown
 from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
+from pkmncli.standard_streams import lost_output
 from pkmncli.training.assembly import environment_spec, open_store, tables_folder
 from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
@@ -154,6 +155,8 @@ def show_in_terminal(show: Show, speed: float) -> None:
     with TerminalScreen(LINES if show.overlay else 1) as screen:
         for _step in _paced(show, speed):
             screen.show(show.screens(), show.caption())
+            if lost_output() is not None:  # nobody is there to see it
+                return
 
 
 def show_in_window(show: Show, speed: float) -> None:
