@@ -186,7 +186,7 @@ def _names(run: ComparedRun) -> dict[str, Any]:
     try:
         return run.run.read_names()
     except RunError:
-        return {}  # numbers will do
+        return {}  # numbers are shown instead
 
 
 def _no_metric(metric: str, runs: Sequence[ComparedRun], registry: Registry) -> str:

@@ -33,7 +33,7 @@ def side_outcomes(sources: NDArray[np.uint8], rewards: NDArray[np.float64]) -> d
     """
     sums = np.concatenate(([0.0], np.cumsum(rewards, dtype=np.float64)))
     begins = np.arange(len(rewards))
-    with np.errstate(invalid="ignore"):  # a reward that is infinite is told elsewhere
+    with np.errstate(invalid="ignore"):  # infinite rewards are reported elsewhere
         followed = sums[np.minimum(begins + HORIZON, len(rewards))] - sums[begins]
     found: dict[str, Any] = {}
     for side, source in _SIDES.items():

@@ -38,7 +38,7 @@ class Names:
             maps = {int(number): str(name) for number, name in content["maps"].items()}
             return cls(maps, tuple(map(str, content["phases"])))
         except (RunError, ValueError, KeyError, TypeError, AttributeError):
-            return cls({}, ())  # only the caption is poorer without
+            return cls({}, ())  # without names only the caption is less readable
 
     def place(self, facts: Facts) -> str:
         """Return the place in words: ``Fern Trail (5, 7), battle``."""

@@ -49,13 +49,13 @@ def open_episode(
         episode: see :func:`pkmncli.replay.recorded.choose_episode`.
         evaluation: take an episode of the latest evaluation, not of the training.
         begin: milestone or step from which it is shown.
-        rom: where the run's image is now.
-        game_folder: where the folder of its game is now.
+        rom: current path of the run's image.
+        game_folder: current path of its game's folder.
 
     Raises:
         RunError: there is no such run or episode.
-        RomError: the image is another, or nowhere.
-        EmulatorError: the run was of another image or game.
+        RomError: the image is another one, or is missing.
+        EmulatorError: the run used another image or game.
     """
     run = open_run(which, save_dir)
     settings = run_settings(run, registry, rom=rom, game_folder=game_folder)
@@ -96,7 +96,7 @@ def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) 
     check_kept_starts(settings, run)
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
-        with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself has to tell
+        with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself will find differences
             environment.load_state(read_checkpoint(readable_checkpoint(run)).workers[0].environment)
     except BaseException:
         environment.close()

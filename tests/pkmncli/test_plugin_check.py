@@ -211,10 +211,10 @@ def test_a_good_encoder_passes() -> None:
     ("target", "message"),
     [
         (NotFinite, "gives numbers that are not finite"),
-        (Blind, "gives the same for observations that differ"),
-        (Random, "gives something else for the same observations"),
-        (Remembering, "is changed by reading"),
-        (OfTheBatch, "what it gives depends on the batch"),
+        (Blind, "gives equal features for different observations"),
+        (Random, "gives different features for the same observations"),
+        (Remembering, "reading changes it"),
+        (OfTheBatch, "its features depend on the batch"),
         (Detached, "no gradient reaches its weights"),
     ],
 )

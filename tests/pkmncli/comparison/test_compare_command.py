@@ -29,7 +29,8 @@ def make_run(shared_run: Callable[..., Path], tmp_path: Path) -> MakeRun:
     def make(name: str, reward: float | None, *, settings: dict[str, str] | None = None, folder: str = "runs") -> Path:
         run = tmp_path / folder / name
         shutil.copytree(original / "metrics", run / "metrics")
-        shutil.copy(original / "versions.json", run)
+        for file in ("versions.json", "tables.jsonl"):
+            shutil.copy(original / file, run)
         lines = (original / "config.toml").read_text().splitlines()
         for key, value in (settings or {}).items():
             (place,) = (number for number, line in enumerate(lines) if line.startswith((f"{key} = ", f"# {key} is")))

@@ -90,7 +90,7 @@ def test_what_is_missing_is_trained_and_all_is_compared(
 
 @pytest.fixture
 def two_that_train(experiment: Callable[..., Path], tmp_path: Path) -> tuple[subprocess.Popen[str], list[Run]]:
-    """An experiment in a process of its own, and its two runs, which train."""
+    """Start an experiment in its own process; return it and its two runs, once they train."""
     experiment("2", steps="1_000_000", save_interval="500_000")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PKMN_")}
     command = [sys.executable, "-m", "pkmncli", "experiment", "it.toml"]
@@ -105,7 +105,7 @@ def two_that_train(experiment: Callable[..., Path], tmp_path: Path) -> tuple[sub
 
 
 def assert_saved(runs: list[Run]) -> None:
-    """Nobody trains them any more, and each was saved when it stopped."""
+    """Assert that nobody trains the runs, and that each was saved when it stopped."""
     for run in runs:
         with run.locked():
             meta = json.loads((run.checkpoints.resolve() / "meta.json").read_text())
