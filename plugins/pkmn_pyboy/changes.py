@@ -1,4 +1,4 @@
-"""What has changed between two looks at a game, so that whoever looks now and then knows what happened since."""
+"""Changes between two snapshots of a game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHARE_WORTH_TELLING = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is compared, as plain values. ``items`` are counts by name, ``milestones`` those reached."""
+    """Values to compare, as plain values. ``items`` are counts by name, ``milestones`` those reached."""
 
     step: int
     map_name: str
@@ -25,7 +25,7 @@ class Snapshot:
     milestones: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values (JSON)."""
+        """Return plain values (JSON)."""
         return {name: getattr(self, name) for name in self.__slots__} | {
             "party": list(self.party),
             "items": dict(self.items),
@@ -34,14 +34,14 @@ class Snapshot:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Snapshot:
-        """Back from :meth:`as_dict`."""
+        """Restore a snapshot from :meth:`as_dict`."""
         lists = {"party": tuple(values["party"]), "milestones": tuple(values["milestones"])}
         return cls(**{**values, **lists})
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is different now. Numbers are differences; empty texts and zeros mean that nothing changed."""
+    """Changes of a game. Numbers are differences; empty texts and zeros mean no change."""
 
     steps: int = 0
     left_map: str = ""
@@ -57,7 +57,7 @@ class Changes:
     milestones: tuple[str, ...] = ()
 
     def words(self) -> tuple[str, ...]:
-        """One short phrase for each change."""
+        """Return one short phrase for each change."""
         said = []
         if self.entered_map:
             said.append(f"went from {self.left_map} to {self.entered_map}")
@@ -82,7 +82,7 @@ class Changes:
 
 
 def changes_between(before: Snapshot, now: Snapshot) -> Changes:
-    """What happened from ``before`` to ``now``, both of one episode."""
+    """Return the changes from ``before`` to ``now``, both of one episode."""
     moved = before.map_name != now.map_name
     names = sorted({*before.items, *now.items})
     counts = {name: now.items.get(name, 0) - before.items.get(name, 0) for name in names}
@@ -103,7 +103,7 @@ def changes_between(before: Snapshot, now: Snapshot) -> Changes:
 
 
 def _without(names: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """The names that are not among the others, each as often as it is missing there."""
+    """Return the names that are not among the others, each as often as it is missing there."""
     left = list(others)
     missing = []
     for name in names:

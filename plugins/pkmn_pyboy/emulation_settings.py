@@ -1,4 +1,4 @@
-"""Settings that every environment on the emulator has, whatever game it plays."""
+"""Settings of every environment on the emulator, for any game."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _Settings = TypeVar("_Settings", bound=BaseModel)
 
 
 MOST_NOOPS = 36_000
-"""Ten minutes of the game."""
+"""Ten minutes of the game, in frames."""
 
 
 class EmulationSettings(BaseModel):
-    """How an image is emulated, seen and begun."""
+    """Settings of an image: emulation, observation and start."""
 
     screen: Literal["rgb", "packed"] = Field(
         default="rgb",
@@ -58,10 +58,10 @@ class EmulationSettings(BaseModel):
 
 
 def settings_from(model: type[_Settings], values: dict[str, Any], section: str = "") -> _Settings:
-    """Settings given as keywords, as to ``gymnasium.make``.
+    """Return settings from keywords, as given to ``gymnasium.make``.
 
     Raises:
-        ConfigurationError: one is unknown or out of range, in one line.
+        ConfigurationError: a setting is unknown or out of range, in one line.
     """
     try:
         return model(**values)

@@ -14,7 +14,7 @@ from pkmncli.api import PROVIDED
 
 
 class RewardPart(BaseModel):
-    """One part of the reward: what computes it, and how much it counts."""
+    """Part of the reward: its implementation and its weight."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -30,12 +30,12 @@ class RewardPart(BaseModel):
 
 
 class EnvironmentSettings(EmulationSettings):
-    """How the emulated game is set up, seen and scored."""
+    """Settings of the emulated game: setup, observation and reward."""
 
     model_config = ConfigDict(extra="forbid", validate_default=False)
 
     observed_in_training: ClassVar[str] = "goal"
-    """The ``observation_type`` of trainings that name none: what is learned best from."""
+    """Default ``observation_type`` of trainings: the one that is learned best from."""
 
     game: str | None = Field(
         default=None,

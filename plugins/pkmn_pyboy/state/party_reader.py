@@ -1,4 +1,4 @@
-"""Reads the party: of six records only those that are somebody's, decoded only where a byte changed."""
+"""Reader of the party: only the records in use, decoded only when a byte changed."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _NOBODY = Party()
 
 
 class PartyReader:
-    """Reads one game's party.
+    """Reader of one game's party.
 
     Args:
-        first: place of the first member's record, where the profile knows it; the others follow it.
+        first: field of the first member's record, if the profile knows it; the others follow it.
     """
 
     def __init__(self, first: MemoryField | None) -> None:
         self._first = first
         self.data = b""
-        """The species and records that the latest party was decoded from, for hashes."""
+        """Species and records of the latest party, for hashes."""
         self._party = _NOBODY
         self._memory: Memory | None = None
         self._readers: dict[int, Callable[[], bytes]] = {}
 
     def read(self, memory: Memory, count: int, species: bytes) -> Party:
-        """The party, given its number of members and the list of their species, six bytes.
+        """Return the party, from its number of members and the list of their species, six bytes.
 
-        More than there are places is what memory holds before a game is loaded: then there is nobody.
+        A number above the number of slots occurs before a game is loaded: then the party is empty.
         """
         if not 0 < count <= PARTY_PLACES or self._first is None:
             self.data, self._party = b"", _NOBODY

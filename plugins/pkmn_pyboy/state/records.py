@@ -9,14 +9,14 @@ MEMBER_BYTES = 48
 BATTLER_BYTES = 32
 STAGE_BYTES = 7
 EGG = 0xFD
-"""What the list of species says of an egg; its record holds the species inside."""
+"""Value of an egg in the list of species; its record holds the species inside."""
 
 _POINTS = 0x3F
-"""Bits of a move's points; the two above count how often its most was raised."""
+"""Bits of a move's PP; the two bits above count how often its maximum was raised."""
 
 
 def parse_party(species: bytes, records: bytes) -> Party:
-    """The party from its list of species and its records of 48 bytes each."""
+    """Return the party from its list of species and its records of 48 bytes each."""
     members = []
     level_sum = hp_sum = max_hp_sum = 0
     for place, listed in enumerate(species):
@@ -46,7 +46,7 @@ def parse_party(species: bytes, records: bytes) -> Party:
 
 
 def parse_battler(data: bytes, stages: bytes = b"") -> Battler:
-    """A Pokemon in battle from its record of 32 bytes and the seven bytes of its stages."""
+    """Return a Pokemon in battle from its record of 32 bytes and the seven bytes of its stages."""
     return Battler(
         species=data[0],
         level=data[0x0D],

@@ -1,4 +1,4 @@
-"""What happens on maps: warps, triggers, signs and people, with what their scripts tell."""
+"""Events of maps: warps, triggers, signs and people, with what their scripts show."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Events:
 
 
 class EventReader:
-    """Reads events.
+    """Reader of events.
 
     Args:
         image: the cartridge image.
-        profile: says how movements and scripts are read.
+        profile: rules for movements and scripts.
         maps: the maps that warps can lead to.
     """
 
@@ -48,7 +48,7 @@ class EventReader:
         self._maps = maps
 
     def read(self, header: Header) -> Events:
-        """A map's events; what lies outside of the map is left out. Raises OutOfImage where a list runs on."""
+        """Return a map's events inside the map. Raises OutOfImage if a list runs beyond the image."""
         width, height = header.width * 2, header.height * 2
         warps, place = self._list(header.events + 2, _WARP_BYTES)
         triggers, place = self._list(place, _TRIGGER_BYTES)
@@ -123,7 +123,7 @@ class EventReader:
     def _told(
         self, header: Header, row: bytes, kind: int, role: Role, ends: Mapping[int, int]
     ) -> tuple[Role, dict[str, int]]:
-        """What the first pattern that fits the script keeps."""
+        """Return the role and values of the first pattern that matches the script."""
         try:
             start = self._image.place(header.scripts_bank, row[9] | row[10] << 8)
         except OutOfImage:
@@ -139,7 +139,7 @@ class EventReader:
         return role, {}
 
     def _makes_sense(self, told: Mapping[str, int]) -> bool:
-        """Whether there can be such a trainer or shop: other bytes may look like a pattern."""
+        """Return True if the trainer or shop is plausible: other bytes may look like a pattern."""
         if told.get("shop", 0) >= _MOST_SHOPS:
             return False
         if "class" not in told:
@@ -148,7 +148,7 @@ class EventReader:
         return number > 0 and told.get("trainer", 1) > 0 and (not self._classes or number in self._classes)
 
     def _script_ends(self, header: Header, words: Iterable[bytes]) -> dict[int, int]:
-        """Where each script ends at the latest: where the next one begins, or the events themselves."""
+        """Return the latest end of each script: where the next one begins, or the events themselves."""
         places = {header.events}
         for data in words:
             try:

@@ -1,4 +1,4 @@
-"""The pages of `pkmn world`: each as values for JSON, and as lines for a terminal of some width."""
+"""Pages of `pkmn world`: each as values for JSON, and as lines for a terminal of some width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Page = tuple[dict[str, Any], list[str]]
 """Values and lines."""
 
 NARROW = 70
-"""Terminals narrower than this get paragraphs instead of tables."""
+"""Minimum terminal width for tables; narrower ones get paragraphs."""
 
 _DOES = {
     "cut": ("cut the tree", "cut"),
@@ -31,7 +31,7 @@ _DOES = {
 
 
 def list_page(describer: Describer, title: str, width: int) -> Page:
-    """All maps of a game."""
+    """Return the page of all maps of a game."""
     world = describer.world
     rows: list[dict[str, Any]] = []
     for map_id in world.map_ids():
@@ -73,7 +73,7 @@ def list_page(describer: Describer, title: str, width: int) -> Page:
 
 
 def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
-    """One map."""
+    """Return the page of one map."""
     letters = text_map(describer.world, here)
     key = legend(describer.world, [(here, None)])
     exits, people, wild = describer.exits(here), describer.people(here), describer.wild(here.map_id)
@@ -117,7 +117,7 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
 
 
 def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: bool) -> Page:
-    """The way between two places."""
+    """Return the page of the route between two places."""
     world, route = describer.world, journey.route
     result: dict[str, Any] = {
         "from": str(journey.start),
@@ -153,7 +153,7 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
 
 
 def story_page(world: World, title: str, found: StoryCheck, width: int) -> Page:
-    """The way to each goal of a game's story, from the goal before it, and what is wrong."""
+    """Return the page of the routes to each goal of a story, from the goal before it, with their problems."""
     roads: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for road in found.roads:
@@ -238,7 +238,7 @@ def _obstacle_words(describer: Describer, one: Obstacle, missing: bool) -> str:
         does, move = _DOES[one.kind]
         return f"{where}: {does}" + (f", which needs {move}" if missing else "")
     if one.kind == "item":
-        return f"{where}: take what lies there"
+        return f"{where}: take the item there"
     person = describer.world.map(one.place.map_id)
     who = next((row for row in person.people if row.number == one.person), None) if person is not None else None
     what = "someone stands there" if who is None else f"{describer.person_name(who)} stands there"
@@ -303,7 +303,7 @@ def _change_words(row: dict[str, Any]) -> str:
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Columns as wide as they need; the last one runs on."""
+    """Return rows with columns as wide as they need; the last one has no limit."""
     shown = [*([titles] if titles else []), *rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))]
     return [
@@ -312,7 +312,7 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "
 
 
 def _legend(text: str, width: int) -> list[str]:
-    """Wrapped at commas only, so that a letter stays with its meaning."""
+    """Wrap at commas only, so that a letter stays with its meaning."""
     tied = [part.replace(" ", "\0") for part in text.split(", ")]
     return [line.replace("\0", " ") for line in _wrapped(", ".join(tied), width)]
 

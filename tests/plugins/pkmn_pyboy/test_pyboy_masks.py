@@ -160,7 +160,7 @@ def test_one_rule_left_out_by_its_setting(make: Callable[..., PokemonEnvironment
 def test_an_unknown_rule_is_an_error_that_names_the_nearest() -> None:
     with pytest.raises(ConfigurationError, match=r"without_mask_rules.*'battle_move'; did you mean 'battle_moves'\?"):
         make_environment(without_mask_rules=["battle_move"])
-    with pytest.raises(ConfigurationError, match="there are select, start_before_party"):
+    with pytest.raises(ConfigurationError, match="choose from select, start_before_party"):
         make_environment(without_mask_rules=["xyz"])
 
 

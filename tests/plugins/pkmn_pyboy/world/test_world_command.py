@@ -109,10 +109,10 @@ def test_the_nearest_of_a_kind_and_the_maps_of_a_way(capsys: Capture) -> None:
         (["9.9"], 2, "there is no map 9.9"),
         (["..."], 2, "name a map"),
         (["zzzzqq"], 2, "see: pkmn world"),
-        (["fern trail:99,0", "alderbrook"], 2, "there is no 99,0"),
+        (["fern trail:99,0", "alderbrook"], 2, "99,0 is outside"),
         (["fern trail:0,0", "alderbrook"], 2, "is a wall"),
-        (["fern trail:5,0"], 2, "name the way's other end after it"),
-        (["fern", "alderbrook", "--with", "karate"], 2, "no field move"),
+        (["fern trail:5,0"], 2, "add the destination of the route"),
+        (["fern", "alderbrook", "--with", "karate"], 2, "not a field move"),
         (["fern", "alderbrook", "--badges", "gold"], 2, "no badge is called 'gold'"),
         (["fern", "--picture", "map.txt"], 2, "ends in .png"),
         (["--picture", "map.png"], 2, "name a map"),
@@ -208,7 +208,7 @@ def test_people_are_gone_with_the_flags_that_are_set(capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     ("events", "message"),
-    [("gate_opn", "did you mean GATE_OPEN?"), ("9999", "there are those of the profile, and 0 to")],
+    [("gate_opn", "did you mean GATE_OPEN?"), ("9999", "use a name of the profile, or 0 to")],
 )
 def test_a_flag_that_there_is_not_is_refused(capsys: Capture, events: str, message: str) -> None:
     assert message in " ".join(told(capsys, "fern", "--events", events, code=2).split())

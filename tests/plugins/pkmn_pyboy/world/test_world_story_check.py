@@ -121,23 +121,23 @@ def test_who_goes_with_a_later_goal_bars_the_way_until_then(crystal: GameProfile
     assert problems(check(corridor(Person(4, 0, flag=850)), crystal, (begin, beyond, beaten))) == []
     gatekeeper = check(corridor(Person(4, 0, flag=OPENED)), crystal, (begin, beyond))
     assert problems(gatekeeper) == []
-    assert gatekeeper.roads[1].notes == ("who stands in the way is part of it",)
+    assert gatekeeper.roads[1].notes == ("the person in the way is part of it",)
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
     [
         (Target(HERE, person=1, facing="right"), ""),
-        (Target(HERE, person=1, facing="up"), "nobody can stand beside person 1 of Map 1.1, looking up"),
+        (Target(HERE, person=1, facing="up"), "nobody can stand beside person 1 of Map 1.1, facing up"),
         (Target(HERE, person=2), "its target is not on Map 1.1"),
-        (Target(HERE, 0, 1, facing="up"), "nobody can stand on (0,1) of Map 1.1 to look up"),
-        (Target(HERE, 6, 0), "(6,0) of Map 1.1 is water, and what is hidden there is taken from beside it"),
+        (Target(HERE, 0, 1, facing="up"), "nobody can stand on (0,1) of Map 1.1 and face up"),
+        (Target(HERE, 6, 0), "(6,0) of Map 1.1 is water, and its hidden item is taken from beside it"),
         (Target(HERE, 5, 0, facing="right"), ""),
-        (Target(HERE, 2, 0), "(2,0) of Map 1.1 is stepped on, and what is hidden there"),
+        (Target(HERE, 2, 0), "(2,0) of Map 1.1 is stepped on, and its hidden item"),
         (Target(HERE, 40, 0), "its target is not on Map 1.1"),
         (
             Target(HERE, person=1, by=BYTE, cases=(TargetCase(2, facing="left"), TargetCase(3, facing="down"))),
-            "nobody can stand beside person 1 of Map 1.1, looking down",
+            "nobody can stand beside person 1 of Map 1.1, facing down",
         ),
         (
             Target(HERE, 0, 0, choices=(TargetCase(x=1, y=0), TargetCase(x=1, y=1, facing="up"))),
@@ -169,7 +169,7 @@ def test_someone_who_comes_at_night_waits_for_an_errand_that_brings_the_night(cr
     begin = goal(crystal, "begin", LATER, Target(HERE, 0, 0))
     met = goal(crystal, "met", LAST, Target(HERE, person=1))
     assert problems(check(corridor(owl), crystal, (begin, met))) == [
-        "met: person 1 of Map 1.1 is not there at the hours that the clock shows by then (10)"
+        "met: person 1 of Map 1.1 is absent at the hours that the clock shows by then (10)"
     ]
     slept = goal(crystal, "slept", OPENED, Target(HERE, 2, 0), gives_hour=21)
     waits = replace(met, errands=("slept",))
@@ -206,7 +206,7 @@ def test_a_trainer_who_is_addressed_belongs_among_the_foes(
     rom, profile = image.build(crystal)
     profile = replace(profile, milestones=(begin, beaten, again), errands={}, locked_rooms=())
     found = check_story(profile, Cartridge(rom, profile))
-    remark = (f"{profile.names.trainer_classes[2]} [2, 3] is fought, but not among the foes",)
+    remark = (f"{profile.names.trainer_classes[2]} [2, 3] is fought, but is not among the foes",)
     assert found.roads[1].notes == (remark if told else ())
     # who was named before is beaten by now
     assert found.roads[2].notes == (remark if told else ())
@@ -325,7 +325,7 @@ def test_partners_learn_field_moves_also_as_what_they_become(crystal: GameProfil
 def test_a_fifth_field_move_needs_someone_else(crystal: GameProfile) -> None:
     # neither the one who never learns it, nor the one whose four slots are taken
     problem = needed(learners(crystal), *STORY, "waterfall")[-1]
-    assert problem == ("", "nobody who can be had by then learns waterfall with S1 or S2 for a partner")
+    assert problem == ("", "no Pokemon available by then learns waterfall with S1 or S2 as partner")
     assert needed(learners(crystal, catch=(8,)), *STORY, "waterfall")[-1] == ("waterfall: S1, S8", "")
 
 
@@ -333,19 +333,19 @@ def test_someone_in_the_wild_learns_it_at_hours_that_there_are(crystal: GameProf
     by_night = [table(9, NIGHT)]
     moves = (*STORY, "waterfall")
     words, problem = needed(learners(crystal, by_night), *moves)[-1]
-    assert (words, problem.split("; ")[1]) == ("", "S9 could, but are met in the night, and nothing brings that hour")
+    assert (words, problem.split("; ")[1]) == ("", "S9 could, but are met in the night, which the clock never shows")
     assert needed(learners(crystal, by_night), *moves, hours=(10, 21))[-1] == (
         "waterfall: S9, caught on M77 in the night",
         "",
     )
     problem = needed(learners(crystal, by_night), *moves, hours=(21,), reaches=False)[-1][1]
-    assert problem.endswith("; S9 could, but there is no way to them")
+    assert problem.endswith("; S9 could, but there is no route to them")
 
 
 def test_who_lives_on_the_water_is_met_with_surf_only(crystal: GameProfile) -> None:
     swims = [table(9, time, water=True) for time in range(3)]
     assert needed(learners(crystal, swims), "surf", "waterfall")[-1] == ("waterfall: S1, or S9, caught on M77", "")
-    assert "nobody" in needed(learners(crystal, swims), "waterfall")[-1][1]
+    assert "no Pokemon" in needed(learners(crystal, swims), "waterfall")[-1][1]
 
 
 def test_every_partner_of_quillwood_gets_through_its_story(quillwood: GameProfile) -> None:
@@ -360,7 +360,7 @@ def test_every_partner_of_quillwood_gets_through_its_story(quillwood: GameProfil
     assert cartridge is not None
     cartridge.__dict__["wild"] = ()
     words = [str(one) for one in check_story(nobody, cartridge).problems]
-    assert any("nobody who can be had by then learns surf" in one for one in words)
+    assert any("no Pokemon available by then learns surf" in one for one in words)
 
 
 def test_supplies_that_no_shop_sells_are_told(quillwood: GameProfile) -> None:
