@@ -1,4 +1,4 @@
-"""`pkmn analyze-patterns`: how the agent of a run decides, and what one could do about it."""
+"""Command `pkmn analyze-patterns`: how the agent of a run decides, and what could be improved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LENGTHS = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
 
 class Sort(StrEnum):
-    """What comes first."""
+    """Order of patterns."""
 
     SUCCESS = "success"
     FREQUENCY = "frequency"
@@ -45,7 +45,7 @@ class Sort(StrEnum):
 
 
 class Dimension(StrEnum):
-    """What tells situations apart."""
+    """Dimensions of situations."""
 
     MAP = "map"
     TILE = "tile"
@@ -58,7 +58,7 @@ class Dimension(StrEnum):
 
 
 class DecidedBy(StrEnum):
-    """Who decided."""
+    """Sources of decisions."""
 
     RL = "rl"
     EXPLORE = "explore"
@@ -158,9 +158,9 @@ def analyze_patterns(
 def _opened(
     which: list[str] | list[str | None] | list[None], save_dir: Path | None
 ) -> Iterator[tuple[RunViews, dict[str, Prices]]]:
-    """The tables of these runs, and by their names the prices of language models that they tell.
+    """Yield the tables of these runs, and by their names the prices of their language models.
 
-    A folder of decisions recorded by hand is taken as it is, and an SQLite file is copied for as long.
+    A folder of decisions recorded by hand is used directly; an SQLite file is copied for the time of the call.
     """
     run_folders: list[Path] = []
     folders: list[Path] = []
@@ -228,7 +228,7 @@ def _show(analysis: Analysis, chosen: list[Show], form: Format, *, whole: bool) 
     sections: list[SectionTable] = []
     if analysis.overview["decisions"]:
         findings = [one.text for one in headline(analysis)] if whole else []
-        # Where patterns are too rare, loops, confidence and costs may still tell something.
+        # Even if patterns are too rare, loops, confidence and costs may have findings.
         if whole and not analysis.all_patterns and not highest_frequency(analysis.views, analysis.question):
             sections = [SectionTable("Single patterns", "", [], [], _why_nothing(analysis))]
         else:

@@ -1,4 +1,4 @@
-"""The three things to act on first, told from the findings in plain sentences with their figures."""
+"""Three most important findings, in plain sentences with their figures."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pkmn_decisions.situations import in_words
 MOST = 3
 
 WHO = {"rl": "the learner", "explore": "exploration", "rule": "the rules", "llm": "the language model"}
-"""Who decides, in a sentence."""
+"""Names of the sources of decisions, in a sentence."""
 
 _MISJUDGED = 0.2
-"""Expected calibration error from which confidence is worth a sentence."""
+"""Expected calibration error from which confidence is mentioned."""
 
 _FEWEST_JUDGED = 100
 _FEWEST_CALLS = 20
@@ -29,20 +29,20 @@ _OFTEN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to act on."""
+    """Finding to act on."""
 
     kind: str
     text: str
     weight: float
-    """About how much reward is at stake; orders findings only."""
+    """Approximate reward at stake; orders findings only."""
 
     def as_dict(self) -> dict[str, str | float]:
-        """Plain values."""
+        """Return plain values."""
         return {"kind": self.kind, "text": self.text, "reward_at_stake": self.weight}
 
 
 def headline(analysis: Analysis) -> list[Finding]:
-    """At most three findings of different kinds if there are so many, what is at stake most first."""
+    """Return at most three findings, of different kinds if possible, the highest stake first."""
     found = sorted(_all(analysis), key=lambda one: -one.weight)
     chosen: list[Finding] = []
     for kinds_once in (True, False):
@@ -60,7 +60,7 @@ def _all(analysis: Analysis) -> Iterator[Finding]:
         yield Finding("loop", _loop(place, analysis), place.steps * a_step)
     weighty = analysis.weighty_patterns
     for one in [one for one in weighty if (one.figures.difference or 0) < 0][:MOST]:
-        # The rewards of a decision are those of its followers too, and must not be counted for each.
+        # The rewards of a decision also count for its followers, so each is counted once.
         yield Finding("action", _costly(one, analysis), one.figures.stake / horizon)
     for one in [one for one in weighty if (one.figures.difference or 0) > 0][:MOST]:
         yield Finding("action", _paying(one, analysis), one.figures.stake / horizon)
@@ -89,7 +89,7 @@ def _loop(place: LoopPlace, analysis: Analysis) -> str:
 
 
 def tiles(place: LoopPlace) -> str:
-    """The tiles of a loop's place, in words."""
+    """Return the tiles of a loop's place, in words."""
     if (place.left, place.top) == (place.right, place.bottom):
         return f" at {place.left},{place.top}"
     return f" between {place.left},{place.top} and {place.right},{place.bottom}"
@@ -144,7 +144,7 @@ _LESS = {
     "rule": "Let the others decide more there: less trust in the rules, or more advice.",
     "llm": "Tell the model in its prompt what pays there, or ask it less often.",
 }
-"""What one could do about one who decides better, or worse, than the others."""
+"""Advice for a source that decides better, or worse, than the others."""
 
 
 def _sources(analysis: Analysis) -> Iterator[Finding]:
@@ -161,7 +161,7 @@ def _sources(analysis: Analysis) -> Iterator[Finding]:
             f"{one.mean_return:+.2f} a decision in {one.judged:,}, against {one.others_return:+.2f}. "
             f"{(_MORE if better else _LESS)[who]}"
         )
-        # What is gained when those decide less who do worse.
+        # Gain if the worse sources decide less often.
         stake = abs(one.difference or 0.0) * (one.others_judged if better else one.judged)
         yield Finding("who decides", text, stake / analysis.views.horizon)
 

@@ -56,7 +56,7 @@ def _leads_to(figures: Option) -> str:
 
 
 def patterns_table(analysis: Analysis, brief: int | None) -> list[SectionTable]:
-    """As many patterns as were asked for; ``brief`` or not makes no difference."""
+    """Return as many patterns as the question asks for; ``brief`` has no effect."""
     patterns = analysis.patterns
     headings, rows = pattern_cells(patterns, analysis.views.names)
     following = analysis.views.horizon - 1

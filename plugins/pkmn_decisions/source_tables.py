@@ -1,4 +1,4 @@
-"""Who is right, confidence, and what advice cost as tables of a report."""
+"""Sources, confidence and cost of advice as tables of a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkmn_decisions.situations import in_words
 
 
 def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:
-    """The tables, each of at most ``brief`` rows, or of as many as were asked for."""
+    """Return the tables, each of at most ``brief`` rows, or of the question's limit."""
     names, limit = analysis.views.names, brief or analysis.question.limit
     rows = []
     for place in analysis.deciders[:limit]:

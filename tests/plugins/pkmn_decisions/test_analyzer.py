@@ -150,7 +150,7 @@ def test_conditions_choose_decisions(planted: Path, condition: dict[str, Any], f
     ("condition", "message"),
     [
         ({"mapp": 1}, "did you mean map"),
-        ({"map": "Pallet Town"}, "brings no names"),
+        ({"map": "Pallet Town"}, "has no names"),
         ({"action": "jump"}, "Known are a, b, start"),
         ({"health": "~1"}, "is a number"),
     ],
@@ -273,7 +273,7 @@ def test_invalid_decisions_are_refused(tmp_path: Path, arguments: tuple[Any, ...
 
 
 def test_a_run_s_decisions_are_not_recorded_by_hand_and_a_file_is_no_store(planted: Path, tmp_path: Path) -> None:
-    with pytest.raises(DecisionValidationError, match="path of its own"):
+    with pytest.raises(DecisionValidationError, match="another path"):
         DecisionHistoryAnalyzer(planted).record_decision({}, 0, "why", 0.5, 0.0)
     (tmp_path / "old.db").write_bytes(b"SQLite format 3")
     with pytest.raises(RunError, match="is a file"):

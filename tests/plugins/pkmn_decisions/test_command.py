@@ -242,7 +242,7 @@ def test_decisions_recorded_by_hand_can_be_asked_for(tmp_path: Path, capsys: pyt
         (["--format", "csv", "--show", "loops", "--show", "sources"], "one section"),
         (["first", "first"], "named twice"),
         (["--show", "advice", "--context", "milestones=3"], "with --by milestones"),
-        (["--show", "advice", "--context", "health<0.5", "--format", "json"], "can't be limited by health"),
+        (["--show", "advice", "--context", "health<0.5", "--format", "json"], "cannot be limited by health"),
         (["--sql", "SELECT nothing FROM decisions"], "nothing"),
         (["--sql", "SELEC 1"], "not valid SQL"),
     ],
