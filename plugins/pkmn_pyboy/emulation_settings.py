@@ -29,24 +29,26 @@ class EmulationSettings(BaseModel):
         default=0.0,
         ge=0.0,
         lt=1.0,
-        description="Chance that a step repeats the action before it, where that is allowed.",
+        description="Probability that a step repeats the previous action, if it is allowed.",
     )
     seed_noops: tuple[int, int] = Field(
         default=(0, 600),
-        description="Least and most idle frames, drawn from the seed, between the start and the first step.",
+        description="Minimum and maximum of the random number of idle frames before the first step.",
     )
     start_state: Path | None = Field(
-        default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
+        default=None, description="File of the saved state in which episodes start.", json_schema_extra=PROVIDED
     )
     cartridge: Path | None = Field(
         default=None,
-        description="File of a battery save, in whose saved game episodes begin; it is only read.",
+        description="File of a battery save with the saved game in which episodes start; read only.",
         json_schema_extra=PROVIDED,
     )
-    headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
-    emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
+    headless: bool = Field(default=True, description="Run without a window.", json_schema_extra=PROVIDED)
+    emulation_speed: int = Field(
+        default=0, ge=0, le=100, description="Speed with a window, in times real speed; 0 for no limit."
+    )
     render_mode: Literal["rgb_array"] | None = Field(
-        default=None, description="Whether `render` gives pictures.", json_schema_extra=PROVIDED
+        default=None, description="Set it to make `render` return pictures.", json_schema_extra=PROVIDED
     )
 
     @model_validator(mode="after")

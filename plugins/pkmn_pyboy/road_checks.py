@@ -219,7 +219,7 @@ class _Walk:
                 if route is not None:
                     for words, events in (("set", assumed - self._events), ("cleared", self._events - assumed)):
                         names = (self._profile.names.event_flags.get(one, str(one)) for one in sorted(events))
-                        found.notes += [f"taken to be {words}: {', '.join(names)}"] if events else []
+                        found.notes += [f"assumed {words}: {', '.join(names)}"] if events else []
                     self._events = set(assumed)
                     return route
         self._world.follow(self._events)
@@ -243,15 +243,15 @@ class _Walk:
         where = f"from {self._world.name(place.map_id)} ({place.x},{place.y})"
         route = self._route(place, end, flags, relaxed=True)
         if route is None:
-            found.problems.append(f"there is no way {where}")
+            found.problems.append(f"there is no route {where}")
             return None
         missing = ", ".join(dict.fromkeys(self._words(one) for one in route.blocked_by))
-        found.problems.append(f"the way {where} is barred by {missing}")
+        found.problems.append(f"the route {where} is blocked by {missing}")
         return route
 
     def _words(self, one: Obstacle) -> str:
         opener = self._by_event.get(one.flag)
-        gone = f", who goes with {opener.key}" if opener is not None else ""
+        gone = f", gone with {opener.key}" if opener is not None else ""
         return f"{one.kind} at {one.place}{gone}"
 
     # Targets -----------------------------------------------------------------------------------------------

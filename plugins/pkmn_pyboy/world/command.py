@@ -37,7 +37,7 @@ def world(
     to: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TO]", help="Show the way there from MAP: a map, a tile as 'Name:x,y', or healer, shop, grass."
+            metavar="[TO]", help="Show the route there from MAP: a map, a tile as 'Name:x,y', or healer, shop, grass."
         ),
     ] = None,
     *,
@@ -45,32 +45,34 @@ def world(
         Path | None, typer.Option(readable=False, help="Cartridge image. [default: the bundled game]")
     ] = None,
     game: Annotated[
-        str | None, typer.Option(help="Game profile, by name or by its folder. [default: told by the image]")
+        str | None, typer.Option(help="Game profile, by name or by its folder. [default: from the image]")
     ] = None,
     force_rom: Annotated[
-        bool, typer.Option("--force-rom", help="Go on with an image that the game profile does not know.")
+        bool, typer.Option("--force-rom", help="Accept an image that the game profile does not know.")
     ] = False,
     with_: Annotated[
         str | None,
-        typer.Option("--with", help="Field moves at hand, such as cut,surf; or none. [default: all of them]"),
+        typer.Option("--with", help="Usable field moves, such as cut,surf; or none. [default: all]"),
     ] = None,
     badges: Annotated[
-        str | None, typer.Option(help="Badges at hand, by name or how many: limits the field moves to theirs.")
+        str | None, typer.Option(help="Badges, by name or number: limits the field moves to theirs.")
     ] = None,
     events: Annotated[
         str | None,
-        typer.Option(help="Event flags that are set, by name or number: maps as the story has changed them by then."),
+        typer.Option(help="Event flags that are set, by name or number: shows the maps as the story has changed them."),
     ] = None,
-    maps: Annotated[bool, typer.Option("--maps", help="Draw every map of a way.")] = False,
-    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map or the way as a picture.")] = None,
+    maps: Annotated[bool, typer.Option("--maps", help="Show every map of a route.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the map or the route as a picture.")
+    ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Tell the way to each goal of the game's story, or why there is none.")
+        bool, typer.Option("--check", help="Show the route to each goal of the game's story, or its problem.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")] = False,
 ) -> None:
-    """Show the maps of a game, one of them, or the way between two places, read from the cartridge image.
+    """Show the maps of a game, one of them, or the route between two places, from the cartridge image.
 
-    Nothing is written, but for --picture. A map's name may be shortened; a tile is added as in "Fern Trail:5,0".
+    Nothing is written, except --picture. A map's name may be shortened; a tile is added as in "Fern Trail:5,0".
     """
     if check:
         _refuse_beside_check(
@@ -80,7 +82,7 @@ def world(
     if picture is not None:
         check_picture_name(picture)
         if place is None:
-            raise ConfigurationError("--picture draws one map or a way: name a map, as in: pkmn world MAP --picture")
+            raise ConfigurationError("--picture draws one map or a route: name a map, as in: pkmn world MAP --picture")
     profile, image = select_game(_settings(game, rom, force_rom))
     cartridge = Cartridge(image.data, profile)
     if not cartridge.world.map_ids():

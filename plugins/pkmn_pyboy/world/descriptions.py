@@ -61,7 +61,7 @@ class Describer:
         return list(rows.values())
 
     def _exit(self, way: Way, target: int | None) -> dict[str, Any]:
-        to = "back where the player came from" if way.back else "nowhere known"
+        to = "back where the player came from" if way.back else "an unknown place"
         row: dict[str, Any] = {"by": "door" if way.warp else SIDES[way.press], "tiles": []}
         if target is not None and way.arrival is not None:
             to = self.world.name(target)

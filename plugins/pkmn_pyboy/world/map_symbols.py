@@ -43,7 +43,7 @@ class Thing(Enum):
     """Kinds of people, objects and exits."""
 
     DOOR = Look("D", "door or stairs", (200, 88, 60))
-    SIGN = Look("S", "sign or thing to read", (238, 218, 150))
+    SIGN = Look("S", "sign or text to read", (238, 218, 150))
     HIDDEN = Look("h", "hidden item", (214, 150, 70))
     PERSON = Look("P", "person", (60, 90, 190))
     TRAINER = Look("T", "trainer", (190, 50, 110))
@@ -52,7 +52,7 @@ class Thing(Enum):
     CLERK = Look("$", "shop clerk", (40, 140, 150))
     BOULDER = Look("B", "boulder to push", (110, 90, 70))
     ROCK = Look("R", "rock to smash", (140, 120, 100))
-    PATH = Look("*", "the way", (214, 40, 40))
+    PATH = Look("*", "the route", (214, 40, 40))
     START = Look("@", "start", (20, 20, 20))
     GOAL = Look("X", "goal", (214, 40, 40))
 

@@ -67,7 +67,7 @@ def list_page(describer: Describer, title: str, width: int) -> Page:
             [row["id"], row["name"], f"{row['width']} x {row['height']}", row["kind"], row["exits"], row["wild"]]
             for row in rows
         ]
-        lines += _table(["id", "map", "size", "kind", "ways out", "wild"], cells)
+        lines += _table(["id", "map", "size", "kind", "exits", "wild"], cells)
     lines += [f"{row['id']} {row['why']}" for row in left_out]
     return result, lines
 
@@ -103,8 +103,8 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
     lines = [*_wrapped(title, width), ""]
     lines += [*text_map(describer.world, here, width=width), "", *_legend(key, width)]
     for title, entries in (
-        ("Ways out", [_exit_words(row) for row in exits]),
-        ("People and things", [_person_words(row) for row in people]),
+        ("Exits", [_exit_words(row) for row in exits]),
+        ("People and items", [_person_words(row) for row in people]),
         ("Hidden", [f"({row['x']},{row['y']}) {row['item']}" for row in hidden]),
         ("Wild Pokemon", [_wild_words(row) for row in wild]),
         ("Changed by the story", [_change_words(row) for row in changes]),
@@ -127,7 +127,7 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
     }
     if route is None:
         lines = _wrapped(
-            f"There is no way from {journey.start_name} to {journey.goal_name}, whatever one can do.", width
+            f"There is no route from {journey.start_name} to {journey.goal_name}, with any abilities.", width
         )
         return result | {"legs": []}, lines
     result["steps"] = route.tiles
@@ -137,11 +137,11 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
     if journey.walkable:
         head = f"{both}: {steps} over {len(route.legs)} map{'s' if len(route.legs) > 1 else ''}"
     else:
-        head = f"There is no way from {both} yet. Past what is in between it is {steps}"
+        head = f"There is no route from {both} yet. Through the obstacles it is {steps}"
     lines = [*_wrapped(head, width), ""]
     lines += list(_leg_lines(describer, route, width))
     if route.obstacles:
-        lines += ["", "In between"]
+        lines += ["", "Obstacles"]
         for one in route.obstacles:
             lines += _wrapped(_obstacle_words(describer, one, one in route.blocked_by), width, "  ")
     if with_maps:
@@ -178,9 +178,9 @@ def story_page(world: World, title: str, found: StoryCheck, width: int) -> Page:
     if width < NARROW:
         lines = [line for row in rows for line in _wrapped(" ".join(cell for cell in row if cell), width, "", "  ")]
     else:
-        lines = _table(["", "goal", "steps", "way"], rows, indent="")
+        lines = _table(["", "goal", "steps", "route"], rows, indent="")
     walkable = len(roads) - len(keys & {one.key for one in found.problems})
-    lines += ["", f"{walkable} of {len(roads)} milestones and errands of {title} can be walked to."]
+    lines += ["", f"{walkable} of {len(roads)} milestones and errands of {title} can be reached."]
     return {"goals": len(roads), "problems": problems, "roads": roads}, lines
 
 
@@ -261,7 +261,7 @@ def _exit_words(row: dict[str, Any]) -> str:
 def _person_words(row: dict[str, Any]) -> str:
     parts = [f"({row['x']},{row['y']}) {row['what']}"]
     if row.get("walks"):
-        parts.append("walks about")
+        parts.append("walks")
     if "sight" in row:
         facing = f" {row['faces']}" if "faces" in row else ""
         parts.append(f"sees {row['sight']} tile{'s' if row['sight'] > 1 else ''}{facing}")
@@ -296,7 +296,7 @@ def _wild_words(row: dict[str, Any]) -> str:
 def _change_words(row: dict[str, Any]) -> str:
     tiles = ", ".join(f"({x},{y})" for x, y in row["tiles"])
     when = f"with {row['with']}" if "with" in row else "at first"
-    return f"{when}: {tiles or 'as the image has it'}"
+    return f"{when}: {tiles or 'as in the image'}"
 
 
 # Layout -------------------------------------------------------------------------------------------------------

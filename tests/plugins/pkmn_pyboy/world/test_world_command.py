@@ -225,7 +225,7 @@ def test_the_check_tells_the_way_to_each_goal(capsys: Capture) -> None:
     page = told(capsys, "--check")
     assert "glade_reached" in page
     assert "to Quill Glade" in page
-    assert f"{found['goals']} of {found['goals']} milestones and errands of Quillwood can be walked to." in page
+    assert f"{found['goals']} of {found['goals']} milestones and errands of Quillwood can be reached." in page
 
 
 def test_a_story_with_something_wrong_ends_with_the_code_of_a_profile(

@@ -34,7 +34,9 @@ def test_patterns(pattern: str, script: bytes, kept: dict[str, int] | None) -> N
     assert ScriptMark("person", compile_pattern(pattern)).read(script) == kept
 
 
-@pytest.mark.parametrize(("pattern", "words"), [("0C zz", "zz"), ("{price}", "can keep class"), ("  ", "needs at least one byte")])
+@pytest.mark.parametrize(
+    ("pattern", "words"), [("0C zz", "zz"), ("{price}", "can keep class"), ("  ", "needs at least one byte")]
+)
 def test_wrong_patterns(pattern: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         compile_pattern(pattern)

@@ -67,7 +67,7 @@ def test_stairs_are_there_once_the_goal_is_reached_that_uncovers_them(crystal: G
 
     image, world = room_with_stairs(crystal, OPENED)
     found = check(image, crystal, (begin, below, opened), **world)
-    assert problems(found) == ["below: there is no way from Map 1.1 (0,0)"]
+    assert problems(found) == ["below: there is no route from Map 1.1 (0,0)"]
 
 
 def test_an_event_that_no_goal_tells_of_is_taken_to_be_set_where_the_way_needs_it(crystal: GameProfile) -> None:
@@ -75,7 +75,7 @@ def test_an_event_that_no_goal_tells_of_is_taken_to_be_set_where_the_way_needs_i
     begin, below = goal(crystal, "begin", LATER, Target(HERE, 0, 0)), goal(crystal, "below", LAST, Target(CELLAR))
     found = check(image, crystal, (begin, below), **world)
     assert problems(found) == []
-    assert found.roads[1].notes == ("taken to be set: 771",)
+    assert found.roads[1].notes == ("assumed set: 771",)
 
 
 def test_a_lever_that_no_goal_tells_of_is_pulled_and_pushed_again(crystal: GameProfile) -> None:
@@ -86,12 +86,12 @@ def test_a_lever_that_no_goal_tells_of_is_pulled_and_pushed_again(crystal: GameP
     east = goal(crystal, "east", 902, Target(HERE, 11, 0))
     world = {"world": replace(crystal.world, changed={HERE: levers})}
     found = check(levers_image(), crystal, (begin, west), **world)
-    assert found.roads[1].notes == ("taken to be set: 771",)
+    assert found.roads[1].notes == ("assumed set: 771",)
     # neither set nor cleared it lets anybody through to the east from the beginning, but one after the other
     assert len(problems(check(levers_image(), crystal, (begin, east), **world))) == 1
     found = check(levers_image(), crystal, (begin, west, east), **world)
     assert problems(found) == []
-    assert found.roads[2].notes == ("taken to be cleared: 771",)
+    assert found.roads[2].notes == ("assumed cleared: 771",)
 
 
 def levers_image() -> WorldImage:
@@ -113,9 +113,7 @@ def test_who_goes_with_a_later_goal_bars_the_way_until_then(crystal: GameProfile
     beaten = goal(crystal, "beaten", LAST, Target(HERE, person=1))
     guard = Person(4, 0, flag=LAST)
     found = check(corridor(guard), crystal, (begin, beyond, beaten))
-    assert problems(found) == [
-        "beyond: the way from Map 1.1 (0,0) is barred by person at 1.1:4,0, who goes with beaten"
-    ]
+    assert problems(found) == ["beyond: the route from Map 1.1 (0,0) is blocked by person at 1.1:4,0, gone with beaten"]
     assert problems(check(corridor(guard), crystal, (begin, beaten, beyond))) == []
     # of a flag that proves nothing it is not known when it is set
     assert problems(check(corridor(Person(4, 0, flag=850)), crystal, (begin, beyond, beaten))) == []
