@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_SHARE_WORTH_TELLING = 0.01
+_MIN_SHARE_SHOWN = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +58,27 @@ class Changes:
 
     def words(self) -> tuple[str, ...]:
         """Return one short phrase for each change."""
-        said = []
+        phrases = []
         if self.entered_map:
-            said.append(f"went from {self.left_map} to {self.entered_map}")
-        said += [f"reached the milestone {name}" for name in self.milestones]
+            phrases.append(f"went from {self.left_map} to {self.entered_map}")
+        phrases += [f"reached the milestone {name}" for name in self.milestones]
         if self.badges:
-            said.append(f"{self.badges:+} badge{'s' if abs(self.badges) > 1 else ''}")
+            phrases.append(f"{self.badges:+} badge{'s' if abs(self.badges) > 1 else ''}")
         # An evolution looks like an exchange: only names are compared.
         exchanged = min(len(self.joined), len(self.gone))
-        said += [f"{new} in place of {old}" for old, new in zip(self.gone, self.joined, strict=False)]
-        said += [f"{name} joined the party" for name in self.joined[exchanged:]]
-        said += [f"{name} left the party" for name in self.gone[exchanged:]]
+        phrases += [f"{new} in place of {old}" for old, new in zip(self.gone, self.joined, strict=False)]
+        phrases += [f"{name} joined the party" for name in self.joined[exchanged:]]
+        phrases += [f"{name} left the party" for name in self.gone[exchanged:]]
         if self.levels:
-            said.append(f"{self.levels:+} level{'s' if abs(self.levels) > 1 else ''}")
-        if abs(self.hp_share) >= _SHARE_WORTH_TELLING:
-            said.append(f"{self.hp_share:+.0%} of the party's hit points")
+            phrases.append(f"{self.levels:+} level{'s' if abs(self.levels) > 1 else ''}")
+        if abs(self.hp_share) >= _MIN_SHARE_SHOWN:
+            phrases.append(f"{self.hp_share:+.0%} of the party's hit points")
         if self.caught:
-            said.append(f"{self.caught:+} species caught")
+            phrases.append(f"{self.caught:+} species caught")
         if self.money:
-            said.append(f"{self.money:+} money")
-        said += [f"{count:+} {name}" for name, count in self.items.items()]
-        return tuple(said)
+            phrases.append(f"{self.money:+} money")
+        phrases += [f"{count:+} {name}" for name, count in self.items.items()]
+        return tuple(phrases)
 
 
 def changes_between(before: Snapshot, now: Snapshot) -> Changes:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pkmn_pyboy.profile import Names
     from pkmn_pyboy.state.details import BattleDetails
 
-_LONG = 30
+_IDLE_STEPS_SHOWN = 30
 """Steps without progress before the status line mentions it."""
-_TOLD_REWARDS = 3
+_SHOWN_REWARDS = 3
 _ALL_REACHED = "All goals are reached."
 
 
@@ -83,9 +83,9 @@ def status_line(environment: PokemonEnvironment) -> str:
         f"{badges} badge{'' if badges == 1 else 's'}",
         f"money {state.money:,}",
     ]
-    if environment.steps_since_progress >= _LONG:
+    if environment.steps_since_progress >= _IDLE_STEPS_SHOWN:
         parts.append(f"nothing new for {environment.steps_since_progress} steps")
-    earned = sorted(environment.reward_totals().items(), key=lambda one: -abs(one[1]))[:_TOLD_REWARDS]
+    earned = sorted(environment.reward_totals().items(), key=lambda one: -abs(one[1]))[:_SHOWN_REWARDS]
     parts += [f"{name} {total:.1f}" for name, total in earned if total]
     return ", ".join(parts)
 

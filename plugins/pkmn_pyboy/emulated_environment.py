@@ -23,7 +23,7 @@ from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmncli.api import Action
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
-WATCHED_STEPS = 600
+VIEWED_STEPS = 600
 """Steps that are drawn after a view, if they would not be; a viewer asks again before they are over."""
 
 FRAMES_PER_SECOND = 60
@@ -142,7 +142,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         If steps are not drawn, the first view draws one extra frame, and later steps are drawn while views continue.
         """
         picture = np.empty((*SCREEN_SHAPE, 3), np.uint8)
-        self._drawn_until = self.steps + WATCHED_STEPS
+        self._drawn_until = self.steps + VIEWED_STEPS
         copy_rgb(self.emulator.screen if self._render_frames or self._drawn else self.emulator.peek(), picture)
         return picture
 
@@ -263,7 +263,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         self._drawn, self._drawn_until = False, -1
         self.pressed = int(Action.NONE)
 
-    def _draws(self) -> bool:
+    def _is_drawn(self) -> bool:
         """Return True if the starting step is drawn, and remember it."""
         self._drawn = self._render_frames or self.steps < self._drawn_until
         return self._drawn

@@ -357,7 +357,7 @@ class PokemonEnvironment(EmulatedEnvironment):
                 self.state = self.reader.read(self.emulator, self.milestones.count)
                 if not self._masks.mask(self.state)[action]:
                     break
-            self.emulator.press(button, self.hold_frames, self.action_frames, self._draws())
+            self.emulator.press(button, self.hold_frames, self.action_frames, self._is_drawn())
             self.frames += self.action_frames
 
     def _read_state(self) -> None:

@@ -39,7 +39,7 @@ def build_milestones(
     for index, entry in enumerate(file.milestone):
         where = f"milestone.{index}"
         if entry.key in seen or entry.key in errand_keys:
-            _fail(path, f"{where}.key", f"{entry.key} is there twice")
+            _fail(path, f"{where}.key", f"{entry.key} is listed twice")
         if entry.order is not None and entry.order != index + 1:
             _fail(path, f"{where}.order", f"{entry.key} is number {index + 1}, not {entry.order}")
         needs = last_required if entry.needs is None else tuple(entry.needs)
@@ -54,7 +54,7 @@ def build_milestones(
     for index, errand in enumerate(file.errand):
         where = f"errand.{index}"
         if errand.key in errands:
-            _fail(path, f"{where}.key", f"{errand.key} is there twice")
+            _fail(path, f"{where}.key", f"{errand.key} is listed twice")
         if errand.gives_hour is not None and errand.target is None:
             _fail(path, f"{where}.gives_hour", f"{errand.key}: it needs a target to go to")
         for key in errand.needs or ():
@@ -81,12 +81,12 @@ def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[
         enter, *rooms = (group * 256 + number for group, number in (entry.enter, *entry.rooms))
         for name, map_id in (("enter", enter), *(("rooms", room) for room in rooms)):
             if names.maps and map_id not in names.maps:
-                _fail(path, f"{where}.{name}", f"there is no map {_words(map_id)}")
+                _fail(path, f"{where}.{name}", f"there is no map {_map_numbers(map_id)}")
         for room in rooms:
             if room == enter or room in taken:
-                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {_words(room)}')} is there twice")
+                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {_map_numbers(room)}')} is listed twice")
             if room in begins:
-                _fail(path, f"{where}.rooms", f"the game begins in {names.maps.get(room, f'map {_words(room)}')}")
+                _fail(path, f"{where}.rooms", f"the game begins in {names.maps.get(room, f'map {_map_numbers(room)}')}")
             taken.add(room)
         found.append(LockedRooms(enter, frozenset(rooms)))
     return tuple(found)
@@ -147,7 +147,7 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     def known(key: str, kind: str, table: Mapping[int, str], numbers: Iterable[int]) -> None:
         for number in numbers:
             if table and number not in table:
-                called = _words(number) if table is names.maps else number
+                called = _map_numbers(number) if table is names.maps else number
                 _fail(path, f"{where}.{key}", f"{entry.key}: there is no {kind} {called}")
 
     def map_ids(evidence: list[EvidenceFile]) -> list[int]:
@@ -169,7 +169,7 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     known("supplies", "item", names.items, supplies)
     twice = next((item for item in supplies if supplies.count(item) > 1), None)
     if twice is not None:
-        _fail(path, f"{where}.supplies", f"{entry.key}: item {twice} is there twice")
+        _fail(path, f"{where}.supplies", f"{entry.key}: item {twice} is listed twice")
     known("foes", "trainer class", names.trainer_classes, [foe[0] for foe in entry.foes])
     for move in entry.needs_field_moves:
         if move not in field_moves:
@@ -234,7 +234,7 @@ def _check_errands(
         visit(key, ())
 
 
-def _words(map_id: int) -> str:
+def _map_numbers(map_id: int) -> str:
     """Return a map's numbers in the usual form: group and number."""
     return f"{map_id >> 8}.{map_id & 0xFF}"
 

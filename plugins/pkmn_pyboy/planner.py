@@ -30,7 +30,7 @@ _BADGES_EACH = 8
 _DEPTH = 24
 _TIMES = range(3)
 _MILESTONES_AHEAD = 8
-_UNASKED, _LOOK, _KEEP = range(3)
+_SKIP, _TEST, _KEEP = range(3)
 """Modes of the party's strength check: skipped, tested, or tested with its plan kept."""
 _OUTSIDE = (CATCH, TRAIN, RIVAL, BUY)
 
@@ -91,17 +91,17 @@ class GoalOrientedPlanner:
         self._providers: dict[str, frozenset[str]] = {}
         self.put_off: frozenset[str] = frozenset()
         """Errands that come after the others of the same goal, while there are others."""
-        self._strength = _LOOK
+        self._strength = _TEST
         self.barren_times: Callable[[Collection[int]], frozenset[int]] = lambda _: frozenset()
         """Callback that returns the times of day at which a hunt for some species failed."""
         self._learners_key: object = None
         self._learners: tuple[int, ...] = ()
         self._goals: Mapping[str, Milestone] = {}
-        self._places: Mapping[str, int] = {}
+        self._indices: Mapping[str, int] = {}
         if environment is None:
             return
         profile = environment.profile
-        self._places = {milestone.key: place for place, milestone in enumerate(profile.milestones)}
+        self._indices = {milestone.key: place for place, milestone in enumerate(profile.milestones)}
         self._goals = {milestone.key: milestone for milestone in profile.milestones} | dict(profile.errands)
         self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
         targets = (goal.target for goal in self._goals.values() if goal.target is not None)
@@ -125,7 +125,7 @@ class GoalOrientedPlanner:
             keep: True to keep new plans for the party's strength, for the caller that follows them. Else the call
                 changes nothing.
         """
-        return self._tree(_KEEP if keep else _LOOK)
+        return self._tree(_KEEP if keep else _TEST)
 
     def _tree(self, strength: int) -> tuple[PlannedGoal, ...]:
         environment = self._environment
@@ -160,10 +160,7 @@ class GoalOrientedPlanner:
     def refuse_words(self) -> tuple[str, ...]:
         """Return words of questions that are answered no for the current goals."""
         return tuple(
-            word
-            for goal in self._tree(_UNASKED)
-            if goal.key in self._goals
-            for word in self._goals[goal.key].refuse_words
+            word for goal in self._tree(_SKIP) if goal.key in self._goals for word in self._goals[goal.key].refuse_words
         )
 
     def species_to_catch(self, goals: Sequence[PlannedGoal] | None = None) -> tuple[int, ...]:
@@ -176,7 +173,7 @@ class GoalOrientedPlanner:
         if environment is None:
             return ()
         there = {member.species for member in environment.state.party.members}
-        tree = self._tree(_UNASKED) if goals is None else goals
+        tree = self._tree(_SKIP) if goals is None else goals
         wanted = (number for goal in tree if goal.key in self._goals for number in self._goals[goal.key].catch)
         return tuple(dict.fromkeys(number for number in wanted if number not in there))
 
@@ -213,7 +210,7 @@ class GoalOrientedPlanner:
             goals: the current goals, if they are known.
         """
         wanted: dict[int, int] = {}
-        for goal in self._tree(_UNASKED) if goals is None else goals:
+        for goal in self._tree(_SKIP) if goals is None else goals:
             for item, count in self._goals[goal.key].supplies if goal.key in self._goals else ():
                 wanted[item] = max(wanted.get(item, 0), count)
         return wanted
@@ -275,12 +272,12 @@ class GoalOrientedPlanner:
         memory, map_id = environment.emulator, environment.state.map_id
         if errand.holds(memory, map_id):
             return True
-        return any(self._is_behind(key) or self._goals[key].holds(memory, map_id) for key in errand.over_with)
+        return any(self._is_reached(key) or self._goals[key].holds(memory, map_id) for key in errand.over_with)
 
-    def _is_behind(self, key: str) -> bool:
+    def _is_reached(self, key: str) -> bool:
         """Return True if a milestone was reached in this episode."""
         assert self._environment is not None
-        place = self._places.get(key, -1)
+        place = self._indices.get(key, -1)
         return place >= 0 and self._environment.milestones.steps[place] >= 0
 
     def _providers_of(self, name: str) -> frozenset[str]:
@@ -314,7 +311,7 @@ class GoalOrientedPlanner:
         environment = self._environment
         assert environment is not None
         hour = hour_of(environment)
-        errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_behind, one.needs))]
+        errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_reached, one.needs))]
         if hour is None or not errands:
             return None
         if environment.settings.knowledge == "seen":
@@ -350,7 +347,7 @@ class GoalOrientedPlanner:
         assert environment is not None
         state = environment.state
         for key in goal.needs:
-            if not self._is_behind(key):
+            if not self._is_reached(key):
                 return self._goals[key]
         later: Milestone | None = None
         for key in goal.errands:
@@ -391,7 +388,7 @@ class GoalOrientedPlanner:
         if balls is not None:
             return balls
         trainers = [(foe.trainer_class, foe.number) for foe in requires.foes if foe.event < 0 or self._flag(foe.event)]
-        if not members or not trainers or self._strength == _UNASKED:
+        if not members or not trainers or self._strength == _SKIP:
             return None
         return self.training_for(trainers, keep=self._strength == _KEEP)
 

@@ -294,13 +294,13 @@ def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap, maps: Mapping[
         tiles = [(entry.x, entry.y) for entry in entries]
         for x, y in tiles:
             if tiles.count((x, y)) > 1:
-                _fail(path, where, f"the block at ({x},{y}) is there twice")
+                _fail(path, where, f"the block at ({x},{y}) is listed twice")
         return tuple(Block(entry.x, entry.y, entry.block) for entry in entries)
 
     for number, entry in enumerate(file.changed):
         where, map_id = f"changed.{number}", entry.map[0] << 8 | entry.map[1]
         if map_id in found:
-            _fail(path, where, f"map {entry.map[0]}.{entry.map[1]} is there twice")
+            _fail(path, where, f"map {entry.map[0]}.{entry.map[1]} is listed twice")
         if maps and map_id not in maps:
             _fail(path, f"{where}.map", f"there is no map {entry.map[0]}.{entry.map[1]}")
         if not entry.with_ and not entry.always:
@@ -310,7 +310,7 @@ def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap, maps: Mapping[
             if event > most:
                 _fail(path, f"{where}.with", f"event {event} is beyond the last one, {most}")
             if events.count(event) > 1:
-                _fail(path, f"{where}.with", f"event {event} is there twice")
+                _fail(path, f"{where}.with", f"event {event} is listed twice")
         always = blocks(f"{where}.always", entry.always)
         by_event = {
             one.event: blocks(f"{where}.with.{place}.blocks", one.blocks) for place, one in enumerate(entry.with_)

@@ -14,7 +14,7 @@ from pkmn_pyboy.navigation.grid import WALL, WATER
 from pkmn_pyboy.navigation.pushes import PushPlanner
 from pkmn_pyboy.navigation.search import Moves, Openings
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
+from pkmn_pyboy.story_order import events_of, proving_events, story_with_moves
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
@@ -29,7 +29,7 @@ FIRST_HOUR = 10
 """Hour at which a new game begins; the game's clock is stopped."""
 
 
-_MOST_UNTOLD = 4
+_MAX_UNPROVED = 4
 """Maximum events of one map that are tried in all combinations."""
 
 
@@ -109,11 +109,11 @@ class _Walk:
         self._learners = learners
         goals = (*profile.milestones, *profile.errands.values())
         self._by_event = {event: goal for goal in reversed(goals) for event in events_of(goal, profile.memory)}
-        told = told_events(goals, profile.memory)
+        proving = proving_events(goals, profile.memory)
         people = {one.flag for map_id in world.map_ids() if (here := world.map(map_id)) for one in here.people}
-        self._untold_people = frozenset(people - told)
+        self._unproved_people = frozenset(people - proving)
         self._blocks = world.story_blocks
-        self._untold_blocks = frozenset(event for one in self._blocks.values() for event in one.events) - told
+        self._unproved_blocks = frozenset(event for one in self._blocks.values() for event in one.events) - proving
         self._events: set[int] = set()
         self._moves: set[str] = set()
         self._hours = {FIRST_HOUR}
@@ -123,7 +123,7 @@ class _Walk:
         self._reached: set[str] = set()
         self._foes = NamedFoes(profile.names.trainer_classes)
         listed = {goal.key for goal, _ in story_with_moves(profile)}
-        self._beds = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
+        self._clock_errands = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
         """Errands that no goal lists: they are done for an hour of the clock."""
 
     def all(self) -> StoryCheck:
@@ -180,7 +180,7 @@ class _Walk:
         place = self._place
         if place is None:
             return
-        way = self._way_in(target, place)
+        way = self._entrance(target, place)
         for goal_end in (*way, end):
             route = self._walk(goal, place, goal_end, found)
             if route is None:
@@ -194,7 +194,7 @@ class _Walk:
         if not stays:
             self._place = place
 
-    def _way_in(self, target: Target, place: Place) -> list[Goal]:
+    def _entrance(self, target: Target, place: Place) -> list[Goal]:
         """Return the map through which rooms that lock are entered, if the player comes from outside."""
         return [
             on_map(locked.enter)
@@ -204,7 +204,7 @@ class _Walk:
 
     def _walk(self, goal: Milestone, place: Place, end: Goal, found: _Found) -> Route | None:
         """Return a route for now; if there is none, also with the flags of the goal itself or of unproved events."""
-        flags = self._events | self._untold_people
+        flags = self._events | self._unproved_people
         route = self._route(place, end, flags)
         if route is not None:
             return route
@@ -223,22 +223,22 @@ class _Walk:
                     self._events = set(assumed)
                     return route
         self._world.follow(self._events)
-        return self._barred(place, end, flags, found)
+        return self._blocked(place, end, flags, found)
 
     def _assumptions(self, end: Goal, place: Place) -> Iterator[frozenset[int]]:
         """Yield events that may be set by now: subsets for one map, beginning with the goal's; then all."""
         blocks, now = self._blocks, frozenset(self._events)
         for map_id in sorted(blocks, key=lambda one: (one not in end.ends, one != place.map_id, one)):
-            untold = sorted(blocks[map_id].events & self._untold_blocks)[:_MOST_UNTOLD]
-            subsets = [frozenset(some) for size in range(len(untold) + 1) for some in combinations(untold, size)]
-            for some in sorted(subsets, key=lambda one: len(one ^ (now & set(untold)))):
-                yield (now - set(untold)) | some
-        yield now | self._untold_blocks
+            unproved = sorted(blocks[map_id].events & self._unproved_blocks)[:_MAX_UNPROVED]
+            subsets = [frozenset(some) for size in range(len(unproved) + 1) for some in combinations(unproved, size)]
+            for some in sorted(subsets, key=lambda one: len(one ^ (now & set(unproved)))):
+                yield (now - set(unproved)) | some
+        yield now | self._unproved_blocks
 
     def _route(self, place: Place, end: Goal, flags: Collection[int], *, relaxed: bool = False) -> Route | None:
         return self._planner.route(place, end, Abilities.of(self._moves, flags), through_obstacles=relaxed)
 
-    def _barred(self, place: Place, end: Goal, flags: Collection[int], found: _Found) -> Route | None:
+    def _blocked(self, place: Place, end: Goal, flags: Collection[int], found: _Found) -> Route | None:
         """Return the route past the obstacles, and add them to the problems."""
         where = f"from {self._world.name(place.map_id)} ({place.x},{place.y})"
         route = self._route(place, end, flags, relaxed=True)
@@ -282,13 +282,13 @@ class _Walk:
         if not of_target(self._world, target).ends:
             side = f", facing {target.facing}" if target.facing is not None else ""
             return f"nobody can stand beside person {target.person} of {name}{side}"
-        return self._when(who, name)
+        return self._absence(who, name)
 
-    def _when(self, who: MapPerson, name: str) -> str:
-        there_are = self._hours if not who.keeps_hours else self._hours_there_are()
-        if any(who.stands_at(hour) for hour in there_are):
+    def _absence(self, who: MapPerson, name: str) -> str:
+        hours_known = self._hours if not who.keeps_hours else self._possible_hours()
+        if any(who.stands_at(hour) for hour in hours_known):
             return ""
-        hours = ", ".join(str(hour) for hour in sorted(there_are))
+        hours = ", ".join(str(hour) for hour in sorted(hours_known))
         return f"person {who.number} of {name} is absent at the hours that the clock shows by then ({hours})"
 
     def _first(self, end: Goal) -> Place | None:
@@ -301,14 +301,14 @@ class _Walk:
                 return Place(map_id, ways[0].x, ways[0].y)
         return None
 
-    def _hours_there_are(self) -> set[int]:
+    def _possible_hours(self) -> set[int]:
         """Return hours that the clock has shown by now, and those of errands that can be reached."""
         found = set(self._hours)
-        for errand in self._beds:
+        for errand in self._clock_errands:
             if errand.gives_hour in found or errand.target is None or not self._reached.issuperset(errand.needs):
                 continue
             end = of_target(self._world, errand.target)
-            flags = self._events | self._untold_people
+            flags = self._events | self._unproved_people
             if self._place is None or self._route(self._place, end, flags) is not None:
                 found.add(errand.gives_hour)
         return found
@@ -321,13 +321,13 @@ class _Walk:
         def reaches(map_id: int) -> bool:
             if map_id in self._visited:
                 return True
-            flags = self._events | self._untold_people
+            flags = self._events | self._unproved_people
             return self._place is None or self._route(self._place, on_map(map_id), flags) is not None
 
         for name in goal.requires.field_moves:
             if not learners.asks(name):
                 continue
-            note, problem = learners.need(name, self._hours_there_are(), reaches, surfs="surf" in self._moves)
+            note, problem = learners.need(name, self._possible_hours(), reaches, surfs="surf" in self._moves)
             found.notes += [note] if note else []
             found.problems += [problem] if problem else []
         learners.reached(goal)

@@ -87,6 +87,6 @@ def events_of(goal: Milestone, memory: MemoryMap) -> frozenset[int]:
     )
 
 
-def told_events(goals: Collection[Milestone], memory: MemoryMap) -> frozenset[int]:
+def proving_events(goals: Collection[Milestone], memory: MemoryMap) -> frozenset[int]:
     """Return all event flags that prove some goal."""
     return frozenset(event for goal in goals for event in events_of(goal, memory))

@@ -143,7 +143,7 @@ class _Checker:
         values = [case.value for case in place.cases]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:
-            self.fail("cases", f"value {twice} is there twice")
+            self.fail("cases", f"value {twice} is listed twice")
 
     def alternatives(self, place: TargetFile, target: Target) -> None:
         """Refuse cases and choices that change nothing, or that make a target invalid."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pkmn_pyboy.state.memory_map import item_pairs
 
-ITEM_PLACES, BALL_PLACES, KEY_ITEM_PLACES = 20, 12, 25
+ITEM_SLOTS, BALL_SLOTS, KEY_ITEM_SLOTS = 20, 12, 25
 MACHINES, HIDDEN_MACHINES = 50, 7
 _LIST_END = 0xFF
 
@@ -50,16 +50,16 @@ class Bag:
         return found | {f"{machine.label} {machine.name}".strip(): machine.count for machine in self.machines}
 
 
-def read_stacks(number: int, data: bytes, places: int, names: Mapping[int, str]) -> tuple[Stack, ...]:
+def read_stacks(number: int, data: bytes, limit: int, names: Mapping[int, str]) -> tuple[Stack, ...]:
     """Return a pocket of pairs; empty if it claims more entries than slots, as before a game is loaded."""
-    if not 0 < number <= places:
+    if not 0 < number <= limit:
         return ()
     return tuple(Stack(item, _name(item, names), count) for item, count in item_pairs(data)[:number])
 
 
 def read_key_items(number: int, data: bytes, names: Mapping[int, str]) -> tuple[Stack, ...]:
     """Return the pocket of key items, one of each."""
-    if not 0 < number <= KEY_ITEM_PLACES:
+    if not 0 < number <= KEY_ITEM_SLOTS:
         return ()
     listed = data.split(bytes((_LIST_END,)), 1)[0][:number]
     return tuple(Stack(item, _name(item, names), 1) for item in listed)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.state.bag import (
-    BALL_PLACES,
+    BALL_SLOTS,
     HIDDEN_MACHINES,
-    ITEM_PLACES,
+    ITEM_SLOTS,
     MACHINES,
     Bag,
     read_key_items,
@@ -100,8 +100,8 @@ class DetailsReader:
                 for place in range(len(state.party.members))
             ),
             bag=Bag(
-                read_stacks(part["wNumItems"][0], part["wItems"], ITEM_PLACES, names.items),
-                read_stacks(part["wNumBalls"][0], part["wBalls"], BALL_PLACES, names.items),
+                read_stacks(part["wNumItems"][0], part["wItems"], ITEM_SLOTS, names.items),
+                read_stacks(part["wNumBalls"][0], part["wBalls"], BALL_SLOTS, names.items),
                 read_key_items(part["wNumKeyItems"][0], part["wKeyItems"], names.items),
                 read_machines(part["wTMsHMs"], self._machines, names.moves) if loaded else (),
             ),

@@ -8,7 +8,7 @@ from pkmn_pyboy.state.game_state import PARTY_PLACES, Party
 from pkmn_pyboy.state.memory_map import Memory, MemoryField
 from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
 
-_NOBODY = Party()
+_EMPTY_PARTY = Party()
 
 
 class PartyReader:
@@ -22,7 +22,7 @@ class PartyReader:
         self._first = first
         self.data = b""
         """Species and records of the latest party, for hashes."""
-        self._party = _NOBODY
+        self._party = _EMPTY_PARTY
         self._memory: Memory | None = None
         self._readers: dict[int, Callable[[], bytes]] = {}
 
@@ -32,8 +32,8 @@ class PartyReader:
         A number above the number of slots occurs before a game is loaded: then the party is empty.
         """
         if not 0 < count <= PARTY_PLACES or self._first is None:
-            self.data, self._party = b"", _NOBODY
-            return _NOBODY
+            self.data, self._party = b"", _EMPTY_PARTY
+            return _EMPTY_PARTY
         if memory is not self._memory:
             self._memory = memory
             self._readers.clear()

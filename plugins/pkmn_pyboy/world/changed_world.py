@@ -27,7 +27,7 @@ class ChangedWorld:
     def __init__(self, world: CartridgeWorld) -> None:
         self._world = world
         self._events: frozenset[int] | None = None
-        self._listed = frozenset(event for one in world.story_blocks.values() for event in one.events)
+        self._block_events = frozenset(event for one in world.story_blocks.values() for event in one.events)
         self._blocks: dict[int, dict[Tile, int]] = {}
         self._by_story: dict[int, WorldMap] = {}
         self._seen: dict[int, WorldMap] = {}
@@ -62,7 +62,7 @@ class ChangedWorld:
 
     def map(self, map_id: int) -> WorldMap | None:
         """Return a map as it was last seen, or as the story sets it; None if it is unknown."""
-        return self._seen.get(map_id) or self._told(map_id)
+        return self._seen.get(map_id) or self._story_map(map_id)
 
     def ways(self, map_id: int) -> Sequence[Way]:
         """Return the present exits of a map: warps, then tiles along connected edges."""
@@ -86,7 +86,7 @@ class ChangedWorld:
         Args:
             flags: all set flags; those that change no block are ignored.
         """
-        events = self._listed.intersection(flags)
+        events = self._block_events.intersection(flags)
         if events == self._events:
             return False
         self._events = events
@@ -100,45 +100,44 @@ class ChangedWorld:
 
     def follow_bytes(self, flags: bytes) -> bool:
         """Update to event flags as in the game's memory. Return True if a map is different now."""
-        if flags == self._flags or not self._listed:
+        if flags == self._flags or not self._block_events:
             return False
         self._flags = flags
-        return self.follow([event for event in self._listed if flags[event >> 3] >> (event & 7) & 1])
+        return self.follow([event for event in self._block_events if flags[event >> 3] >> (event & 7) & 1])
 
     def _set_blocks(self, map_id: int, before: dict[Tile, int], now: dict[Tile, int]) -> bool:
         """Replace the blocks of a map. Return True if its tiles are different now."""
-        known, told_before, seen = self.map(map_id), self._told(map_id), self._seen.get(map_id)
+        known, story_map_before, seen = self.map(map_id), self._story_map(map_id), self._seen.get(map_id)
         self._blocks[map_id] = now
         self._by_story.pop(map_id, None)
-        told = self._told(map_id)
-        if known is None or told_before is None or told is None:
+        story_map = self._story_map(map_id)
+        if known is None or story_map_before is None or story_map is None:
             return False
-        if told.grid.tiles == told_before.grid.tiles:
-            self._by_story[map_id] = (
-                told_before  # other blocks, the same tiles: keep the object, so that caches of this map stay valid
-            )
+        if story_map.grid.tiles == story_map_before.grid.tiles:
+            # other blocks, the same tiles: keep the object, so that caches of this map stay valid
+            self._by_story[map_id] = story_map_before
         if seen is not None:
             tiles = bytearray(seen.grid.tiles)
             for x, y in {*before, *now}:
                 if before.get((x, y)) != now.get((x, y)) and seen.grid.inside(x, y):
                     for row in (y, y + 1):
                         cells = slice(seen.grid.cell(x, row), seen.grid.cell(x, row) + 2)
-                        tiles[cells] = told.grid.tiles[cells]
+                        tiles[cells] = story_map.grid.tiles[cells]
             self._remember(map_id, bytes(tiles))
         return self.map(map_id) is not known
 
-    def _told(self, map_id: int) -> WorldMap | None:
+    def _story_map(self, map_id: int) -> WorldMap | None:
         """Return a map with the blocks that the story sets."""
         blocks = self._blocks.get(map_id)
         if not blocks:
             return self._world.map(map_id)
-        told = self._by_story.get(map_id)
-        if told is None:
-            told = self._world.with_blocks(map_id, blocks)
-            if told is None:
+        story_map = self._by_story.get(map_id)
+        if story_map is None:
+            story_map = self._world.with_blocks(map_id, blocks)
+            if story_map is None:
                 return None
-            self._by_story[map_id] = told
-        return told
+            self._by_story[map_id] = story_map
+        return story_map
 
     # Changes that were seen ------------------------------------------------------------------------------------
 
@@ -153,8 +152,12 @@ class ChangedWorld:
         noted, self._noted = self._noted, grid
         if not arrived and grid == noted:
             return False
-        told, known = self._told(grid.map_id), self.map(grid.map_id)
-        if told is None or known is None or (told.grid.width, told.grid.height) != (grid.width, grid.height):
+        story_map, known = self._story_map(grid.map_id), self.map(grid.map_id)
+        if (
+            story_map is None
+            or known is None
+            or (story_map.grid.width, story_map.grid.height) != (grid.width, grid.height)
+        ):
             return False
         tiles = bytearray(known.grid.tiles)
         for y in range(grid.height):
@@ -172,11 +175,11 @@ class ChangedWorld:
         return True
 
     def _remember(self, map_id: int, tiles: bytes) -> None:
-        told = self._told(map_id)
-        if told is None or tiles == told.grid.tiles:
+        story_map = self._story_map(map_id)
+        if story_map is None or tiles == story_map.grid.tiles:
             self._seen.pop(map_id, None)
         elif map_id not in self._seen or self._seen[map_id].grid.tiles != tiles:
-            self._seen[map_id] = replace(told, grid=replace(told.grid, tiles=tiles))
+            self._seen[map_id] = replace(story_map, grid=replace(story_map.grid, tiles=tiles))
 
     # Episodes -----------------------------------------------------------------------------------------------
 
@@ -191,7 +194,7 @@ class ChangedWorld:
     def save_state(self) -> dict[str, str]:
         """Return the tiles of differing maps by id, the current events and the last noted map, as plain values."""
         state = {str(map_id): here.grid.tiles.hex() for map_id, here in self._seen.items()}
-        if self._events is not None and self._listed:
+        if self._events is not None and self._block_events:
             state[_EVENTS] = " ".join(str(event) for event in sorted(self._events))
         if self._noted is not None:
             grid = self._noted

@@ -130,7 +130,7 @@ def of_kind(world: World, kind: str, abilities: Abilities, visited: Collection[i
         return Goal(dict(_tiles(world, world.rules.grass)))
     if kind == "water":
         return Goal(dict(_shores(world)))
-    raise ValueError(f"there is no nearest {kind!r}; there is {', '.join(KINDS)}")
+    raise ValueError(f"there is no nearest {kind!r}; choose from {', '.join(KINDS)}")
 
 
 def _maps(world: World) -> Iterator[WorldMap]:

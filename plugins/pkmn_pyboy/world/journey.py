@@ -66,7 +66,7 @@ def _start(world: World, words: str) -> Place:
     grid, kind = here.grid, world.rules.kind
     if place is not None:
         if kind[grid.tiles[grid.cell(place.x, place.y)]] == WALL:
-            raise ConfigurationError(f"{world.name(map_id)} ({place.x},{place.y}) is a wall: nobody can begin there")
+            raise ConfigurationError(f"{world.name(map_id)} ({place.x},{place.y}) is a wall: choose another start")
         return place
     ways = world.ways(map_id)
     if ways:

@@ -23,7 +23,7 @@ Crossing = tuple[Way, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RouteRequest:
     """Conditions of a request to a planner."""
 
     abilities: Abilities
@@ -122,10 +122,10 @@ class KnownWays:
             entries = self._crossings[gate.number] = tuple(self._entries(gate))
         return entries
 
-    def open_crossings(self, gate: Gate, question: Question) -> Iterator[Crossing]:
+    def open_crossings(self, gate: Gate, request: RouteRequest) -> Iterator[Crossing]:
         """Yield the passable crossings, with the extra cost of arriving: water to enter, a person there."""
         for way, cell, need in self.crossings(gate):
-            extra = self.cost_of(self._steps[gate.target], need, question) if need else 0
+            extra = self.cost_of(self._steps[gate.target], need, request) if need else 0
             if extra != BLOCKED:
                 yield way, cell, extra
 
@@ -144,23 +144,23 @@ class KnownWays:
             yield way, cell, need
 
     @staticmethod
-    def cost_of(steps: MapSteps, need: int, question: Question) -> int:
+    def cost_of(steps: MapSteps, need: int, request: RouteRequest) -> int:
         """Return the cost of a need under a request's conditions, BLOCKED if it cannot be met."""
-        return steps.cost_of(need, question.abilities, relaxed=question.relaxed)
+        return steps.cost_of(need, request.abilities, relaxed=request.relaxed)
 
-    def search(self, place: Place, question: Question) -> MapSearch | None:
+    def search(self, place: Place, request: RouteRequest) -> MapSearch | None:
         """Return the search from a place over its map, None if the map is unknown."""
         steps = self.steps_on(place.map_id)
         if steps is None:
             return None
-        situation = question.situations.get(place.map_id)
+        situation = request.situations.get(place.map_id)
         if situation is None:
-            situation = steps.situation(question.abilities, relaxed=question.relaxed)
-            question.situations[place.map_id] = situation
-        key = (place, situation, question.avoid.get(place.map_id))
+            situation = steps.situation(request.abilities, relaxed=request.relaxed)
+            request.situations[place.map_id] = situation
+        key = (place, situation, request.avoid.get(place.map_id))
         search = self._searches.get(key)
         if search is None:
-            search = self.new_search(steps, {steps.grid.cell(place.x, place.y): 0}, question)
+            search = self.new_search(steps, {steps.grid.cell(place.x, place.y): 0}, request)
             self._searches[key] = search
             if len(self._searches) > _KEPT_SEARCHES:
                 self._searches.popitem(last=False)
@@ -169,11 +169,11 @@ class KnownWays:
         return search
 
     def new_search(
-        self, steps: MapSteps, starts: Mapping[int, int], question: Question, until: Collection[int] = ()
+        self, steps: MapSteps, starts: Mapping[int, int], request: RouteRequest, until: Collection[int] = ()
     ) -> MapSearch:
         """Return a search that is not cached."""
-        avoid = question.avoid.get(steps.map.map_id, frozenset())
-        return MapSearch(steps, starts, lambda need: self.cost_of(steps, need, question), avoid, until)
+        avoid = request.avoid.get(steps.map.map_id, frozenset())
+        return MapSearch(steps, starts, lambda need: self.cost_of(steps, need, request), avoid, until)
 
     def cells_of(self, places: Collection[Place]) -> dict[int, frozenset[int]]:
         """Return the cells of places, by map."""

@@ -91,13 +91,13 @@ class EventReader:
     def _person(self, header: Header, number: int, row: bytes, ends: Mapping[int, int]) -> MapPerson:
         rules, movement, kind = self._rules, row[3], row[7] & 0x0F
         role = Role.TRAINER if kind == _KIND_TRAINER else Role.ITEM if kind == _KIND_ITEM else Role.PERSON
-        told: dict[str, int] = {}
+        kept: dict[str, int] = {}
         if movement == self._boulder:
             role = Role.BOULDER
         elif movement in rules.roles:
             role = Role(rules.roles[movement])
         else:
-            role, told = self._told(header, row, kind, role, ends)
+            role, kept = self._role_by_script(header, row, kind, role, ends)
         flag = row[11] | row[12] << 8
         return MapPerson(
             number,
@@ -112,15 +112,15 @@ class EventReader:
             (-1 if row[5] == _ANY_HOUR else row[5], -1 if row[6] == _ANY_HOUR else row[6]),
             row[8] if kind == _KIND_TRAINER else 0,
             NO_FLAG if flag == _NO_FLAG else flag,
-            told.get("flag", NO_FLAG),
-            told.get("class", 0),
-            told.get("trainer", 0),
-            told.get("item", 0),
-            told.get("quantity", 0) or (1 if "item" in told else 0),
-            told.get("shop", -1),
+            kept.get("flag", NO_FLAG),
+            kept.get("class", 0),
+            kept.get("trainer", 0),
+            kept.get("item", 0),
+            kept.get("quantity", 0) or (1 if "item" in kept else 0),
+            kept.get("shop", -1),
         )
 
-    def _told(
+    def _role_by_script(
         self, header: Header, row: bytes, kind: int, role: Role, ends: Mapping[int, int]
     ) -> tuple[Role, dict[str, int]]:
         """Return the role and values of the first pattern that matches the script."""
@@ -132,20 +132,20 @@ class EventReader:
         for mark in self._rules.marks:
             if mark.kind not in (-1, kind):
                 continue
-            told = mark.read(script)
-            if told is None or not self._makes_sense(told):
+            kept = mark.read(script)
+            if kept is None or not self._makes_sense(kept):
                 continue
-            return Role(mark.role), told
+            return Role(mark.role), kept
         return role, {}
 
-    def _makes_sense(self, told: Mapping[str, int]) -> bool:
+    def _makes_sense(self, kept: Mapping[str, int]) -> bool:
         """Return True if the trainer or shop is plausible: other bytes may look like a pattern."""
-        if told.get("shop", 0) >= _MOST_SHOPS:
+        if kept.get("shop", 0) >= _MOST_SHOPS:
             return False
-        if "class" not in told:
+        if "class" not in kept:
             return True
-        number = told["class"]
-        return number > 0 and told.get("trainer", 1) > 0 and (not self._classes or number in self._classes)
+        number = kept["class"]
+        return number > 0 and kept.get("trainer", 1) > 0 and (not self._classes or number in self._classes)
 
     def _script_ends(self, header: Header, words: Iterable[bytes]) -> dict[int, int]:
         """Return the latest end of each script: where the next one begins, or the events themselves."""

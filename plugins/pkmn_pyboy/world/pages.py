@@ -241,10 +241,10 @@ def _obstacle_words(describer: Describer, one: Obstacle, missing: bool) -> str:
         return f"{where}: take the item there"
     person = describer.world.map(one.place.map_id)
     who = next((row for row in person.people if row.number == one.person), None) if person is not None else None
-    what = "someone stands there" if who is None else f"{describer.person_name(who)} stands there"
+    what = "a person is there" if who is None else f"{describer.person_name(who)} is there"
     if one.flag != NO_FLAG:
         return f"{where}: {what} until {describer.flag(one.flag)} is set"
-    return f"{where}: {what}" + (", and nothing is known to change that" if missing else "")
+    return f"{where}: {what}" + (", with no known way to change that" if missing else "")
 
 
 def _exit_words(row: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.gates import Gate
 from pkmn_pyboy.world.goals import Goal, at_place, on_map
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.known_ways import KnownWays, Question
+from pkmn_pyboy.world.known_ways import KnownWays, RouteRequest
 from pkmn_pyboy.world.map_search import NEVER, MapSearch
 from pkmn_pyboy.world.records import ENTER, Place, Way
 from pkmn_pyboy.world.route import Obstacle, Route
@@ -114,7 +114,7 @@ class RoutePlanner:
             return None
         if here.is_water(here.grid.cell(start.x, start.y)):
             abilities = replace(abilities, moves=abilities.moves | {"surf"})
-        question = Question(abilities, relaxed, self._known.cells_of(avoid), came_from)
+        request = RouteRequest(abilities, relaxed, self._known.cells_of(avoid), came_from)
         bounds = self._known.bounds(goal)
         best: dict[Place | int, int] = {start: 0}
         count = 0
@@ -122,11 +122,11 @@ class RoutePlanner:
         while heap:
             _, _, _, spent, node, end = heapq.heappop(heap)
             if end is not None:
-                return RouteBuilder(self._known, self.costs, question, node).build(end, goal)
+                return RouteBuilder(self._known, self.costs, request, node).build(end, goal)
             place = node.place
             if spent > best[node.key]:
                 continue
-            search = self._known.search(place, question)
+            search = self._known.search(place, request)
             if search is None:
                 continue
             for tile, press in goal.tiles_on(place):
@@ -135,7 +135,7 @@ class RoutePlanner:
                 if cost < NEVER:
                     count += 1
                     heapq.heappush(heap, (spent + cost, 0, count, spent + cost, node, Place(place.map_id, *tile)))
-            for onward, cost, beyond in self._onward(node, search, bounds, question):
+            for onward, cost, beyond in self._onward(node, search, bounds, request):
                 if spent + cost < best.get(onward.key, NEVER):
                     best[onward.key] = spent + cost
                     count += 1
@@ -143,7 +143,7 @@ class RoutePlanner:
         return None
 
     def _onward(
-        self, node: Node, search: MapSearch, bounds: list[int], question: Question
+        self, node: Node, search: MapSearch, bounds: list[int], request: RouteRequest
     ) -> Iterator[tuple[Node, int, int]]:
         """Yield the maps reached from a map, with the cost so far, and the minimum cost from there.
 
@@ -153,7 +153,7 @@ class RoutePlanner:
         for gate in graph.on(place.map_id):
             if bounds[gate.number] >= NEVER:
                 continue
-            reached, way = search.exits.get(gate.number) or self._reached(gate, search, question)
+            reached, way = search.exits.get(gate.number) or self._reached(gate, search, request)
             if way is not None and way.arrival is not None:
                 onward = Node(way.arrival, gate.key, node, way, gate)
                 yield onward, reached + gate.cost, bounds[gate.number] - gate.cost
@@ -164,17 +164,17 @@ class RoutePlanner:
                 continue
             cost = search.cost_at(way.x, way.y, entering=way.press == ENTER)
             if cost < NEVER:
-                known = question.came_from is not None and node.way is None
-                origins = (question.came_from,) if known else graph.origins(Place(place.map_id, way.x, way.y))
+                known = request.came_from is not None and node.way is None
+                origins = (request.came_from,) if known else graph.origins(Place(place.map_id, way.x, way.y))
                 for origin in origins:
                     if origin is not None:
                         onward = Node(origin, origin, node, replace(way, arrival=origin))
                         yield onward, cost + 1 + self.costs.exit, 0
 
-    def _reached(self, gate: Gate, search: MapSearch, question: Question) -> tuple[int, Way | None]:
+    def _reached(self, gate: Gate, search: MapSearch, request: RouteRequest) -> tuple[int, Way | None]:
         """Return the cost of reaching a gate, and its nearest exit tile; NEVER and None if there is no path."""
         reached, way = NEVER, None
-        for one, cell, extra in self._known.open_crossings(gate, question):
+        for one, cell, extra in self._known.open_crossings(gate, request):
             cost = search.cost(cell, entering=one.press == ENTER) + extra
             if cost < reached:
                 reached, way = cost, one

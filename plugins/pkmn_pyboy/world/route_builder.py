@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pkmn_pyboy.world.gates import Gate
 from pkmn_pyboy.world.goals import Goal
-from pkmn_pyboy.world.known_ways import KnownWays, Question
+from pkmn_pyboy.world.known_ways import KnownWays, RouteRequest
 from pkmn_pyboy.world.map_search import NEVER, MapSearch
 from pkmn_pyboy.world.records import ENTER, Place, Way
 from pkmn_pyboy.world.route import Leg, Obstacle, Route
@@ -37,14 +37,14 @@ class RouteBuilder:
     Args:
         known: moves and searches.
         costs: extra costs.
-        question: conditions of the request.
+        request: conditions of the route.
         last: node of the goal's map, linked to those before it.
     """
 
-    def __init__(self, known: KnownWays, costs: Costs, question: Question, last: Node) -> None:
+    def __init__(self, known: KnownWays, costs: Costs, request: RouteRequest, last: Node) -> None:
         self._known = known
         self._costs = costs
-        self._question = question
+        self._request = request
         self._nodes = [last]
         while (before := self._nodes[-1].came_from) is not None:
             self._nodes.append(before)
@@ -98,12 +98,12 @@ class RouteBuilder:
             if index + 1 < len(self._nodes):
                 onward = self._nodes[index + 1].gate
                 until = [cell for _, cell, _ in self._known.crossings(onward)] if onward is not None else []
-            searches.append(self._known.new_search(steps, starts, self._question, until))
+            searches.append(self._known.new_search(steps, starts, self._request, until))
         return searches
 
     def _arrivals(self, gate: Gate, steps: MapSteps, before: MapSearch) -> Iterator[tuple[int, int]]:
         """Yield the arrival cells of a gate, with the cost of each."""
-        for way, cell, extra in self._known.open_crossings(gate, self._question):
+        for way, cell, extra in self._known.open_crossings(gate, self._request):
             spent = before.cost(cell, entering=way.press == ENTER)
             if spent < NEVER and way.arrival is not None:
                 yield steps.grid.cell(way.arrival.x, way.arrival.y), spent + extra + gate.cost
@@ -127,7 +127,7 @@ class RouteBuilder:
         for need in needs:
             if need.kind in _SILENT or not need.begins:
                 continue
-            strict = need.cost(self._question.abilities, self._costs, relaxed=False)
+            strict = need.cost(self._request.abilities, self._costs, relaxed=False)
             if strict:
                 place = Place(steps.map.map_id, *steps.grid.tile_of(need.cell))
                 yield Obstacle(need.kind, place, need.flag, need.person), need.kind == ITEM or strict != BLOCKED

@@ -115,12 +115,12 @@ class MapSteps:
         self._costs = costs
         self._numbers: dict[tuple[Need, ...], int] = {(): 0}
         self._moves: list[tuple[Move, ...] | None] = [None] * len(grid.tiles)
-        self._same: dict[tuple[Move, ...], tuple[Move, ...]] = {}
-        self._people = self._stand(here.people)
-        self._keep_hours = [person for person in here.people if person.keeps_hours]
+        self._shared_moves: dict[tuple[Move, ...], tuple[Move, ...]] = {}
+        self._people = self._needs_of_people(here.people)
+        self._people_with_hours = [person for person in here.people if person.keeps_hours]
         if costs.sight:
-            self._watch(here.people)
-        self._asks = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
+            self._mark_sight(here.people)
+        self._field_moves = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
         self._flags = sorted({need.flag for needs in self._people.values() for need in needs if need.flag != NO_FLAG})
         self._plain = self._plain_cells()
 
@@ -133,7 +133,7 @@ class MapSteps:
         moves = self._moves[cell]
         if moves is None:
             found = tuple((target - cell, direction, cost, need) for target, direction, cost, need in self._from(cell))
-            moves = self._moves[cell] = self._same.setdefault(found, found)
+            moves = self._moves[cell] = self._shared_moves.setdefault(found, found)
         return moves
 
     def situation(self, abilities: Abilities, *, relaxed: bool) -> tuple[object, ...]:
@@ -142,8 +142,8 @@ class MapSteps:
         pushes = tuple(kind in moves for kind in _PUSHED.values()) if self._people else ()
         known = None if flags is None else tuple(flag in flags for flag in self._flags)
         hour = abilities.hour
-        there = None if hour is None else tuple(person.stands_at(hour) for person in self._keep_hours)
-        return (relaxed, known, pushes, there, *(move in moves for move in self._asks))
+        there = None if hour is None else tuple(person.stands_at(hour) for person in self._people_with_hours)
+        return (relaxed, known, pushes, there, *(move in moves for move in self._field_moves))
 
     def cost_of(self, number: int, abilities: Abilities, *, relaxed: bool) -> int:
         """Return the total cost of some needs, BLOCKED if one of them cannot be met."""
@@ -246,7 +246,7 @@ class MapSteps:
             self._rules.kind[self.grid.tiles[cell]] == LAND and self._entering(cell, direction, from_water=False) == ()
         )
 
-    def _stand(self, people: Sequence[MapPerson]) -> dict[int, tuple[Need, ...]]:
+    def _needs_of_people(self, people: Sequence[MapPerson]) -> dict[int, tuple[Need, ...]]:
         found: dict[int, tuple[Need, ...]] = {}
         for person in people:
             cell = self.grid.cell(person.x, person.y)
@@ -264,7 +264,7 @@ class MapSteps:
             found[cell] = (*found.get(cell, ()), need)
         return found
 
-    def _watch(self, people: Sequence[MapPerson]) -> None:
+    def _mark_sight(self, people: Sequence[MapPerson]) -> None:
         """Mark the tiles that trainers see from their place."""
         grid, rules = self.grid, self._rules
         for person in people:

@@ -87,7 +87,7 @@ def test_profile_builds_on_another_ones_memory(tmp_path: Path, crystal: GameProf
         ("memory.toml", MEMORY + "x = { at = 0x1C100, bank = 0 }\n", "field.position.x.at"),
         ("memory.toml", MEMORY + "x = { at = 0xDFF0, bank = 1, size = 32 }\n", "over the end of its bank"),
         ("memory.toml", MEMORY + "x = { at = 0xC000, bank = 9 }\n", "field.position.x.bank"),
-        ("milestones.toml", MILESTONES + MILESTONES, "milestone.1.key: rich is there twice"),
+        ("milestones.toml", MILESTONES + MILESTONES, "milestone.1.key: rich is listed twice"),
         ("milestones.toml", MILESTONES.replace("pebbles", "peble"), "did you mean pebbles"),
         ("milestones.toml", MILESTONES.replace("value", "bit"), "evidence_all.0: at_least needs"),
         ("milestones.toml", MILESTONES + 'needs = ["poor"]\n', "needs: poor is not a milestone before"),

@@ -73,7 +73,7 @@ def test_all_keys_of_a_target_are_read(quillwood: GameProfile, tmp_path: Path) -
         (f"{BY}, cases = [{{ value = 1, facing = 'up' }}]", "cases.0: a: facing is for a person"),
         (
             f"person = 3, {BY}, cases = [{{ value = 1, facing = 'up' }}, {{ value = 1, facing = 'down' }}]",
-            "value 1 is there twice",
+            "value 1 is listed twice",
         ),
         (
             f"person = 3, {BY}, cases = [{{ value = 1, facing = 'up' }}], choices = [{{ person = 3 }}]",
@@ -113,7 +113,7 @@ def test_keys_that_mean_nothing_together_are_refused(
         (f"{MILESTONE}foes = [[1, 1, 2048]]\n", "milestone.0.foes.0: a: there is no event 2048"),
         (f"{MILESTONE}foes = [[1, 1, -7]]\n", "milestone.0.foes.0: a: there is no event -7"),
         (f"{MILESTONE}supplies = [[250, 1]]\n", "milestone.0.supplies: a: there is no item 250"),
-        (f"{MILESTONE}supplies = [[1, 2], [3, 1], [1, 5]]\n", "milestone.0.supplies: a: item 1 is there twice"),
+        (f"{MILESTONE}supplies = [[1, 2], [3, 1], [1, 5]]\n", "milestone.0.supplies: a: item 1 is listed twice"),
         (f"{MILESTONE}needs_badges = [15]\n", "a.needs_badges: no goal gives badge 15"),
         (
             f"{MILESTONE}needs_badges = [2]\n[[milestone]]\nkey = 'z'\nname = 'Z'\n"
@@ -133,7 +133,7 @@ def test_keys_that_mean_nothing_together_are_refused(
         ),
         (f"{MILESTONE}[[locked_rooms]]\nenter = [1, 2]\nrooms = [[9, 9]]\n", "locked_rooms.0.rooms: there is no map"),
         (f"{MILESTONE}[[locked_rooms]]\nenter = [1, 2]\nrooms = []\n", "locked_rooms.0.rooms"),
-        (f"{MILESTONE}[[locked_rooms]]\nenter = [1, 3]\nrooms = [[1, 3]]\n", "is there twice"),
+        (f"{MILESTONE}[[locked_rooms]]\nenter = [1, 3]\nrooms = [[1, 3]]\n", "is listed twice"),
     ],
 )
 def test_mistakes_of_errands_and_rooms_name_their_key(

@@ -66,7 +66,7 @@ def test_a_profile_has_its_own_rules_or_those_that_it_builds_on(tmp_path: Path, 
         ("[[changed]]\nmap = [1, 1]\nwith = [{ event = 2048, blocks = [] }]\n", "event 2048 is beyond the last one"),
         (
             "[[changed]]\nmap = [1, 1]\nalways = [{ x = 0, y = 0, block = 1 }]\n[[changed]]\nmap = [1, 1]\n",
-            "changed.1: map 1.1 is there twice",
+            "changed.1: map 1.1 is listed twice",
         ),
         ("[[changed]]\nmap = [1, 1]\n", "changed.0: it changes nothing"),
         ("[[changed]]\nmap = [99, 9]\nalways = [{ x = 0, y = 0, block = 1 }]\n", "changed.0.map: there is no map 99.9"),
@@ -76,16 +76,16 @@ def test_a_profile_has_its_own_rules_or_those_that_it_builds_on(tmp_path: Path, 
         ),
         (
             "[[changed]]\nmap = [1, 1]\nalways = [{ x = 0, y = 0, block = 1 }, { x = 0, y = 0, block = 2 }]\n",
-            "changed.0.always: the block at (0,0) is there twice",
+            "changed.0.always: the block at (0,0) is listed twice",
         ),
         (
             "[[changed]]\nmap = [1, 1]\n"
             "with = [{ event = 9, blocks = [{ x = 2, y = 0, block = 1 }, { x = 2, y = 0, block = 1 }] }]\n",
-            "changed.0.with.0.blocks: the block at (2,0) is there twice",
+            "changed.0.with.0.blocks: the block at (2,0) is listed twice",
         ),
         (
             "[[changed]]\nmap = [1, 1]\nwith = [{ event = 9, blocks = [] }, { event = 9, blocks = [] }]\n",
-            "event 9 is there twice",
+            "event 9 is listed twice",
         ),
     ],
 )

@@ -15,7 +15,7 @@ from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Evidence, Foe, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.road_checks import StoryCheck, check_story
-from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
+from pkmn_pyboy.story_order import events_of, proving_events, story_with_moves
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
 from pkmn_pyboy.world.table_records import Evolution, EvolutionKind, Slot, WildTable
@@ -262,7 +262,7 @@ def test_an_errand_may_use_what_its_goal_needs_but_for_what_it_brings_itself(cry
 
 def test_crystals_goals_are_told_by_events_of_the_game(crystal: GameProfile) -> None:
     goals = (*crystal.milestones, *crystal.errands.values())
-    told = told_events(goals, crystal.memory)
+    told = proving_events(goals, crystal.memory)
     assert len(told) > 60
     assert {738, 778} & told == set()  # nobody's evidence: the check takes them to be set where the way needs them
     assert events_of(crystal.errands["office_door"], crystal.memory) == {771}
