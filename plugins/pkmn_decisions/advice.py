@@ -73,21 +73,21 @@ def _check_conditions(analysis: Analysis) -> None:
     lost = [one.key for one in analysis.question.conditions if one.key not in (*keys, *_OF_THE_DATA)]
     if lost:
         key = lost[0]
-        other = f", or tell situations apart by it with --by {key}" if key in DIMENSIONS else ""
+        other = f", or distinguish situations by it with --by {key}" if key in DIMENSIONS else ""
         raise DecisionValidationError(
-            f"Advice says where it holds by {', '.join(keys)}, so it cannot be limited by {key}: leave that condition "
-            f"out{other}."
+            f"Advice describes situations by {', '.join(keys)}, so it cannot be limited by {key}: leave that "
+            f"condition out{other}."
         )
 
 
 def _prompt(analysis: Analysis) -> Iterator[AdviceLine]:
     names = analysis.views.names
-    told: dict[tuple[Any, ...], int] = {}
+    counts: dict[tuple[Any, ...], int] = {}
     for one in analysis.weighty_patterns:
         good = (one.figures.difference or 0.0) > 0
         key = (*one.situation.items(), good)
-        told[key] = told.get(key, 0) + 1
-        if told[key] > _PER_SITUATION:
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] > _PER_SITUATION:
             continue
         action = names.of("action", one.action)
         text = f"pressing {action} brings {'more' if good else 'less'} here than other presses"
@@ -107,7 +107,7 @@ def _pilot(analysis: Analysis) -> Iterator[AdviceLine]:
         yield AdviceLine(
             "pilot",
             {"map": place.map_id, "phase": place.phases.most_common(1)[0][0]},
-            f"goes round in circles{tiles(place)}: leave what it aims for there after a while",
+            f"gets into loops{tiles(place)}: give up its goal there after a while",
             f"{place.steps:,} decisions in all, the longest loop {place.longest:,}",
             float(place.steps),
         )

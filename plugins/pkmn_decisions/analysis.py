@@ -14,7 +14,7 @@ from pkmn_decisions.loops import LoopPlace, find_loops
 from pkmn_decisions.patterns import SORTS, Pattern, PatternQuestion, patterns_of_tallies
 from pkmn_decisions.prices import Prices
 from pkmn_decisions.sequences import LONGEST, SHORTEST, Sequence, find_sequences
-from pkmn_decisions.sources import AdviceCost, Deciders, advice_costs, deciders_of_tallies
+from pkmn_decisions.sources import AdviceCost, SourceComparison, advice_costs, deciders_of_tallies
 from pkmn_decisions.tallies import TABLE, collect
 from pkmn_decisions.view import RunViews, run_names
 
@@ -73,7 +73,7 @@ class Analysis:
         return float(rows[0][0] or 0.0)
 
     @cached_property
-    def deciders(self) -> list[Deciders]:
+    def deciders(self) -> list[SourceComparison]:
         """Comparison of the sources of decisions in each situation."""
         assert self._collected
         return deciders_of_tallies(self.views, self.question)
@@ -90,7 +90,7 @@ class Analysis:
 
     @cached_property
     def loops(self) -> list[LoopPlace]:
-        """Places where episodes went round in circles."""
+        """Places where episodes were in loops."""
         return find_loops(self.views, self.question.of_situations)
 
     @cached_property

@@ -34,7 +34,7 @@ _ACTIONS = 9
 
 @dataclass(slots=True)
 class LoopPlace:
-    """Place where episodes went round in circles."""
+    """Place where episodes were in loops."""
 
     map_id: int
     left: int

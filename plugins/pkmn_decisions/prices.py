@@ -22,8 +22,8 @@ def known_prices(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> dic
         settings: settings of the run; their ``llm_prices`` come first.
     """
     prices = {}
-    told = settings.get("", {}).get("llm_prices") or []
-    for text in [told] if isinstance(told, str) else told:
+    given = settings.get("", {}).get("llm_prices") or []
+    for text in [given] if isinstance(given, str) else given:
         model, _, both = str(text).rpartition("=")
         try:
             prompt, completion = (float(part) for part in both.split("/"))
@@ -39,8 +39,8 @@ def known_prices(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> dic
 
 def _average(folder: Path) -> float | None:
     try:
-        told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["llm"]
-        tokens = told["prompt_tokens"] + told["completion_tokens"]
-        return float(told["cost_usd"]) * 1e6 / tokens if tokens else None
+        usage = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["llm"]
+        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+        return float(usage["cost_usd"]) * 1e6 / tokens if tokens else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -92,7 +92,7 @@ class RowBuffer:
 
     def values(self, name: str) -> list[str]:
         """Return the values behind the numbers of a column of texts or amounts, in order; amounts as JSON objects."""
-        return [_shown(key) for key in self._values[name]]
+        return [_text(key) for key in self._values[name]]
 
     def clear(self) -> None:
         """Remove the rows, but keep the memory for the next ones."""
@@ -210,6 +210,6 @@ def _key(value: Any) -> Any:
     return value.decode("utf-8", "ignore") if isinstance(value, bytes) else value
 
 
-def _shown(key: Any) -> str:
+def _text(key: Any) -> str:
     text: str = key if isinstance(key, str) else json.dumps({name: float(amount) for name, amount in key})
     return text

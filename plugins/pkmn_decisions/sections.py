@@ -87,7 +87,7 @@ def _loops(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         f"In all {total:,} decisions were wasted so, {wasted:.1%}."
     )
     headings = ["where", "phase", "loops", "wasted", "longest", "in episode", "who", "pressing"]
-    nothing = "No episode went round in circles for 64 decisions or more."
+    nothing = "No episode was in a loop of 64 decisions or more."
     if analysis.question.of_situations:
         nothing = "None of the decisions asked about were part of a loop of 64 decisions or more."
     return [SectionTable("Loops", note, headings, rows, nothing)]

@@ -18,7 +18,7 @@ from pkmn_decisions.view import RunViews
 
 
 @dataclass(frozen=True, slots=True)
-class Deciders:
+class SourceComparison:
     """Situation with decisions of several sources, the highest mean return first."""
 
     situation: dict[str, int]
@@ -61,7 +61,7 @@ class Deciders:
         }
 
 
-def deciders_of_tallies(views: RunViews, question: PatternQuestion) -> list[Deciders]:
+def deciders_of_tallies(views: RunViews, question: PatternQuestion) -> list[SourceComparison]:
     """Return the sources in each situation, from the tallies of the question, the highest stake first."""
     keys, _ = situation(question.by)
     options = compare_options(views, TABLE, len(keys), "source", question.min_frequency)
@@ -70,7 +70,7 @@ def deciders_of_tallies(views: RunViews, question: PatternQuestion) -> list[Deci
         if one.mean_return is not None:
             by_situation[one.situation].append(one)
     found = [
-        Deciders(
+        SourceComparison(
             dict(zip(keys, numbers, strict=True)),
             tuple(sorted(several, key=lambda one: -(one.mean_return or 0.0))),
         )

@@ -87,7 +87,7 @@ def test_the_report_begins_with_what_to_act_on_and_then_goes_section_by_section(
 
 def test_one_section_can_be_asked_for(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ask(capsys, "--show", "loops")[1]
-    assert "No episode went round in circles" in out
+    assert "No episode was in a loop" in out
     assert "Single patterns" not in out and "act on" not in out
     both = ask(capsys, "--show", "changes", "--show", "sources")[1]
     assert both.index("What changed") < both.index("Who is right")
