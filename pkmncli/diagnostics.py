@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import sys
+from typing import Any
+
+from pkmncli import standard_streams
 
 DEBUG_VARIABLE = "PKMN_DEBUG"
 SECRET_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", "WANDB_API_KEY")
@@ -29,13 +34,40 @@ def redact(text: str) -> str:
     return text
 
 
+def text_of(error: BaseException) -> str:
+    """Return what an exception says; nothing where its own way to say it fails."""
+    try:
+        return str(error)
+    except Exception:  # whatever a plugin's exception does there
+        return ""
+
+
 def one_line(error: BaseException) -> str:
     """An exception's kind and text on one line."""
-    text = " ".join(str(error).split())
+    text = " ".join(text_of(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def say(message: str) -> None:
     """Writes a message to standard error, secrets blanked out. Says nothing where there is no standard error."""
     if sys.stderr is not None:
-        sys.stderr.write(redact(message).rstrip("\n") + "\n")
+        with contextlib.suppress(OSError, ValueError):  # a script's that is closed or can't show a character
+            sys.stderr.write(redact(message).rstrip("\n") + "\n")
+
+
+def warn(message: str) -> None:
+    """Says a message, also where a training is quiet, and keeps it in the run's log."""
+    logging.getLogger(__name__).warning("%s", redact(message))
+    say(message)
+
+
+def prints_aside() -> contextlib.redirect_stdout[Any]:
+    """While entered, what is printed goes to standard error: a plugin's words are no part of a command's output."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
+def tell_result(text: str) -> None:
+    """Print how a command ended; on standard error too, where standard output could not be written."""
+    print(text, flush=True)
+    if standard_streams.lost_output() is not None:
+        say(text)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         LLMRequest,
         Price,
         PricedLLMBackend,
+        TellingLLMBackend,
     )
     from pkmncli.api.learning import (
         Algorithm,
@@ -86,6 +87,7 @@ _HOMES = {
     "LLMRequest": "language_models",
     "Price": "language_models",
     "PricedLLMBackend": "language_models",
+    "TellingLLMBackend": "language_models",
     "MEMORY_HASH_INTERVAL": "decisions",
     "MilestoneSplit": "environments",
     "NAMES_ENCODER": "registration",
@@ -165,6 +167,7 @@ __all__ = [
     "Store",
     "Strategy",
     "StrategyType",
+    "TellingLLMBackend",
     "Tracker",
     "Transitions",
     "ValuingAlgorithm",

@@ -11,14 +11,17 @@ import typer
 
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import say
+from pkmncli.diagnostics import say, tell_result
 from pkmncli.errors import ConfigurationError, PkmnError
+from pkmncli.llm.closing import advice_line
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
+from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
+from pkmncli.training.interrupts import stop_with_whoever_began_this
 from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
@@ -77,6 +80,10 @@ def train(
     ] = None,
     llm_timeout_s: Annotated[
         float | None, typer.Option(help="Seconds until a request for advice is given up. [default: 30]")
+    ] = None,
+    llm_load_timeout_s: Annotated[
+        float | None,
+        typer.Option(help="Seconds for the first answer, while the model loads. [default: ten times --llm-timeout-s]"),
     ] = None,
     llm_max_open: Annotated[int | None, typer.Option(help="Requests under way at once, at most. [default: 4]")] = None,
     llm_temperature: Annotated[float | None, typer.Option(help="How freely the model answers. [default: 0]")] = None,
@@ -207,6 +214,7 @@ def train(
         "llm_prompt": llm_prompt,
         "lessons_file": lessons_file,
         "llm_timeout_s": llm_timeout_s,
+        "llm_load_timeout_s": llm_load_timeout_s,
         "llm_max_open": llm_max_open,
         "llm_temperature": llm_temperature,
         "llm_reply_tokens": llm_reply_tokens,
@@ -251,6 +259,8 @@ def train(
         "web_port": web_port,
         "quiet": quiet or None,
     }
+    stop_with_whoever_began_this()
+    output_is_extra()
     registry = get_registry()
     if not resume:
         if run is not None:
@@ -357,7 +367,7 @@ def _show_results(outcome: Outcome) -> None:
     if shares:
         lines.append(f"Decided by: {', '.join(shares)}.")
     if "llm" in summary:
-        lines.append(_advice_line(summary["llm"]))
+        lines.append(advice_line(summary["llm"]))
     typer.echo("\n".join([*lines, *_milestone_lines(summary), *_alone_lines(summary)]))
 
 
@@ -383,7 +393,7 @@ def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
         }
         width = max(map(len, steps))
         lines = ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
-    typer.echo("\n".join(lines))
+    tell_result("\n".join(lines))
 
 
 def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
@@ -399,24 +409,3 @@ def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
         played = "" if one.frame is None else f", {play_time(one.frame, seconds=True)} played"
         lines.append(f"  {name:{width}}  at step {one.step:,} of the running episode{played}")
     return lines
-
-
-def _advice_line(llm: Mapping[str, Any]) -> str:
-    """What the language model was asked, answered and came to, in a line."""
-    answers = llm["replies"] + llm["from_cache"]
-    parts = [f"{llm['requests']:,} requests, {answers:,} answers"]
-    if llm["from_cache"]:
-        parts.append(f"{llm['from_cache']:,} from the cache")
-    if llm["validity_rate"] is not None:
-        parts.append(f"{llm['validity_rate']:.0%} valid")
-    if llm["outdated"]:
-        parts.append(f"{llm['outdated']:,} too late")
-    parts.append(f"{llm['prompt_tokens'] + llm['completion_tokens']:,} tokens")
-    if llm["cost_usd"] is not None:
-        parts.append(f"${llm['cost_usd']:.4f}")
-    if llm["latency_p50_s"] is not None:
-        parts.append(f"{llm['latency_p50_s']:.1f} s each")
-    parts.append(f"advice there for {llm['coverage']:.0%} of the advised side's steps")
-    if llm["requests"] and not answers:
-        parts.append("none came in time: a faster model would help, or --llm-wait")
-    return f"Language model: {', '.join(parts)}."

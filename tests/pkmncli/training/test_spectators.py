@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from worker_pools import make_spec, take, with_environment
 
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining, _is_running, process_began
 from pkmncli.errors import TrainingError
 from pkmncli.runs import Run
 from pkmncli.training.recorder import Recorder
@@ -144,6 +145,27 @@ def test_whoever_looks_sees_every_environment_and_nobody_sees_an_old_board(
     assert LiveTraining.attach(tmp_path) is None, "nor is a damaged file"
 
 
+@pytest.mark.parametrize("nbytes", [0, 10, 5000])
+def test_a_board_that_is_cut_off_harms_nobody(nbytes: int, small_training: list[str], tmp_path: Path) -> None:
+    """As by a program that copies files in place. Were it mapped, the system would end whoever reads it."""
+    options = [*small_training, "--steps=100000", "--save-interval=100000", "--envs=2"]
+    with watched(tmp_path, *options) as (live, process):
+        live.watch(DEADLINE_S, 50)
+        wait_until(lambda: live.state().steps)
+        board = tmp_path / "runs" / "it" / BOARD_FILE
+        for _ in range(5):
+            os.truncate(board, nbytes)
+            live.state(), live.records(), live.standings(), live.screens()
+            wait_until(lambda: board.stat().st_size > nbytes)
+        again = wait_until(lambda: LiveTraining.attach(tmp_path / "runs" / "it"))
+        again.watch(DEADLINE_S, 50)
+        steps = again.state().steps
+        wait_until(lambda: again.state().steps > steps + 10 and again.screens().any())
+        assert not list((tmp_path / "runs" / "it" / "checkpoints").glob("step-*[1-9]*")), "nobody asked to save"
+        again.stop()
+        assert process.wait(DEADLINE_S) == 130
+
+
 def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
     path = tmp_path / BOARD_FILE
     path.write_bytes(bytes(LiveBoard.size(1, (2, 2, 3))))
@@ -152,7 +174,7 @@ def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
     requests = boards[0].requests
 
     def interval() -> float:
-        return float(requests["picture_interval_s"][0])
+        return float(requests.read()["picture_interval_s"][0])
 
     quick.watch(60, 10)
     slow.watch(60, 2)
@@ -160,7 +182,7 @@ def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
     assert interval() == 0.1, "the fastest sets the pace"
     quick.watch(60, 5)
     assert interval() == 0.2, "and may slow down itself"
-    requests["pictures_until"] = 0
+    requests.set(pictures_until=0)
     slow.watch(60, 2)
     assert interval() == 0.5, "who is gone holds nobody to its pace"
 
@@ -224,3 +246,15 @@ def test_what_a_viewer_asks_for_and_cannot_be_saved_ends_no_training(tmp_path: P
             answers.append(live.state().message)
     assert answers[0] == "The checkpoint could not be saved: the disk limit of 1 GB is reached"
     assert answers[1].startswith("The state of environment 0 could not be saved: ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock is all that there is")
+def test_a_clock_that_is_set_ends_no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    began = process_began(process.pid)
+    created = psutil.Process.create_time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: created(process) + 3600)  # as after a step
+    assert _is_running(process.pid, began)
+    assert not _is_running(process.pid, began - 2), "another process by that number"
+    process.communicate(b"\n")
+    assert not _is_running(process.pid, began)
