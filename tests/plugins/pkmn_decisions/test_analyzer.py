@@ -1,4 +1,4 @@
-"""Planted patterns are found, rare ones are not, and what was recorded by hand comes back with the promised keys."""
+"""Planted patterns are found, rare ones are not, and decisions recorded by hand have the documented keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECORD_KEYS = {
 
 
 def write_run(folder: Path, **given: Any) -> Path:
-    """A run of as many decisions as the longest column given, every episode of length 10 and ended."""
+    """Write a run with as many decisions as the longest given column, every episode of length 10 and ended."""
     count = max(len(values) for values in given.values())
     steps = np.arange(count)
     columns = decisions(1, count, episode=steps // 10, step=steps % 10 + 1, truncated=steps % 10 == 9, **given)
@@ -36,7 +36,7 @@ def write_run(folder: Path, **given: Any) -> Path:
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
-    """100 episodes. On map 24.4, pressing A is followed by a reward 7 steps on; pressing B by none."""
+    """Write 100 episodes. On map 24.4, pressing A is followed by a reward 7 steps later; pressing B by none."""
     count = 1000
     steps = np.arange(count)
     first = steps % 10 == 0

@@ -1,4 +1,4 @@
-"""`pkmn analyze-patterns`: what it says, in which formats, and how it refuses."""
+"""Command `pkmn analyze-patterns`: its output, its formats, and its error messages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pkmncli.runs import create_run
 from tests.plugins.pkmn_decisions.tables import decisions, episodes
 
 SETTINGS = 'rl = "dqn"\n[curriculum]\n'
-"""As little as a run's settings can be."""
+"""Minimal settings of a run."""
 
 NAMES = {"maps": {"6148": "New Bark Town"}, "phases": ["walking"], "species": {"161": "Sentret"}}
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The latest run of the current folder: 60 decisions, A in New Bark Town pays, B does not."""
+    """Make the latest run of the current folder: 60 decisions, A in New Bark Town pays, B does not."""
     monkeypatch.chdir(tmp_path)
     folder = create_run(tmp_path / "runs", "quillwood", "dqn", name="first").folder
     (folder / "config.toml").write_text(SETTINGS)

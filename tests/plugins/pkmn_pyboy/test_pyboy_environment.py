@@ -1,4 +1,4 @@
-"""The environment keeps Gymnasium's contract and the core's, and a seed means the same episode everywhere."""
+"""Gymnasium's contract and the core's, and seeds that start the same episode everywhere."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_context_is_in_words(make: Make) -> None:
 
 
 class Everything:
-    """A reward of somebody else's."""
+    """Reward of a third party."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.worth = settings["worth"]

@@ -1,4 +1,4 @@
-"""Goals that a game names itself: the first training's and the last, and how long episodes to them may be."""
+"""Goals that a game names itself, the first training's and the last, and their episode lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A profile is data: a third party writes four files and no Python, and a mistake in one is told by file and key."""
+"""Profiles are data: a third party writes four files and no Python, and errors give file and key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Targets and rooms of milestones.toml: what is read, and what is refused in one line."""
+"""Targets and rooms of milestones.toml: valid ones, and the one-line errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pkmn world`: lists, maps and ways in the terminal, as JSON and as pictures; and what is said to mistakes."""
+"""Command `pkmn world`: lists, maps and routes in the terminal, as JSON and as pictures; and its error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def told(capsys: Capture, *arguments: str, code: int = 0) -> str:
-    """What the command prints, to the right place."""
+    """Return what the command prints to the right stream."""
     assert cli.run(["world", *arguments]) == code
     out, err = capsys.readouterr()
     assert (err == "") is (code == 0)
@@ -176,7 +176,7 @@ def test_a_map_wider_than_the_terminal_is_shown_in_pieces(capsys: Capture, monke
 
 
 def profile_with_stairs(folder: Path, quillwood: GameProfile) -> Path:
-    """The bundled game with a story that makes floor of the first corner of its trail, or so it says."""
+    """Return the bundled game with a story that claims to make floor of the first corner of its trail."""
     shutil.copytree(quillwood.folder, folder / "mine", ignore=shutil.ignore_patterns("src", "data", "gfx", "tools"))
     world = folder / "mine/world.toml"
     added = "\n[[changed]]\nmap = [2, 1]\nwith = [{ event = 10, blocks = [{ x = 0, y = 0, block = 3 }] }]\n"

@@ -1,4 +1,4 @@
-"""world.toml of a profile: patterns of scripts, and clear words about what is wrong with them."""
+"""File world.toml of a profile: patterns of scripts, and clear messages about errors in them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, world: str, where: str) -> None:
     assert where in str(caught.value)
 
 
-# Blocks of the real game at some moments of its story: map, events that are set, blocks by their upper left tile.
+# Blocks of the real game at some moments of its story: map, set events, blocks by their upper left tile.
 STORY = [
     ((3, 48), (), {}),
     ((3, 48), (738,), {(6, 2): 30}),
@@ -123,7 +123,7 @@ def test_crystals_story_changes_the_blocks_of_its_maps(
 
 
 def test_all_blocks_of_crystals_changed_maps_are_as_the_running_program_sets_them(crystal: GameProfile) -> None:
-    """The file beside this test has all of them, so that a wrong number anywhere is seen."""
+    """Compare with the file beside this test, which has all of them, so that any wrong number is found."""
     with Path(__file__).with_name("crystal_changed_blocks.toml").open("rb") as file:
         expected = tomllib.load(file)
     found = {

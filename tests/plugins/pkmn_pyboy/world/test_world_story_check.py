@@ -1,4 +1,4 @@
-"""What `pkmn world --check` finds out about a story: ways by the flags of the moment, sides, hours, who learns what."""
+"""Check of a story by `pkmn world --check`: routes by the flags of the moment, sides, hours, learners."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_lever_that_no_goal_tells_of_is_pulled_and_pushed_again(crystal: GameP
     world = {"world": replace(crystal.world, changed={HERE: levers})}
     found = check(levers_image(), crystal, (begin, west), **world)
     assert found.roads[1].notes == ("assumed set: 771",)
-    # neither set nor cleared it lets anybody through to the east from the beginning, but one after the other
+    # neither set nor cleared it allows the way east from the start, but one after the other does
     assert len(problems(check(levers_image(), crystal, (begin, east), **world))) == 1
     found = check(levers_image(), crystal, (begin, west, east), **world)
     assert problems(found) == []
@@ -115,7 +115,7 @@ def test_who_goes_with_a_later_goal_bars_the_way_until_then(crystal: GameProfile
     found = check(corridor(guard), crystal, (begin, beyond, beaten))
     assert problems(found) == ["beyond: the route from Map 1.1 (0,0) is blocked by person at 1.1:4,0, gone with beaten"]
     assert problems(check(corridor(guard), crystal, (begin, beaten, beyond))) == []
-    # of a flag that proves nothing it is not known when it is set
+    # the time of a flag that proves nothing is unknown
     assert problems(check(corridor(Person(4, 0, flag=850)), crystal, (begin, beyond, beaten))) == []
     gatekeeper = check(corridor(Person(4, 0, flag=OPENED)), crystal, (begin, beyond))
     assert problems(gatekeeper) == []
@@ -172,7 +172,7 @@ def test_someone_who_comes_at_night_waits_for_an_errand_that_brings_the_night(cr
     slept = goal(crystal, "slept", OPENED, Target(HERE, 2, 0), gives_hour=21)
     waits = replace(met, errands=("slept",))
     assert problems(check(corridor(owl), crystal, (begin, waits), (slept,))) == []
-    # an errand of no goal is there for whoever needs its hour, once it can be walked to
+    # an errand without a goal serves any goal that needs its hour, once it can be reached
     assert problems(check(corridor(owl), crystal, (begin, met), (slept,))) == []
     later = replace(slept, needs=("met",))
     assert len(problems(check(corridor(owl), crystal, (begin, met), (later,)))) == 1
@@ -206,7 +206,7 @@ def test_a_trainer_who_is_addressed_belongs_among_the_foes(
     found = check_story(profile, Cartridge(rom, profile))
     remark = (f"{profile.names.trainer_classes[2]} [2, 3] is fought, but is not among the foes",)
     assert found.roads[1].notes == (remark if told else ())
-    # who was named before is beaten by now
+    # an earlier named foe is beaten by now
     assert found.roads[2].notes == (remark if told else ())
 
 
@@ -264,11 +264,11 @@ def test_crystals_goals_are_told_by_events_of_the_game(crystal: GameProfile) -> 
     goals = (*crystal.milestones, *crystal.errands.values())
     told = proving_events(goals, crystal.memory)
     assert len(told) > 60
-    assert {738, 778} & told == set()  # nobody's evidence: the check takes them to be set where the way needs them
+    assert {738, 778} & told == set()  # unproved: the check assumes them set if a route needs them
     assert events_of(crystal.errands["office_door"], crystal.memory) == {771}
 
 
-# Who learns what ----------------------------------------------------------------------------------------------
+# Learners -----------------------------------------------------------------------------------------------------
 
 
 def learner(machines: set[int], *becomes: int) -> SimpleNamespace:
@@ -277,7 +277,7 @@ def learner(machines: set[int], *becomes: int) -> SimpleNamespace:
 
 
 def learners(crystal: GameProfile, wild: Sequence[WildTable] = (), **more: Any) -> Learners:
-    """Species 1 and 2 to begin with, 2 learns strength once it is 3; 9 in the wild learns waterfall; so does 8."""
+    """Start with species 1 and 2; 2 learns strength once it is 3; 9 in the wild learns waterfall; so does 8."""
     place = {name: move.machine for name, move in crystal.field_moves.items()}
     four = {place[name] for name in ("cut", "surf", "whirlpool")}
     species = {
@@ -321,7 +321,7 @@ def test_partners_learn_field_moves_also_as_what_they_become(crystal: GameProfil
 
 
 def test_a_fifth_field_move_needs_someone_else(crystal: GameProfile) -> None:
-    # neither the one who never learns it, nor the one whose four slots are taken
+    # neither the species that never learns it, nor the one with four moves already
     problem = needed(learners(crystal), *STORY, "waterfall")[-1]
     assert problem == ("", "no Pokemon available by then learns waterfall with S1 or S2 as partner")
     assert needed(learners(crystal, catch=(8,)), *STORY, "waterfall")[-1] == ("waterfall: S1, S8", "")
