@@ -75,6 +75,7 @@ def _run(arguments: list[str]) -> int:
     from pkmncli.errors import EXIT_INTERRUPTED, EXIT_UNEXPECTED, PkmnError  # noqa: PLC0415
 
     arguments = _take_debug_option(arguments)
+    diagnostics.said_once.clear()
     try:
         _check_clock()
         from pkmncli.command_table import build_command  # noqa: PLC0415

@@ -71,3 +71,14 @@ def tell_result(text: str) -> None:
     print(text, flush=True)
     if standard_streams.lost_output() is not None:
         say(text)
+
+
+said_once: set[str] = set()
+"""What :func:`say_once` has said in the command that runs."""
+
+
+def say_once(message: str) -> None:
+    """Writes a message to standard error, unless the running command has said it before."""
+    if message not in said_once:
+        said_once.add(message)
+        say(message)

@@ -49,14 +49,18 @@ if TYPE_CHECKING:
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import (
         Analyzer,
+        CheckedStore,
         Coded,
         CountingStore,
         EpisodeSummary,
         ExportingStore,
         RunInfo,
+        SourceStore,
         Store,
         find_run,
         open_analyzer,
+        open_tables,
+        tell_once,
     )
     from pkmncli.api.spaces import BitPlanes, ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
@@ -69,6 +73,7 @@ _HOMES = {
     "Algorithm": "learning",
     "Analyzer": "runs",
     "BitPlanes": "spaces",
+    "CheckedStore": "runs",
     "Coded": "runs",
     "Consequence": "decisions",
     "Context": "environments",
@@ -106,6 +111,7 @@ _HOMES = {
     "Segment": "learning",
     "ShownAlgorithm": "learning",
     "Source": "decisions",
+    "SourceStore": "runs",
     "Start": "environments",
     "StartableAlgorithm": "learning",
     "Store": "runs",
@@ -116,6 +122,8 @@ _HOMES = {
     "ValuingAlgorithm": "learning",
     "find_run": "runs",
     "open_analyzer": "runs",
+    "open_tables": "runs",
+    "tell_once": "runs",
 }
 """The module of each name."""
 
@@ -133,6 +141,7 @@ __all__ = [
     "Algorithm",
     "Analyzer",
     "BitPlanes",
+    "CheckedStore",
     "Coded",
     "Consequence",
     "Context",
@@ -162,6 +171,7 @@ __all__ = [
     "Segment",
     "ShownAlgorithm",
     "Source",
+    "SourceStore",
     "Start",
     "StartableAlgorithm",
     "Store",
@@ -173,6 +183,8 @@ __all__ = [
     "ValuingAlgorithm",
     "find_run",
     "open_analyzer",
+    "open_tables",
+    "tell_once",
 ]
 
 

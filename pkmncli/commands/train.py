@@ -24,11 +24,15 @@ from pkmncli.training.estimate import duration
 from pkmncli.training.interrupts import stop_with_whoever_began_this
 from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
+from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
 from pkmncli.training.verdict import rows_of, table_lines
 
 _READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""
+
+_NAMED_ANEW = ("save_dir", "rom_path", "game_folder")
+"""Options that say where a run that goes on finds what it has already."""
 
 OPTION_NAMES = {
     "rom_path": "--rom",
@@ -289,8 +293,8 @@ def _resume(
     which: str | None, save_dir: Path | None, options: Mapping[str, Any], sets: list[str], registry: Registry
 ) -> Outcome:
     run = open_run(which, save_dir)
-    own = ResolvedSettings.from_run(run.folder, registry)
-    options = {name: value for name, value in options.items() if name != "save_dir"}
+    own = run_settings(run, registry, rom=options["rom_path"], game_folder=options["game_folder"])
+    options = {name: value for name, value in options.items() if name not in _NAMED_ANEW}
     settings = own.changed(options, may_change=MAY_CHANGE, sets=sets, option_names=OPTION_NAMES)
     _check_page(settings, registry)
     progress = ConsoleProgress(quiet=settings.train.quiet)

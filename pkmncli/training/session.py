@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api import Algorithm, RunInfo
+from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
@@ -265,11 +265,8 @@ class TrainingSession:
             if isinstance(begun, _Begun):
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
-                content = read_checkpoint(begun)
-                trainer.resume(content, read_segments(begun))
-                set_aside = trainer.supersede(content.step)
-                logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
-                self._progress.message(f"Going on from step {content.step:,}.")
+                _tell_of_lost_tables(store)
+                self._resume(trainer, begun)
             if options.fraction_used(trainer.statistics) >= 1:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
@@ -310,6 +307,14 @@ class TrainingSession:
         run.write_summary(summary)
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
+
+    def _resume(self, trainer: Trainer, checkpoint: Path) -> None:
+        """Have a training go on from a checkpoint."""
+        content = read_checkpoint(checkpoint)
+        trainer.resume(content, read_segments(checkpoint))
+        set_aside = trainer.supersede(content.step)
+        logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
+        self._progress.message(f"Going on from step {content.step:,}.")
 
     def _guard(self, run: Run, lock: RunLock) -> RunGuard:
         """Writes down what the run is trained with, and looks after that from then on."""
@@ -451,6 +456,12 @@ def _how_to_go_on(run: Run) -> str:
     if run.checkpoints.names():
         return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
     return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
+
+
+def _tell_of_lost_tables(store: Store) -> None:
+    """Says what is missing or foreign among the tables. Checkpoints hold all that a training needs."""
+    for problem in getattr(store, "problems", list)():
+        warn(problem)
 
 
 def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:

@@ -175,7 +175,11 @@ class Trainer:
         if self._starts is not None and trainer["starts"] is not None:
             self._starts.load_state_dict(trainer["starts"], [episode.start for episode in self._episodes])
         if self._desk is not None and trainer["advice"] is not None:
-            journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
+            try:
+                journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
+            except RunError as error:  # what was answered already is asked again
+                logger.warning("%s", error)
+                journal = []
             self._desk.load_state_dict(trainer["advice"], journal)
         self._give_say()
         self._saved_at = checkpoint.step
