@@ -1,4 +1,4 @@
-"""The decision store and its analyzer, over DuckDB."""
+"""Decision store and its analyzer, over DuckDB."""
 
 
 def __getattr__(name: str) -> object:

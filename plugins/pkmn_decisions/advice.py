@@ -1,4 +1,4 @@
-"""What is worth telling the next training: the prompt of its language model, its pilot, and its strategy."""
+"""Advice for the next training: for the prompt of its language model, its pilot, and its strategy."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from pkmn_decisions.situations import DIMENSIONS, in_words, situation, with_name
 from pkmncli.errors import DecisionValidationError
 
 VERSION = 1
-"""Of the JSON form, which a training reads (`--lessons-file`)."""
+"""Version of the JSON form, which a training reads (`--lessons-file`)."""
 
 _OF_THE_DATA = ("action", "run", "environment", "episode", "global_step")
-"""Keys of conditions that choose what is told, or which recordings it is told from, and not where it holds."""
+"""Keys of conditions that select actions or recordings, and not situations."""
 
 _PER_SITUATION = 1
-"""Actions of a kind, good or bad, that are told of one situation."""
+"""Maximum lines per situation for each kind of action, good or bad."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdviceLine:
-    """One thing to tell. ``situation`` is empty where it holds everywhere."""
+    """Line of advice. ``situation`` is empty if it applies everywhere."""
 
     audience: str
-    """``prompt``, ``pilot`` or ``strategy``."""
+    """Audience: ``prompt``, ``pilot`` or ``strategy``."""
     situation: dict[str, int]
     text: str
     evidence: str
     weight: float
 
     def as_dict(self, names: Names) -> dict[str, Any]:
-        """Plain values, with the names of the numbers."""
+        """Return plain values, with the names of the numbers."""
         return {
             "for": self.audience,
             "context": with_names(self.situation, names),
@@ -45,10 +45,10 @@ class AdviceLine:
 
 
 def advise(analysis: Analysis) -> list[AdviceLine]:
-    """All that is significant and can be acted on: for each audience what matters most first.
+    """Return everything significant that can be acted on, for each audience the most important first.
 
     Raises:
-        DecisionValidationError: a condition is about something that the situations told of don't hold.
+        DecisionValidationError: a condition is on a key that situations do not have.
     """
     _check_conditions(analysis)
     lines = [*_prompt(analysis), *_pilot(analysis), *_strategy(analysis)]
@@ -59,7 +59,7 @@ def advise(analysis: Analysis) -> list[AdviceLine]:
 
 
 def advice_document(analysis: Analysis, lines: list[AdviceLine]) -> dict[str, Any]:
-    """The JSON form that a training reads."""
+    """Return the JSON form that a training reads."""
     return {
         "version": VERSION,
         "runs": analysis.overview["runs"],
@@ -68,26 +68,26 @@ def advice_document(analysis: Analysis, lines: list[AdviceLine]) -> dict[str, An
 
 
 def _check_conditions(analysis: Analysis) -> None:
-    """What holds under a condition only must not be told as if it always did."""
+    """Refuse conditions that the advice cannot express: it would seem to apply always."""
     keys, _ = situation(analysis.question.by)
     lost = [one.key for one in analysis.question.conditions if one.key not in (*keys, *_OF_THE_DATA)]
     if lost:
         key = lost[0]
-        other = f", or tell situations apart by it with --by {key}" if key in DIMENSIONS else ""
+        other = f", or distinguish situations by it with --by {key}" if key in DIMENSIONS else ""
         raise DecisionValidationError(
-            f"Advice says where it holds by {', '.join(keys)}, so it can't be limited by {key}: leave that condition "
-            f"out{other}."
+            f"Advice describes situations by {', '.join(keys)}, so it cannot be limited by {key}: leave that "
+            f"condition out{other}."
         )
 
 
 def _prompt(analysis: Analysis) -> Iterator[AdviceLine]:
     names = analysis.views.names
-    told: dict[tuple[Any, ...], int] = {}
+    counts: dict[tuple[Any, ...], int] = {}
     for one in analysis.weighty_patterns:
         good = (one.figures.difference or 0.0) > 0
         key = (*one.situation.items(), good)
-        told[key] = told.get(key, 0) + 1
-        if told[key] > _PER_SITUATION:
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] > _PER_SITUATION:
             continue
         action = names.of("action", one.action)
         text = f"pressing {action} brings {'more' if good else 'less'} here than other presses"
@@ -107,7 +107,7 @@ def _pilot(analysis: Analysis) -> Iterator[AdviceLine]:
         yield AdviceLine(
             "pilot",
             {"map": place.map_id, "phase": place.phases.most_common(1)[0][0]},
-            f"goes round in circles{tiles(place)}: leave what it aims for there after a while",
+            f"gets into loops{tiles(place)}: give up its goal there after a while",
             f"{place.steps:,} decisions in all, the longest loop {place.longest:,}",
             float(place.steps),
         )

@@ -1,4 +1,4 @@
-"""All that a report is made of: what was asked, and the findings of each section, computed when they are asked for."""
+"""Data of a report: the question, and the findings of each section, computed on request."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from pkmn_decisions.loops import LoopPlace, find_loops
 from pkmn_decisions.patterns import SORTS, Pattern, PatternQuestion, patterns_of_tallies
 from pkmn_decisions.prices import Prices
 from pkmn_decisions.sequences import LONGEST, SHORTEST, Sequence, find_sequences
-from pkmn_decisions.sources import AdviceCost, Deciders, advice_costs, deciders_of_tallies
+from pkmn_decisions.sources import AdviceCost, SourceComparison, advice_costs, deciders_of_tallies
 from pkmn_decisions.tallies import TABLE, collect
 from pkmn_decisions.view import RunViews, run_names
 
 
 @dataclass
 class Analysis:
-    """Findings about some runs. Each is computed once, from the files as they are at that time."""
+    """Findings about some runs. Each is computed once, from the files at that time."""
 
     views: RunViews
     question: PatternQuestion
     lengths: tuple[int, int] = (SHORTEST, LONGEST)
-    """Of sequences, the shortest and the longest."""
+    """Minimum and maximum length of sequences."""
     prices: Mapping[str, Prices] = field(default_factory=dict)
-    """Of language models, by the name of the run that paid them."""
+    """Prices of language models, by the name of the run that paid them."""
 
     def __post_init__(self) -> None:
         self.question.check()
 
     @cached_property
     def overview(self) -> dict[str, Any]:
-        """How much the runs hold, and of which time: counts, and the first and last decision's time in UTC."""
+        """Extent of the runs: counts, and the first and last decision's time in UTC."""
         _, counted = self.views.query("SELECT count(*) FROM decision_rows")
         times, newest = self.views.times(), self.views.newest_steps()
         _, rows = self.views.query("SELECT count(*) FILTER (purpose = 'train') FROM episodes")
@@ -50,57 +50,57 @@ class Analysis:
 
     @cached_property
     def all_patterns(self) -> list[Pattern]:
-        """Every single pattern that is frequent enough, in the question's order."""
+        """Single patterns that are frequent enough, in the question's order."""
         assert self._collected
         return patterns_of_tallies(self.views, self._without_limit)
 
     @property
     def patterns(self) -> list[Pattern]:
-        """As many of them as were asked for."""
+        """Patterns up to the question's limit."""
         return self.all_patterns[: self.question.limit]
 
     @cached_property
     def weighty_patterns(self) -> list[Pattern]:
-        """The significant ones, those with most at stake first."""
+        """Significant patterns, those with most at stake first."""
         found = [one for one in self.all_patterns if one.figures.significant]
         return sorted(found, key=SORTS["stake"])
 
     @cached_property
     def mean_reward(self) -> float:
-        """Of a step, over all that the question is about."""
+        """Mean reward of a step, over all decisions of the question."""
         assert self._collected
         _, rows = self.views.query(f"SELECT sum(reward) / nullif(sum(frequency), 0) FROM {TABLE}")
         return float(rows[0][0] or 0.0)
 
     @cached_property
-    def deciders(self) -> list[Deciders]:
-        """Who decides best where."""
+    def deciders(self) -> list[SourceComparison]:
+        """Comparison of the sources of decisions in each situation."""
         assert self._collected
         return deciders_of_tallies(self.views, self.question)
 
     @cached_property
     def calibrations(self) -> list[Calibration]:
-        """How confidence agrees with outcomes."""
+        """Agreement of confidence with outcomes."""
         return calibrate(self.views, self.question.conditions)
 
     @cached_property
     def advice_costs(self) -> list[AdviceCost]:
-        """What the language model costs where."""
+        """Cost of the language model by situation."""
         return advice_costs(self.views, self.question.by, self.question.conditions, self.prices)
 
     @cached_property
     def loops(self) -> list[LoopPlace]:
-        """Where episodes went round in circles."""
+        """Places where episodes were in loops."""
         return find_loops(self.views, self.question.of_situations)
 
     @cached_property
     def sequences(self) -> list[Sequence]:
-        """Frequent runs of actions."""
+        """Frequent sequences of actions."""
         return find_sequences(self.views, self.question, *self.lengths)
 
     @cached_property
     def changes(self) -> list[Change]:
-        """What moved between two parts."""
+        """Changes between two parts."""
         return find_changes(self.views, self.question)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Learns from recorded decisions: which actions paid off in which situations, and what was decided lately."""
+"""Analyzer of recorded decisions: which actions paid off in which situations, and the latest decisions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from pkmncli.errors import DecisionValidationError, RunError
 
 
 class DecisionHistoryAnalyzer:
-    """Reads the decisions of runs, also while they are being recorded, or keeps decisions of its own.
+    """Analyzer that reads the decisions of runs, also while they are recorded, or records its own.
 
     Opened on the folder of a run (or several), it answers questions about that run; opened on an SQLite file with a
-    table of decisions, about a copy of those. Opened on any other path, it keeps there what :meth:`record_decision` is
-    given; such a path is a folder, made with the first decision.
+    table of decisions, about a copy of those. Opened on any other path, it stores there the decisions given to
+    :meth:`record_decision`; such a path is a folder, made with the first decision.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class DecisionHistoryAnalyzer:
         horizon: int | None = None,
         threads: int | None = None,
     ) -> None:
-        """Opens the decisions at ``db_path``.
+        """Open the decisions at ``db_path``.
 
         Args:
-            db_path: a run's folder, an SQLite file, several of them, the ``decision_db_path`` of trainings, or a path
-                of its own for decisions recorded by hand.
-            horizon: decisions over which a decision's reward is summed to tell whether it succeeded. By default
-                8 for a run; 1 for decisions recorded by hand, whose ``outcome_reward`` is all that came of them.
-            threads: threads that a question may take; all cores by default.
+            db_path: a run's folder, an SQLite file, several of them, the ``decision_db_path`` of trainings, or a new
+                path for decisions recorded by hand.
+            horizon: decisions over which a decision's reward is summed to judge its success. By default
+                8 for a run; 1 for decisions recorded by hand, whose ``outcome_reward`` is their whole outcome.
+            threads: maximum threads of a question; all cores by default.
 
         Raises:
             RunError: a path is a file of another kind, or was written by a newer version.
@@ -65,22 +65,22 @@ class DecisionHistoryAnalyzer:
 
     @property
     def folder(self) -> Path:
-        """Where the decisions are: the first of the folders."""
+        """First of the folders of decisions."""
         return self._folders[0]
 
     def record_decision(
         self, game_state: Any, action_taken: int, reasoning: str, confidence: float, outcome_reward: float
     ) -> None:
-        """Keeps one decision. It is on disk after the next question, after :meth:`flush`, or after :meth:`close`.
+        """Record one decision. It is on disk after the next question, :meth:`flush` or :meth:`close`.
 
         The decisions that one analyzer records are one episode.
 
         Args:
-            game_state: what was seen: an object with ``state_variables``, or a dictionary.
+            game_state: the observed state: an object with ``state_variables``, or a dictionary.
             action_taken: number of the action.
-            reasoning: why, in words.
+            reasoning: the reason, in words.
             confidence: 0 to 1.
-            outcome_reward: the reward that it brought.
+            outcome_reward: its reward.
 
         Raises:
             DecisionValidationError: a value is not valid, or the folder is a run's, which its training records.
@@ -99,14 +99,14 @@ class DecisionHistoryAnalyzer:
         sort: str = "success",
         limit: int | None = None,
     ) -> list[dict[str, Any]]:
-        """Which actions were taken in which situations, how often, and what came of them.
+        """Return the actions taken in each situation, with their frequency and outcome.
 
         Args:
-            min_frequency: least number of times an action was taken in a situation.
+            min_frequency: minimum number of times an action was taken in a situation.
             context_filter: conditions on the decisions; see :func:`pkmn_decisions.conditions.parse_filter`.
-            by: what tells situations apart; see :data:`pkmn_decisions.patterns.DIMENSIONS`.
+            by: dimensions that distinguish situations; see :data:`pkmn_decisions.patterns.DIMENSIONS`.
             sort: ``success``, ``frequency``, ``lift`` or ``reward``.
-            limit: most patterns to return; all by default.
+            limit: maximum patterns to return; all by default.
 
         Returns:
             One dictionary for each pattern; its keys are those of :meth:`pkmn_decisions.patterns.Pattern.as_dict`.
@@ -128,20 +128,20 @@ class DecisionHistoryAnalyzer:
         by: Sequence[str] = DEFAULT_DIMENSIONS,
         limit: int | None = 20,
     ) -> dict[str, Any]:
-        """A section of the report of ``pkmn analyze-patterns``, as its JSON has it.
+        """Return a section of the report of ``pkmn analyze-patterns``, as in its JSON.
 
         Args:
             show: ``patterns``, ``sources``, ``loops``, ``sequences``, ``changes`` or ``advice``.
             min_frequency: as for :meth:`analyze_patterns`, as are ``context_filter`` and ``by``.
             context_filter: conditions on the decisions.
-            by: what tells situations apart.
-            limit: most rows of each kind.
+            by: dimensions that distinguish situations.
+            limit: maximum rows of each kind.
 
         Raises:
-            DecisionValidationError: there is no such section, or something else is not valid.
+            DecisionValidationError: there is no such section, or another value is not valid.
         """
         if show not in list(Show):
-            raise DecisionValidationError(f"There is no section {show}; there are {', '.join(Show)}.")
+            raise DecisionValidationError(f"There is no section {show}; choose from {', '.join(Show)}.")
         views = self._open_views()
         conditions = parse_filter(context_filter or {}, views.names)
         question = PatternQuestion(min_frequency, by, conditions, "success", limit)
@@ -150,25 +150,25 @@ class DecisionHistoryAnalyzer:
     def advice(
         self, min_frequency: int = 3, context_filter: Mapping[str, Any] | None = None, *, limit: int | None = 20
     ) -> list[dict[str, Any]]:
-        """What is worth telling the next training, of all that differs by more than chance.
+        """Return advice for the next training, from all that differs by more than chance.
 
         Returns:
             One dictionary for each: ``for`` (``prompt``, ``pilot`` or ``strategy``), ``context``, ``text``,
-            ``evidence``; at most ``limit`` for each audience, what matters most first.
+            ``evidence``; at most ``limit`` for each audience, the most important first.
         """
         advice: list[dict[str, Any]] = self.findings("advice", min_frequency, context_filter, limit=limit)["advice"]
         return advice
 
     def get_recent_decisions(self, limit: int = 100) -> list[dict[str, Any]]:
-        """The latest decisions, newest first.
+        """Return the latest decisions, newest first.
 
         Args:
-            limit: most decisions to return.
+            limit: maximum decisions to return.
 
         Returns:
             One dictionary for each: ``id``, ``timestamp`` (in UTC), ``state_hash``, ``action``, ``reasoning``,
             ``confidence``, ``outcome_reward`` (of the step), ``episode_id``, ``step_number``, ``step_in_episode``,
-            ``context``, ``outcome`` (``success``, ``failure``, or None where it is not known yet), and
+            ``context``, ``outcome`` (``success``, ``failure``, or None if it is not known yet), and
             ``total_episode_reward`` (so far, while the episode is running).
 
         Raises:
@@ -179,12 +179,12 @@ class DecisionHistoryAnalyzer:
         return recent_decisions(self._open_views(), limit)
 
     def flush(self) -> None:
-        """Puts what was recorded on disk."""
+        """Write recorded decisions to disk."""
         if self._recording is not None:
             self._recording.flush()
 
     def close(self) -> None:
-        """Puts what was recorded on disk and lets go of the folder. The analyzer can be used again."""
+        """Write recorded decisions to disk and release the folder. The analyzer can be used again."""
         try:
             if self._recording is not None:
                 self._recording.close()
@@ -201,7 +201,7 @@ class DecisionHistoryAnalyzer:
         self.close()
 
     def _folder_of(self, path: Path) -> Path:
-        """The folder of decisions that a path stands for: itself, or that of a copy of an SQLite file."""
+        """Return the folder of decisions for a path: the path itself, or that of a copy of an SQLite file."""
         if not path.is_file():
             return path
         if not is_sqlite(path):
@@ -226,7 +226,7 @@ class DecisionHistoryAnalyzer:
         return self._views
 
     def _tables(self) -> list[Path]:
-        """The folders with tables: those named, and the runs in them where a training was told to keep its there."""
+        """Return the folders with tables: the named ones, and the runs in them if ``decision_db_path`` was set."""
         found = []
         for folder in self._folders:
             runs = sorted(path.parent for path in folder.glob("*/decisions") if path.parent.name != SUPERSEDED)
@@ -242,7 +242,7 @@ class DecisionHistoryAnalyzer:
         folder = self._folders[0]
         if folder in self._imported:
             raise DecisionValidationError(
-                f"{folder.name} is an SQLite file, which is only read: give record_decision a path of its own."
+                f"{folder.name} is an SQLite file, which is only read: give record_decision another path."
             )
         self._recording = RecordingByHand(folder)
         if self._views is not None:

@@ -1,4 +1,4 @@
-"""How confidence agrees with what comes of decisions, for each who decides."""
+"""Agreement of confidence with outcomes, for each source of decisions."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pkmn_decisions.names import SOURCE_NAMES
 from pkmn_decisions.view import RunViews
 
 BINS = 10
-"""Equal parts of the confidences from 0 to 1."""
+"""Number of equal parts of the confidences from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Decisions of about the same confidence."""
+    """Decisions of similar confidence."""
 
     judged: int
     confidence: float
-    """Their mean confidence."""
+    """Mean confidence of its decisions."""
     success_rate: float
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How one who decides judges itself."""
+    """Calibration of one source of decisions."""
 
     source: str
     judged: int
@@ -35,7 +35,7 @@ class Calibration:
     """Mean confidence."""
     success_rate: float
     bins: tuple[Bin | None, ...]
-    """One for each tenth of the confidences, None where there were no decisions."""
+    """Bins, one for each tenth of the confidences, None if it has no decisions."""
 
     @property
     def error(self) -> float:
@@ -47,7 +47,7 @@ class Calibration:
         return sum(one.judged * abs(one.confidence - one.success_rate) for one in found) / self.judged
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; ``from`` and ``to`` are the confidences of a bin."""
+        """Return plain values; ``from`` and ``to`` are the confidences of a bin."""
         return {
             "source": self.source,
             "judged": self.judged,
@@ -69,10 +69,10 @@ class Calibration:
 
 
 def calibrate(views: RunViews, conditions: Sequence[Condition]) -> list[Calibration]:
-    """The calibration of everyone who decided, in the order of :class:`pkmncli.api.Source`."""
+    """Return the calibration of each source, in the order of :class:`pkmncli.api.Source`."""
     condition, parameters = where(conditions)
-    # A table by hand or from elsewhere may say more than 1, or nothing that is a number. The functions least and
-    # greatest would take three times as long as all the rest.
+    # A table by hand or from elsewhere may have values above 1, or not a number. The functions least and greatest would
+    # take three times as long as everything else.
     sure = "CASE WHEN confidence > 1 THEN 1 WHEN confidence > 0 THEN confidence ELSE 0 END"
     _, rows = views.query(
         f"""
@@ -84,7 +84,7 @@ def calibrate(views: RunViews, conditions: Sequence[Condition]) -> list[Calibrat
     )
     by_source: dict[int, dict[int, tuple[int, float, int]]] = defaultdict(dict)
     for source, number, judged, confidence, successes in rows:
-        # Whoever is entirely sure is in the last part.
+        # Full confidence belongs to the last part.
         last = min(number, BINS - 1)
         before = by_source[source].get(last, (0, 0.0, 0))
         by_source[source][last] = (before[0] + judged, before[1] + confidence, before[2] + successes)

@@ -1,4 +1,4 @@
-"""What changed between the two halves of a run, or between two runs: how often things were done, what they brought."""
+"""Changes between the two halves of a run, or between two runs: how often actions were taken, and their return."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHARES = "part_shares"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A pattern of which one figure moved: ``share`` of the decisions in its situation, or mean ``return``."""
+    """Pattern with a changed figure: ``share`` of the decisions in its situation, or mean ``return``."""
 
     situation: dict[str, int]
     action: int
@@ -30,17 +30,17 @@ class Change:
     after: float
     times_before: int
     times_after: int
-    """How often the action was taken; of shares, how often the situation was met."""
+    """Times that the action was taken; for shares, times that the situation occurred."""
     adjusted_p: float | None
     significant: bool
 
     @property
     def weight(self) -> float:
-        """Orders changes: how far the figure moved, over how many decisions."""
+        """Order of changes: the difference of the figure, times the number of decisions."""
         return abs(self.after - self.before) * min(self.times_before, self.times_after)
 
     def as_dict(self, names: Names) -> dict[str, Any]:
-        """Plain values, with the names of the numbers."""
+        """Return plain values, with the names of the numbers."""
         return {
             "context": with_names(self.situation, names),
             "action": self.action,
@@ -56,7 +56,7 @@ class Change:
 
 
 def compared_parts(views: RunViews) -> tuple[str, str]:
-    """What is compared, in words.
+    """Return the names of the two compared parts.
 
     Raises:
         DecisionValidationError: there are more than two runs.
@@ -72,9 +72,9 @@ def compared_parts(views: RunViews) -> tuple[str, str]:
 
 
 def find_changes(views: RunViews, question: PatternQuestion) -> list[Change]:
-    """The patterns whose share or return moved more than by chance, the weightiest first.
+    """Return the patterns whose share or return changed by more than chance, the largest first.
 
-    Each of the two figures is tested over clusters as single patterns are, and corrected for all patterns.
+    Each of the two figures is tested over clusters like single patterns, and corrected for all patterns.
 
     Raises:
         DecisionValidationError: there are more than two runs.

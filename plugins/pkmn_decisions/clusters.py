@@ -1,8 +1,8 @@
-"""What counts as independent when decisions are compared: episodes, or stretches of them where there are few.
+"""Independent units for comparisons of decisions: episodes, or stretches of them if there are few.
 
-Decisions that follow each other share rewards, and an episode that goes well goes well in many places. A test that
-takes each decision as an observation of its own finds differences everywhere. So sums are compared over clusters
-(Liang and Zeger, "Longitudinal data analysis using generalized linear models", 1986).
+Consecutive decisions share rewards, and an episode that goes well goes well in many places. A test that takes each
+decision as an independent observation finds differences everywhere. So sums are compared over clusters (Liang and
+Zeger, "Longitudinal data analysis using generalized linear models", 1986).
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from pkmn_decisions.table_files import sql_text
 from pkmn_decisions.view import RunViews, run_names
 
 MOST_CLUSTERS = 256
-"""More episodes than this share clusters in turn: sums over many are as good, and take less memory."""
+"""Maximum clusters; more episodes share them in turn: sums over many are as good, and take less memory."""
 
 FEWEST_EPISODES = 32
-"""With fewer episodes, stretches of them count."""
+"""Minimum episodes as clusters; with fewer, stretches of them count."""
 
 STRETCH = 256
-"""Decisions of a stretch: 32 times the horizon, so that hardly any reward is shared over its ends."""
+"""Decisions of a stretch: 32 times the horizon, so that few rewards are shared across its ends."""
 
 
 def cluster_expression(views: RunViews) -> str:
-    """SQL that gives the number of a decision's cluster, from 0 to :data:`MOST_CLUSTERS` - 1."""
+    """Return SQL for the number of a decision's cluster, from 0 to :data:`MOST_CLUSTERS` - 1."""
     size = views.episode_numbers()
     if not size:
         return "0"

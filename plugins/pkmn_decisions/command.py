@@ -1,4 +1,4 @@
-"""`pkmn analyze-patterns`: how the agent of a run decides, and what one could do about it."""
+"""Command `pkmn analyze-patterns`: how the agent of a run decides, and what could be improved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LENGTHS = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
 
 class Sort(StrEnum):
-    """What comes first."""
+    """Order of patterns."""
 
     SUCCESS = "success"
     FREQUENCY = "frequency"
@@ -45,7 +45,7 @@ class Sort(StrEnum):
 
 
 class Dimension(StrEnum):
-    """What tells situations apart."""
+    """Dimensions of situations."""
 
     MAP = "map"
     TILE = "tile"
@@ -58,7 +58,7 @@ class Dimension(StrEnum):
 
 
 class DecidedBy(StrEnum):
-    """Who decided."""
+    """Sources of decisions."""
 
     RL = "rl"
     EXPLORE = "explore"
@@ -71,12 +71,12 @@ def analyze_patterns(
         list[str] | None, typer.Argument(metavar="RUN", help="Run folders or names. [default: latest]")
     ] = None,
     *,
-    run: Annotated[list[str] | None, typer.Option(metavar="RUN", help="One more run. Repeatable.")] = None,
+    run: Annotated[list[str] | None, typer.Option(metavar="RUN", help="Additional run. Repeatable.")] = None,
     show: Annotated[
         list[Show] | None,
         typer.Option(
             help="Only this section. Repeatable. Changes compare the halves of a run, or two runs. "
-            "[default: patterns, sources, loops, sequences, under the three things to act on first]"
+            "[default: patterns, sources, loops, sequences, after the three findings to act on first]"
         ),
     ] = None,
     min_frequency: Annotated[
@@ -89,23 +89,23 @@ def analyze_patterns(
             help="Only these decisions, such as 'map=24.4', 'action!=none', 'health<0.5', 'reason~door'. Repeatable.",
         ),
     ] = None,
-    source: Annotated[list[DecidedBy] | None, typer.Option(help="Only what was decided so. Repeatable.")] = None,
+    source: Annotated[list[DecidedBy] | None, typer.Option(help="Only decisions by this source. Repeatable.")] = None,
     by: Annotated[
         list[Dimension] | None,
-        typer.Option(help="What tells situations apart. Repeatable. [default: map, phase, battle]"),
+        typer.Option(help="Dimensions that distinguish situations. Repeatable. [default: map, phase, battle]"),
     ] = None,
     sort: Annotated[
         Sort,
         typer.Option(
-            help="Which patterns come first. Success counts by the low end of its interval; stake is what a "
-            "significant difference comes to over all decisions."
+            help="Order of patterns. Success counts by the low end of its interval; stake is the total of a "
+            "significant difference over all decisions."
         ),
     ] = Sort.SUCCESS,
-    limit: Annotated[int, typer.Option(min=1, help="Most patterns to show, and rows of a section.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum patterns to show, and rows of a section.")] = 20,
     length: Annotated[
         str, typer.Option(metavar="N or N-M", help="Actions in a sequence, from 2 to 6.")
     ] = f"{SHORTEST}-{LONGEST}",
-    form: Annotated[Format, typer.Option("--format", help="How the result is written.")] = Format.TABLE,
+    form: Annotated[Format, typer.Option("--format", help="Format of the result.")] = Format.TABLE,
     sql: Annotated[
         str | None,
         typer.Option(
@@ -115,11 +115,11 @@ def analyze_patterns(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the findings into this file too, PNG or SVG. Needs the extra plot."),
+        typer.Option(metavar="FILE", help="Plot the findings to this file too, PNG or SVG. Needs the extra plot."),
     ] = None,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
-    """Show how the agent decides: what paid off where, who is right, where it goes round in circles.
+    """Show how the agent decides: which actions paid off, which source is right, and where it loops.
 
     A decision is a success if the rewards of it and of the 7 decisions that follow it in its episode sum above zero.
     It works while a training runs. An SQLite file with a table of decisions can be named too.
@@ -158,9 +158,9 @@ def analyze_patterns(
 def _opened(
     which: list[str] | list[str | None] | list[None], save_dir: Path | None
 ) -> Iterator[tuple[RunViews, dict[str, Prices]]]:
-    """The tables of these runs, and by their names the prices of language models that they tell.
+    """Yield the tables of these runs, and by their names the prices of their language models.
 
-    A folder of decisions recorded by hand is taken as it is, and an SQLite file is copied for as long.
+    A folder of decisions recorded by hand is used directly; an SQLite file is copied for the time of the call.
     """
     run_folders: list[Path] = []
     folders: list[Path] = []
@@ -228,7 +228,7 @@ def _show(analysis: Analysis, chosen: list[Show], form: Format, *, whole: bool) 
     sections: list[SectionTable] = []
     if analysis.overview["decisions"]:
         findings = [one.text for one in headline(analysis)] if whole else []
-        # Where patterns are too rare, loops, confidence and costs may still tell something.
+        # Even if patterns are too rare, loops, confidence and costs may have findings.
         if whole and not analysis.all_patterns and not highest_frequency(analysis.views, analysis.question):
             sections = [SectionTable("Single patterns", "", [], [], _why_nothing(analysis))]
         else:

@@ -36,10 +36,10 @@ NUMBER_KEYS: Mapping[str, str] = {
     "value": "value",
     "alternative_value": "alternative_value",
 }
-"""What can be asked for as a number, or by its name where it has one, and the SQL that gives it."""
+"""Keys with numbers, or names if they have them, and their SQL."""
 
 TEXT_KEYS: Mapping[str, str] = {"reason": "reason", "model": "model", "run": "run"}
-"""What can be asked for as a text. ``~`` finds a part of it."""
+"""Keys with text. ``~`` finds a part of it."""
 
 OPERATORS = ("<=", ">=", "!=", "=", "<", ">", "~")
 
@@ -47,21 +47,21 @@ _WRITTEN = re.compile(r"\s*(\w+)\s*(<=|>=|!=|==|=|<|>|~)\s*(.*?)\s*", re.DOTALL)
 _PREFIXED = re.compile(r"\s*(<=|>=|!=|==|=|<|>|~)\s*(.*?)\s*", re.DOTALL)
 _MAP_NUMBER = re.compile(r"(\d+)\.(\d+)")
 _KINDS = {"previous": "action", "alternative": "action"}
-"""Keys whose values are named as those of another."""
+"""Keys that share another key's value names."""
 
 _YES_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition. ``values`` are alternatives when the operator is ``=``."""
+    """Condition on a key. ``values`` are alternatives when the operator is ``=``."""
 
     key: str
     operator: str
     values: tuple[int | float | str, ...]
 
     def sql(self) -> tuple[str, list[int | float | str]]:
-        """The condition as SQL with ``?`` for each of the parameters that are returned with it."""
+        """Return the condition as SQL with ``?`` for each of the parameters returned with it."""
         expression = NUMBER_KEYS.get(self.key) or TEXT_KEYS[self.key]
         if self.operator == "~":
             return f"contains(lower({expression}), lower(?))", [*self.values]
@@ -71,17 +71,17 @@ class Condition:
 
 
 def where(conditions: Iterable[Condition]) -> tuple[str, list[int | float | str]]:
-    """SQL that holds where all conditions do, and its parameters."""
+    """Return SQL that is true if all conditions are, and its parameters."""
     parts = [condition.sql() for condition in conditions]
     parameters = [parameter for _, values in parts for parameter in values]
     return " AND ".join(f"({text})" for text, _ in parts) or "true", parameters
 
 
 def parse_conditions(texts: Iterable[str], names: Names) -> list[Condition]:
-    """Reads conditions written as key, operator and value, such as ``action!=none``.
+    """Parse conditions written as key, operator and value, such as ``action!=none``.
 
     Raises:
-        DecisionValidationError: one is not of this form, or its key or value is unknown.
+        DecisionValidationError: a condition is not of this form, or its key or value is unknown.
     """
     conditions = []
     for text in texts:
@@ -95,7 +95,7 @@ def parse_conditions(texts: Iterable[str], names: Names) -> list[Condition]:
 
 
 def parse_filter(context_filter: Mapping[str, Any], names: Names) -> list[Condition]:
-    """Reads a dictionary of conditions.
+    """Parse a dictionary of conditions.
 
     Args:
         context_filter: key -> a number or name, a list of them (any may match), or a text that begins with an
@@ -159,7 +159,7 @@ def _unknown_value(key: str, text: str, names: Names) -> str:
     known = list(names.kinds.get(_KINDS.get(key, key), {}).values())
     if not known:
         example = " such as 24.4" if key == "map" else ""
-        return f"Context {key}: {text!r} is not a number{example}, and the run brings no names for it."
+        return f"Context {key}: {text!r} is not a number{example}, and the run has no names for it."
     near = get_close_matches(text.title(), known, 1, 0.7) or get_close_matches(text.lower(), known, 1, 0.7)
     if near:
         return f"Context {key}: {text!r} is unknown; did you mean {near[0]!r}?"

@@ -1,4 +1,4 @@
-"""Reads what a caller calls a game state into the columns of a decision."""
+"""Conversion of a caller's game state into the columns of a decision."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "health": ("health", "party_health", "party_hp"),
     "milestones": ("milestones", "milestones_reached"),
 }
-"""Column -> names under which a state may hold its value. A map may also come as ``map_group`` and ``map_number``."""
+"""Column -> names under which a state may hold its value. A map may also be ``map_group`` and ``map_number``."""
 
 
 def state_variables(game_state: Any) -> dict[str, Any]:
-    """The variables of a state: a dictionary, or an object that has one as ``state_variables``.
+    """Return the variables of a state: a dictionary, or an object with one as ``state_variables``.
 
     Raises:
         DecisionValidationError: it is neither.
@@ -38,7 +38,7 @@ def state_variables(game_state: Any) -> dict[str, Any]:
 
 
 def state_columns(variables: Mapping[str, Any]) -> dict[str, int | float]:
-    """The columns of a decision that say in which situation it was made; 0 for what the state does not tell."""
+    """Return the columns of a decision that describe its situation; 0 for values that the state lacks."""
     found: dict[str, int | float] = {}
     for name, aliases in ALIASES.items():
         value = next((variables[alias] for alias in aliases if alias in variables), 0)
@@ -54,6 +54,6 @@ def state_columns(variables: Mapping[str, Any]) -> dict[str, int | float]:
 
 
 def state_hash(variables: Mapping[str, Any]) -> int:
-    """A 64-bit hash of a state's variables, the same in every process and for every order of the keys."""
+    """Return a 64-bit hash of a state's variables, the same in every process and for every order of the keys."""
     text = json.dumps(variables, sort_keys=True, default=repr)
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")

@@ -1,4 +1,4 @@
-"""The three things to act on first, told from the findings in plain sentences with their figures."""
+"""Three most important findings, in plain sentences with their figures."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from pkmn_decisions.names import SOURCE_NAMES
 from pkmn_decisions.patterns import Pattern
 from pkmn_decisions.situations import in_words
 
-MOST = 3
+MAX_FINDINGS = 3
 
 WHO = {"rl": "the learner", "explore": "exploration", "rule": "the rules", "llm": "the language model"}
-"""Who decides, in a sentence."""
+"""Names of the sources of decisions, in a sentence."""
 
-_MISJUDGED = 0.2
-"""Expected calibration error from which confidence is worth a sentence."""
+_MIN_CALIBRATION_ERROR = 0.2
+"""Expected calibration error from which confidence is mentioned."""
 
-_FEWEST_JUDGED = 100
-_FEWEST_CALLS = 20
+_MIN_JUDGED = 100
+_MIN_CALLS = 20
 
-_OFTEN = 0.1
+_MIN_ACTION_SHARE = 0.1
 """Share of a loop's decisions from which an action is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to act on."""
+    """Finding to act on."""
 
     kind: str
     text: str
     weight: float
-    """About how much reward is at stake; orders findings only."""
+    """Approximate reward at stake; orders findings only."""
 
     def as_dict(self) -> dict[str, str | float]:
-        """Plain values."""
+        """Return plain values."""
         return {"kind": self.kind, "text": self.text, "reward_at_stake": self.weight}
 
 
 def headline(analysis: Analysis) -> list[Finding]:
-    """At most three findings of different kinds if there are so many, what is at stake most first."""
+    """Return at most three findings, of different kinds if possible, the highest stake first."""
     found = sorted(_all(analysis), key=lambda one: -one.weight)
     chosen: list[Finding] = []
     for kinds_once in (True, False):
         for one in found:
-            if len(chosen) < MOST and one not in chosen:
+            if len(chosen) < MAX_FINDINGS and one not in chosen:
                 if kinds_once and any(one.kind == other.kind for other in chosen):
                     continue
                 chosen.append(one)
@@ -56,13 +56,13 @@ def headline(analysis: Analysis) -> list[Finding]:
 
 def _all(analysis: Analysis) -> Iterator[Finding]:
     horizon, a_step = analysis.views.horizon, max(analysis.mean_reward, 0.0)
-    for place in analysis.loops[:MOST]:
+    for place in analysis.loops[:MAX_FINDINGS]:
         yield Finding("loop", _loop(place, analysis), place.steps * a_step)
     weighty = analysis.weighty_patterns
-    for one in [one for one in weighty if (one.figures.difference or 0) < 0][:MOST]:
-        # The rewards of a decision are those of its followers too, and must not be counted for each.
+    for one in [one for one in weighty if (one.figures.difference or 0) < 0][:MAX_FINDINGS]:
+        # The rewards of a decision also count for its followers, so each is counted once.
         yield Finding("action", _costly(one, analysis), one.figures.stake / horizon)
-    for one in [one for one in weighty if (one.figures.difference or 0) > 0][:MOST]:
+    for one in [one for one in weighty if (one.figures.difference or 0) > 0][:MAX_FINDINGS]:
         yield Finding("action", _paying(one, analysis), one.figures.stake / horizon)
     yield from _sources(analysis)
     yield from _calibration(analysis, a_step)
@@ -73,23 +73,23 @@ def _loop(place: LoopPlace, analysis: Analysis) -> str:
     names = analysis.views.names
     share = place.steps / analysis.overview["decisions"]
     who = place.sources.most_common(1)[0][0]
-    often = [action for action, count in place.actions.most_common(2) if count >= _OFTEN * place.steps]
+    often = [action for action, count in place.actions.most_common(2) if count >= _MIN_ACTION_SHARE * place.steps]
     pressed = " and ".join(names.of("action", action) for action in often)
     advice = {
-        "rl": "Let the rules take over sooner where nothing new comes, or train longer before the learner is trusted.",
+        "rl": "Let the rules take over sooner without progress, or train longer before the learner is trusted.",
         "explore": "Explore less there.",
-        "rule": "See what the rules aim for there; a goal that can't be reached is the usual cause.",
-        "llm": "Tell the model so in its prompt, or ask it more often than it repeats itself.",
+        "rule": "Check the goal of the rules there; the usual cause is a goal that cannot be reached.",
+        "llm": "Describe the loop in the model's prompt, or ask for advice more often.",
     }[who]
     times = "once" if place.loops == 1 else f"{place.loops:,} times"
     return (
-        f"{place.steps:,} decisions ({share:.1%}) went round in circles on {names.of('map', place.map_id)}"
+        f"{place.steps:,} decisions ({share:.1%}) were spent in loops on {names.of('map', place.map_id)}"
         f"{tiles(place)}, {times}, mostly {WHO[who]} pressing {pressed}. {advice}"
     )
 
 
 def tiles(place: LoopPlace) -> str:
-    """The tiles of a loop's place, in words."""
+    """Return the tiles of a loop's place, in words."""
     if (place.left, place.top) == (place.right, place.bottom):
         return f" at {place.left},{place.top}"
     return f" between {place.left},{place.top} and {place.right},{place.bottom}"
@@ -112,14 +112,14 @@ def _who(one: Pattern) -> str:
 def _costly(one: Pattern, analysis: Analysis) -> str:
     names, who = analysis.views.names, _who(one)
     advice = {
-        "rl": "The learner has not seen it yet: train on, or give demonstrations there.",
-        "explore": "It is exploration that does it: lower its share, or mask the action there.",
-        "rule": "See where the rules want to go there.",
-        "llm": "Tell the model in its prompt.",
+        "rl": "The learner has not learned this yet: train longer, or give demonstrations there.",
+        "explore": "Explore less there, or mask the action.",
+        "rule": "Check the goal of the rules there.",
+        "llm": "Describe this in the model's prompt.",
     }[who]
     return (
         f"{in_words(one.situation, names)}: pressing {names.of('action', one.action)} brings {_figures(one)}; "
-        f"mostly it is {WHO[who]} that {_do(who)}. {advice}"
+        f"mostly {WHO[who]} {_do(who)} this. {advice}"
     )
 
 
@@ -128,28 +128,28 @@ def _paying(one: Pattern, analysis: Analysis) -> str:
     share = one.figures.judged / (one.figures.judged + one.figures.others_judged)
     return (
         f"{in_words(one.situation, names)}: pressing {names.of('action', one.action)} brings {_figures(one)}; "
-        f"it is {share:.0%} of what is pressed there. `--show advice` writes it down for a model's prompt."
+        f"it is {share:.0%} of the actions there. `--show advice` writes it for a model's prompt."
     )
 
 
-_MORE = {
+_ADVICE_IF_BETTER = {
     "rl": "Trust the learner more there: a lower trust in the rules, a later stage of the curriculum.",
-    "explore": "What exploration finds there has not been learned yet: train on.",
+    "explore": "The learner has not learned this yet: train longer.",
     "rule": "Leave that to the rules: more trust in them, fewer requests for advice.",
     "llm": "Ask for advice more often there, or give the model a larger share.",
 }
-_LESS = {
-    "rl": "Trust the learner less there, or train on before it is trusted.",
+_ADVICE_IF_WORSE = {
+    "rl": "Trust the learner less there, or train longer before it is trusted.",
     "explore": "Explore less there.",
     "rule": "Let the others decide more there: less trust in the rules, or more advice.",
-    "llm": "Tell the model in its prompt what pays there, or ask it less often.",
+    "llm": "Describe in the model's prompt what pays there, or ask it less often.",
 }
-"""What one could do about one who decides better, or worse, than the others."""
+"""Advice for a source that decides better, or worse, than the others."""
 
 
 def _sources(analysis: Analysis) -> Iterator[Finding]:
     names = analysis.views.names
-    for place in analysis.deciders[:MOST]:
+    for place in analysis.deciders[:MAX_FINDINGS]:
         known = [one for one in place.sources if one.significant]
         if not known:
             continue
@@ -159,16 +159,16 @@ def _sources(analysis: Analysis) -> Iterator[Finding]:
         text = (
             f"{where}: {WHO[who]} {_do(who)} {'better' if better else 'worse'} than the others, "
             f"{one.mean_return:+.2f} a decision in {one.judged:,}, against {one.others_return:+.2f}. "
-            f"{(_MORE if better else _LESS)[who]}"
+            f"{(_ADVICE_IF_BETTER if better else _ADVICE_IF_WORSE)[who]}"
         )
-        # What is gained when those decide less who do worse.
+        # Gain if the worse sources decide less often.
         stake = abs(one.difference or 0.0) * (one.others_judged if better else one.judged)
         yield Finding("who decides", text, stake / analysis.views.horizon)
 
 
 def _calibration(analysis: Analysis, a_step: float) -> Iterator[Finding]:
     for one in analysis.calibrations:
-        if one.error < _MISJUDGED or one.judged < _FEWEST_JUDGED or one.source == "explore":
+        if one.error < _MIN_CALIBRATION_ERROR or one.judged < _MIN_JUDGED or one.source == "explore":
             continue
         number, worst = max(
             ((number, found) for number, found in enumerate(one.bins) if found),
@@ -178,9 +178,9 @@ def _calibration(analysis: Analysis, a_step: float) -> Iterator[Finding]:
         text = (
             f"Where {WHO[one.source]} {'are' if one.source == 'rule' else 'is'} {number / BINS:.0%} to "
             f"{(number + 1) / BINS:.0%} sure, {worst.success_rate:.0%} of {worst.judged:,} decisions succeed "
-            f"(calibration error {one.error:.2f} over all). Confidences settle who plays, so {WHO[one.source]} "
-            f"{'count' if one.source == 'rule' else 'counts'} for too {much} there: see the trust of the curriculum's "
-            "stages."
+            f"(calibration error {one.error:.2f} over all). Confidences decide who acts, so {WHO[one.source]} "
+            f"{'count' if one.source == 'rule' else 'counts'} for too {much} there: check the trust of the "
+            "curriculum's stages."
         )
         yield Finding("confidence", text, one.error * one.judged * a_step / 100)
 
@@ -189,7 +189,7 @@ def _costs(analysis: Analysis) -> Iterator[Finding]:
     helped = {tuple(one.situation.items()) for one in analysis.deciders if one.best == "llm"}
     idle = [one for one in analysis.advice_costs if tuple(one.situation.items()) not in helped]
     calls, everywhere = sum(one.calls for one in idle), sum(one.calls for one in analysis.advice_costs)
-    if calls < _FEWEST_CALLS:
+    if calls < _MIN_CALLS:
         return
     tokens, most = sum(one.tokens for one in idle), idle[0]
     dollars = [one.dollars for one in idle]

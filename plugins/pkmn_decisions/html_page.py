@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else, light or dark as the reader's system is."""
+"""Report as one self-contained HTML page, light or dark by the reader's system."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 
 
 def html_page(title: str, introduction: str, findings: Sequence[str], sections: Sequence[SectionTable]) -> str:
-    """The page.
+    """Return the page.
 
     Args:
-        title: of the page.
-        introduction: a sentence of what was looked at.
-        findings: what could be acted on, the first first.
+        title: title of the page.
+        introduction: a sentence about the data.
+        findings: findings to act on, the most important first.
         sections: in their order.
     """
     anchors = [section.title.lower().replace(" ", "-") for section in sections]

@@ -1,8 +1,8 @@
-"""Loops: stretches in which an episode saw the same few states over and over and earned nothing.
+"""Loops: stretches in which an episode saw the same few states repeatedly and earned nothing.
 
-Each episode is looked at in blocks of 32 decisions. How many states a block saw is counted by marking each state's hash
-on a mask of 64 bits, which takes one number for each block and is a little low rather than high. Blocks that follow
-each other are one loop.
+Each episode is divided into blocks of 32 decisions. The states of a block are counted by marking each state's hash on a
+mask of 64 bits, which takes one number for each block and is slightly low rather than high. Consecutive blocks are one
+loop.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pkmn_decisions.names import SOURCE_NAMES, Names
 from pkmn_decisions.view import RunViews
 
 BLOCK = 32
-"""Decisions that are looked at together."""
+"""Decisions of a block."""
 
 FEW_STATES = 10
-"""A block that saw at most so many states went over each three times and more."""
+"""Maximum states of a block in a loop: each is then visited three times or more."""
 
 FEWEST_BLOCKS = 2
-"""Blocks in a row that make a loop: 64 decisions. One of 95 and more is always found."""
+"""Minimum consecutive blocks of a loop: 64 decisions. A loop of 95 or more is always found."""
 
 _NEAR = 2
-"""Tiles between two loops' places that still are the same place."""
+"""Maximum tiles between the places of two loops at the same place."""
 
 _FOUND = "loop_blocks"
 _ACTIONS = 9
@@ -34,7 +34,7 @@ _ACTIONS = 9
 
 @dataclass(slots=True)
 class LoopPlace:
-    """A place where episodes went round in circles."""
+    """Place where episodes were in loops."""
 
     map_id: int
     left: int
@@ -46,19 +46,19 @@ class LoopPlace:
     """Decisions of all loops there: all wasted, since none brought a reward."""
     longest: int = 0
     first: str = ""
-    """The longest loop: its episode as ``environment-episode``, after the run's name where there are several."""
+    """Longest loop: its episode as ``environment-episode``, after the run's name if there are several."""
     first_step: int = 0
-    """The step of that episode at which it begins."""
+    """Step of that episode at which it begins."""
     states: int = 0
-    """States that a block of the longest loop saw, about."""
+    """Approximate number of states in a block of the longest loop."""
     phases: Counter[int] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
-    """Who decided -> how often."""
+    """Source -> number of decisions."""
     actions: Counter[int] = field(default_factory=Counter)
-    """What was pressed -> how often."""
+    """Action -> number of presses."""
 
     def as_dict(self, names: Names) -> dict[str, Any]:
-        """Plain values, with the names of the numbers."""
+        """Return plain values, with the names of the numbers."""
         return {
             "map": self.map_id,
             "map_name": names.of("map", self.map_id),
@@ -77,8 +77,8 @@ class LoopPlace:
 
 
 def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPlace]:
-    """The places where loops were, the most wasted steps first."""
-    # What a loop is doesn't depend on the question: only which of its decisions are told does.
+    """Return the places of loops, the most wasted steps first."""
+    # A loop does not depend on the question: only the selection of its decisions does.
     condition, parameters = where([one for one in conditions if one.key != "action"])
     episode = "environment, episode" if len(views.folders) == 1 else "run, environment, episode"
     # Hand-made records have no hash of the state after the step.
@@ -124,7 +124,7 @@ def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPla
 
 
 def _places(rows: Sequence[tuple[Any, ...]], several_runs: bool) -> list[LoopPlace]:
-    """Loops at the same place, together."""
+    """Return loops, merged if they are at the same place."""
     places: dict[int, list[LoopPlace]] = {}
     for row in rows:
         episode, rest = row[: 2 + several_runs], row[3 + several_runs :]

@@ -1,4 +1,4 @@
-"""Names for the numbers in recorded decisions: maps, species, phases, actions, who decided, and what came of it."""
+"""Names for the numbers in recorded decisions: maps, species, phases, actions, sources and outcomes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from pkmncli.api import Action, Consequence, Source
 
 NAMES_FILE = "names.json"
-"""In a run's folder: ``{"maps": {"6148": "New Bark Town"}, "species": {"158": "Totodile"}, "phases": ["..."]}``."""
+"""File of a run: ``{"maps": {"6148": "New Bark Town"}, "species": {"158": "Totodile"}, "phases": ["..."]}``."""
 
 ACTION_NAMES = {int(action): action.name.lower() for action in Action}
 SOURCE_NAMES = {int(source): source.name.lower() for source in Source}
@@ -24,7 +24,7 @@ _MAPS_PER_GROUP = 256
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """For each kind of number (map, opponent, phase, battle, action, source) what its values are called."""
+    """Names of values for each kind of number (map, opponent, phase, battle, action, source)."""
 
     kinds: Mapping[str, Mapping[int, str]] = field(
         default_factory=lambda: {
@@ -36,7 +36,7 @@ class Names:
     )
 
     def of(self, kind: str, number: int) -> str:
-        """What a number is called. A map without a name is written as group.number, others as the number."""
+        """Return the name of a number. A map without a name is written as group.number, others as the number."""
         if kind == "previous":
             return ACTION_NAMES.get(number - 1, "nothing yet")
         known = self.kinds.get(kind, {})
@@ -45,13 +45,13 @@ class Names:
         return f"{number // _MAPS_PER_GROUP}.{number % _MAPS_PER_GROUP}" if kind == "map" else str(number)
 
     def number(self, kind: str, name: str) -> int | None:
-        """The number that is called so, in any case; nothing when no number is."""
+        """Return the number with this name, in any case; None if there is none."""
         wanted = name.casefold()
         return next((number for number, known in self.kinds.get(kind, {}).items() if known.casefold() == wanted), None)
 
 
 def load_names(folders: Iterable[Path]) -> Names:
-    """The names that these runs left in their folders. Where two runs differ about a number, it has no name."""
+    """Return the names in the folders of these runs. If two runs differ about a number, it has no name."""
     kinds: dict[str, dict[int, str]] = {"map": {}, "opponent": {}, "phase": {}}
     disputed: set[tuple[str, int]] = set()
     for folder in folders:

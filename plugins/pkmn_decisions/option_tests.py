@@ -1,6 +1,7 @@
-"""Compares what was done in a situation with all else that was done there: rates, means, and a test of the means.
+"""Comparison of an option with all others in its situation: rates, means, and a test of the means.
 
-An option is an action, or who decided. The test and its variance are those of :mod:`pkmn_decisions.significance`.
+An option is an action, or a source of decisions. The test and its variance are those of
+:mod:`pkmn_decisions.significance`.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ _Z = 1.959963984540054
 """Standard normal quantile of a two-sided 95% interval."""
 
 _TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
-"""Which columns of the query, from the option on, :func:`_test` takes, in its order."""
+"""Columns of the query, counted from the option, that :func:`_test` takes, in its order."""
 
 _WHOLE, _COMPARABLE, _BY_SOURCE = 20, 21, 22
-"""Which one is the sum of the returns themselves, the weight of the comparison, and the first that counts a source."""
+"""Columns of the sum of returns, the weight of the comparison, and the first count of a source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing done in one situation. Rates and means are of the ``judged`` decisions, whose outcome is known."""
+    """Option in one situation. Rates and means are of the ``judged`` decisions, whose outcome is known."""
 
     situation: tuple[int, ...]
     number: int
-    """Of the action, or of who decided."""
+    """Number of the action, or of the source."""
     frequency: int
     judged: int
     successes: int
@@ -38,20 +39,20 @@ class Option:
     """Mean reward of the steps themselves."""
     mean_return: float | None
     sources: dict[str, int]
-    """Who decided -> how often."""
+    """Source -> number of decisions."""
     others_judged: int
     others_successes: int
     difference: float | None
-    """Mean return less that of the others, at the same stage of the game where that is known.
+    """Mean return minus that of the others, at the same stage of the game if that is known.
 
-    None where there are no others, or none at any stage at which this was done.
+    None if there are no others, or none at any stage of this option.
     """
     clusters: float
-    """How many clusters the smaller side is worth."""
+    """Effective number of clusters of the smaller side."""
     adjusted_p: float | None
-    """None where nothing could be tested."""
+    """Adjusted p value; None if nothing could be tested."""
     outcomes: dict[str, int] = field(default_factory=dict)
-    """What it led to -> how often."""
+    """Outcome -> number of decisions."""
 
     @property
     def success_rate(self) -> float | None:
@@ -60,7 +61,7 @@ class Option:
 
     @property
     def others_rate(self) -> float | None:
-        """The same of all else that was done in the situation."""
+        """Success rate of all other options in the situation."""
         return self.others_successes / self.others_judged if self.others_judged else None
 
     @property
@@ -70,30 +71,30 @@ class Option:
 
     @property
     def lift(self) -> float | None:
-        """Success rate over that of the others; None where there are none, or none succeeded."""
+        """Success rate over that of the others; None if there are none, or none succeeded."""
         rate, others = self.success_rate, self.others_rate
         return rate / others if rate is not None and others else None
 
     @property
     def others_return(self) -> float | None:
-        """What the others bring, with which :attr:`mean_return` is compared."""
+        """Mean return of the others, with which :attr:`mean_return` is compared."""
         if self.mean_return is None or self.difference is None:
             return None
         return self.mean_return - self.difference
 
     @property
     def significant(self) -> bool:
-        """Whether the difference is more than chance, with all comparisons of the question taken into account."""
+        """True if the difference is more than chance, corrected for all comparisons of the question."""
         return is_significant(self.adjusted_p)
 
     @property
     def stake(self) -> float:
-        """What the difference comes to over all times that this was done."""
+        """Total of the difference over all decisions of this option."""
         return abs(self.difference or 0.0) * self.judged
 
 
 def wilson(successes: int, tries: int) -> tuple[float, float] | None:
-    """Score interval of a rate, 95% (Wilson, 1927, JASA 22:209-212); None without tries."""
+    """Return the score interval of a rate, 95% (Wilson, 1927, JASA 22:209-212); None without tries."""
     if not tries:
         return None
     rate = successes / tries
@@ -113,21 +114,21 @@ def compare_options(
     *,
     rests: bool = True,
 ) -> list[Option]:
-    """Compares the options of each situation.
+    """Compare the options of each situation.
 
     Args:
-        views: where the table is.
+        views: views that have the table.
         table: sums with the columns of :data:`pkmn_decisions.tallies.TABLE`.
-        parts: how many columns ``s0``, ``s1``, ... tell situations apart.
+        parts: number of columns ``s0``, ``s1``, ... that distinguish situations.
         option: the column that holds the option.
-        min_frequency: least number of times; rarer ones are not tested either, but count among the others.
+        min_frequency: minimum number of times; rarer ones are not tested either, but count among the others.
         shown: a condition on the options to return, as SQL and its parameters.
-        rests: whether what is left beside the mean of a stage of the game is compared, as the table has it. One
-            without has neither stages nor outcomes.
+        rests: True to compare what remains beyond the mean of a stage of the game, as in the table. A table
+            without rests has neither stages nor outcomes.
 
-    The difference of an option from the others is what it left beside the means of its stages, over the sum of
-    ``n m / (n + m)`` of all stages, with ``n`` decisions for it and ``m`` for others: the mean of the stages'
-    differences, in which a stage counts by how much it tells.
+    The difference of an option from the others is its remainder beyond the means of its stages, over the sum of ``n m /
+    (n + m)`` of all stages, with ``n`` decisions for it and ``m`` for others: the mean of the stages' differences,
+    weighted by the information of each stage.
     """
     situation = ", ".join(f"s{index}" for index in range(parts))
     by_source = ", ".join(f"sum(frequency) FILTER (source = {number}) AS by_{number}" for number in SOURCE_NAMES)
@@ -211,10 +212,10 @@ def _test(
     rest_own: float,
     rest_judged: float,
 ) -> tuple[float | None, float]:
-    """The p value, None where nothing can be tested, and the clusters that the smaller side is worth.
+    """Return the p value, None if nothing can be tested, and the effective clusters of the smaller side.
 
     The sums over clusters are of products of two of: decisions with the option, all decisions of the situation, and the
-    sums of what either brought less the common mean (its rest).
+    returns of either minus the common mean (its rest).
     """
     others = all_judged - judged
     if not judged or not others:
@@ -224,7 +225,7 @@ def _test(
     if clusters < FEWEST_CLUSTERS:
         return None, clusters
     mean, own_mean, others_mean = all_total / all_judged, total / judged, (all_total - total) / others
-    # Cluster by cluster, with what each side's own mean leaves: own / judged - others / others_judged.
+    # Cluster by cluster, with the residual of each side's mean: own / judged - others / others_judged.
     terms = (1 / judged + 1 / others, -1 / others)
     counts = (-(own_mean - mean) / judged - (others_mean - mean) / others, (others_mean - mean) / others)
     observed = (
@@ -236,8 +237,8 @@ def _test(
         + 2 * terms[1] * (counts[0] * rest_own + counts[1] * rest_judged)
         + 2 * counts[0] * counts[1] * products
     )
-    # What never failed, or never worked, has no spread of its own: then that of the situation counts, as correlated
-    # within clusters as its decisions are.
+    # An option that never failed, or never worked, has no variance: then that of the situation counts, with the
+    # correlation of its decisions within clusters.
     spread = all_squares / all_judged - mean**2
     if spread <= 1e-12 * all_squares / all_judged:
         return 1.0, clusters

@@ -24,8 +24,8 @@ def pattern_cells(patterns: Sequence[Pattern], names: Names) -> tuple[list[str],
     if "x" in keys:
         shown.insert(shown.index("map") + 1, "tile")
     headings = [*shown, "action", "times", "success", "95%", "lift", "return", "others", "", "mostly"]
-    told = any(name != NOTHING for one in patterns for name in one.figures.outcomes)
-    headings += ["leads to"] if told else []
+    has_outcomes = any(name != NOTHING for one in patterns for name in one.figures.outcomes)
+    headings += ["leads to"] if has_outcomes else []
     rows = []
     for pattern in patterns:
         situation, figures = pattern.situation, pattern.figures
@@ -44,7 +44,7 @@ def pattern_cells(patterns: Sequence[Pattern], names: Names) -> tuple[list[str],
                 signed(figures.others_return),
                 MARK if figures.significant else "",
                 max(figures.sources, key=lambda name: figures.sources[name]),
-                *([_leads_to(figures)] if told else []),
+                *([_leads_to(figures)] if has_outcomes else []),
             ]
         )
     return headings, rows
@@ -56,7 +56,7 @@ def _leads_to(figures: Option) -> str:
 
 
 def patterns_table(analysis: Analysis, brief: int | None) -> list[SectionTable]:
-    """As many patterns as were asked for; ``brief`` or not makes no difference."""
+    """Return as many patterns as the question asks for; ``brief`` has no effect."""
     patterns = analysis.patterns
     headings, rows = pattern_cells(patterns, analysis.views.names)
     following = analysis.views.horizon - 1

@@ -1,4 +1,4 @@
-"""Single patterns: which actions paid off in which situations, how often, and whether that is more than chance."""
+"""Single patterns: which actions paid off in which situations, how often, and if that is more than chance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pkmncli.errors import DecisionValidationError
 
 @dataclass(frozen=True, slots=True)
 class PatternQuestion:
-    """What is asked. ``by`` names the dimensions of a situation, ``conditions`` choose the decisions."""
+    """Question about patterns. ``by`` names the dimensions of a situation, ``conditions`` select the decisions."""
 
     min_frequency: int = 3
     by: Sequence[str] = DEFAULT_DIMENSIONS
@@ -27,7 +27,7 @@ class PatternQuestion:
     limit: int | None = None
 
     def check(self) -> None:
-        """Makes sure that it can be answered.
+        """Check that the question can be answered.
 
         Raises:
             DecisionValidationError: a number is below 1, or a dimension or order is unknown.
@@ -42,18 +42,18 @@ class PatternQuestion:
 
     @property
     def of_situations(self) -> list[Condition]:
-        """The conditions on decisions. Those on the action choose what is shown, not what it is compared with."""
+        """Conditions on decisions. Those on the action select the rows shown, not the rows compared with."""
         return [condition for condition in self.conditions if condition.key != "action"]
 
     @property
     def of_actions(self) -> list[Condition]:
-        """The conditions on the action."""
+        """Conditions on the action."""
         return [condition for condition in self.conditions if condition.key == "action"]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One action in one situation."""
+    """Action in a situation."""
 
     situation: dict[str, int]
     """Dimension -> number; a tile as ``x`` and ``y``."""
@@ -61,11 +61,11 @@ class Pattern:
 
     @property
     def action(self) -> int:
-        """The action's number."""
+        """Number of the action."""
         return self.figures.number
 
     def as_dict(self, names: Names) -> dict[str, Any]:
-        """The pattern as plain values, with the names of its numbers."""
+        """Return the pattern as plain values, with the names of its numbers."""
         figures = self.figures
         return {
             "context": with_names(self.situation, names),
@@ -103,11 +103,11 @@ SORTS: dict[str, Callable[[Pattern], tuple[float, ...]]] = {
     "reward": lambda one: (_down(one.figures.mean_return),),
     "stake": lambda one: (not one.figures.significant, -one.figures.stake),
 }
-"""Orders of a report. Success counts by the low end of its interval, so that chance doesn't lead the list."""
+"""Orders of a report. Success counts by the low end of its interval, so that chance does not lead the list."""
 
 
 def patterns_of_tallies(views: RunViews, question: PatternQuestion) -> list[Pattern]:
-    """Answers a question of which the tallies were collected already."""
+    """Return the patterns of a question whose tallies are collected."""
     keys, _ = situation(question.by)
     condition, parameters = where(question.of_actions)
     options = compare_options(
@@ -120,7 +120,7 @@ def patterns_of_tallies(views: RunViews, question: PatternQuestion) -> list[Patt
 
 
 def highest_frequency(views: RunViews, question: PatternQuestion) -> int:
-    """How often the most frequent action of one situation was taken; 0 without decisions that fit the question."""
+    """Return the count of the most frequent action of one situation; 0 if no decisions fit the question."""
     question.check()
     _, expressions = situation(question.by)
     conditions, parameters = where(question.conditions)

@@ -1,4 +1,4 @@
-"""Draws a report: the patterns that make most difference, who decides best, confidence against outcome, and loops."""
+"""Plot of a report: patterns with the largest difference, sources of decisions, confidence and outcome, loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUFFIXES = (".svg", ".png")
 MISSING = "a plot needs matplotlib, which is not installed; run: pip install 'pkmncli[plot]'"
 
 COLOURS = {"rl": "#0072b2", "explore": "#56b4e9", "rule": "#009e73", "llm": "#d55e00"}
-"""Told apart by colour-blind readers too: M. Okabe and K. Ito, "Color universal design", 2008."""
+"""Colours that colour-blind readers can distinguish: M. Okabe and K. Ito, "Color universal design", 2008."""
 
 _BETTER, _WORSE = "#009e73", "#d55e00"
 _MOST_BARS = 10
@@ -25,7 +25,7 @@ _SIZE_INCHES = (13.0, 9.0)
 
 
 def check_plot(path: Path) -> None:
-    """Makes sure that a plot can be drawn, before anything is computed.
+    """Check that a plot can be drawn, before anything is computed.
 
     Raises:
         ConfigurationError: the file is neither SVG nor PNG, its folder is missing, or matplotlib is.
@@ -35,19 +35,19 @@ def check_plot(path: Path) -> None:
     if not path.absolute().parent.is_dir():
         raise ConfigurationError(f"--plot {path}: there is no folder {path.absolute().parent}")
     try:
-        import matplotlib  # noqa: F401, PLC0415 - an extra that only plots need
+        import matplotlib  # noqa: F401, PLC0415 - an extra for plots only
     except ImportError:
         raise ConfigurationError(MISSING) from None
 
 
 def draw(analysis: Analysis, path: Path) -> None:
-    """Writes the plot to a file, which appears whole.
+    """Write the plot to a file, which appears complete.
 
     Raises:
         RunError: it cannot be written.
     """
     from matplotlib import rc_context  # noqa: PLC0415
-    from matplotlib.figure import Figure  # noqa: PLC0415 - without pyplot, which would look for a display
+    from matplotlib.figure import Figure  # noqa: PLC0415 - without pyplot, which would need a display
 
     with rc_context({"svg.hashsalt": "pkmncli", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=_SIZE_INCHES, layout="constrained")

@@ -1,4 +1,4 @@
-"""Registers the decision store, its analyzer and the command that reports patterns."""
+"""Registration of the decision store, its analyzer and the command that reports patterns."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_stores(register: Register) -> None:
-    """Adds the store that writes Parquet files through DuckDB."""
+    """Register the store that writes Parquet files through DuckDB."""
     register("duckdb", "pkmn_decisions.store:DuckDBStore", help="Parquet files in the run folder, read with DuckDB")
 
 
 @hookimpl
 def pkmn_register_analyzers(register: Register) -> None:
-    """Adds the analyzer of recorded decisions."""
+    """Register the analyzer of recorded decisions."""
     register(
         "decisions",
         "pkmn_decisions.analyzer:DecisionHistoryAnalyzer",
@@ -24,7 +24,7 @@ def pkmn_register_analyzers(register: Register) -> None:
 
 @hookimpl
 def pkmn_register_commands(register: Register) -> None:
-    """Adds ``pkmn analyze-patterns``."""
+    """Register ``pkmn analyze-patterns``."""
     register(
         "analyze-patterns",
         "pkmn_decisions.command:analyze_patterns",

@@ -1,4 +1,4 @@
-"""What a run tells of the prices of its language model: those it was given, or what it paid on the whole."""
+"""Prices of a run's language model: those of its settings, or its average cost."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 
 Prices = Mapping[str, tuple[float, float]]
-"""Dollars a million tokens of prompts and of replies, by the beginning of a model's name."""
+"""Dollars per million tokens of prompts and of replies, by the beginning of a model's name."""
 
 ANY_MODEL = ""
-"""The beginning of every model's name."""
+"""Beginning of every model's name."""
 
 
 def known_prices(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[float, float]]:
-    """Dollars a million tokens of prompts and of replies, by the beginning of a model's name.
+    """Return dollars per million tokens of prompts and of replies, by the beginning of a model's name.
 
     Args:
-        folder: of the run. Where its summary tells what all tokens cost together, that is taken for any model.
-        settings: of the run; ``llm_prices`` in them goes first.
+        folder: folder of the run. If its summary has the total cost of all tokens, that is used for any model.
+        settings: settings of the run; their ``llm_prices`` come first.
     """
     prices = {}
-    told = settings.get("", {}).get("llm_prices") or []
-    for text in [told] if isinstance(told, str) else told:
+    given = settings.get("", {}).get("llm_prices") or []
+    for text in [given] if isinstance(given, str) else given:
         model, _, both = str(text).rpartition("=")
         try:
             prompt, completion = (float(part) for part in both.split("/"))
@@ -40,8 +40,8 @@ def known_prices(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> dic
 def _average(folder: Path) -> float | None:
     try:
         path = folder / "summary.json"
-        told = json.loads(path.read_text(encoding="utf-8"))["llm"] if path.is_file() else {}  # a pipe never ends
-        tokens = told["prompt_tokens"] + told["completion_tokens"]
-        return float(told["cost_usd"]) * 1e6 / tokens if tokens else None
+        usage = json.loads(path.read_text(encoding="utf-8"))["llm"] if path.is_file() else {}  # a pipe never ends
+        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+        return float(usage["cost_usd"]) * 1e6 / tokens if tokens else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""Checks that a user's query only reads. DuckDB has no such mode for queries on files."""
+"""Check that a user's query only reads. DuckDB has no such mode for queries on files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CT
 """Kinds of query in DuckDB's syntax tree that only read. Others, such as a COPY inside WITH, may write."""
 
 _QUERIES_IN_TEXTS = {"query", "json_execute_serialized_sql"}
-"""Functions that run a query given as a text, which the syntax tree doesn't show."""
+"""Functions that run a query given as text, which the syntax tree does not show."""
 
 
 def check_read_only(views: RunViews, sql: str) -> None:
-    """Makes sure that ``sql`` is one query that writes nothing.
+    """Check that ``sql`` is one query that writes nothing.
 
     Raises:
         DecisionValidationError: it is not.

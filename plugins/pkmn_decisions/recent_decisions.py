@@ -1,4 +1,4 @@
-"""The latest decisions as records, with the keys that users know."""
+"""Latest decisions as records, with the documented keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pkmn_decisions.view import RunViews
 
 
 def recent_decisions(views: RunViews, limit: int) -> list[dict[str, Any]]:
-    """The latest ``limit`` decisions, newest first."""
+    """Return the latest ``limit`` decisions, newest first."""
     newest = views.newest_steps()
     # There is one row for each step of a run, so the latest rows are those of the latest steps.
     recent = " OR ".join(["false", *("(run = ? AND global_step > ?)" for _ in newest)])

@@ -1,4 +1,4 @@
-"""Keeps decisions that a program records one by one, each with what came of it, in a folder of their own."""
+"""Recording of decisions by a program, one by one, each with its outcome, in a separate folder."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 _FLUSH_EVERY = 256
 _FLUSH_SECONDS = 60.0
 _CODE_LIMIT = 10**6
-"""Six earlier actions are remembered, a decimal digit each."""
+"""Six earlier actions are stored, one decimal digit each."""
 
 
 class RecordingByHand:
-    """One episode of decisions, in a folder that no other process records in meanwhile."""
+    """Recording of one episode of decisions, in a folder that no other process records in meanwhile."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens the folder, which is made if need be; the decisions of earlier recordings stay.
+        """Open the folder, which is made if it is missing; the decisions of earlier recordings stay.
 
         Raises:
-            DecisionValidationError: the folder has something else in it.
+            DecisionValidationError: the folder has other content.
             RunError: another process records there, or the folder cannot be written.
         """
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - imports asyncio, which reading needs not
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - imports asyncio, which reading does not need
 
         marker = folder / STANDALONE_FILE
         if not marker.exists() and folder.is_dir() and any(folder.iterdir()):
             raise DecisionValidationError(
-                f"{folder} was not made by recording decisions by hand: give record_decision a path of its own."
+                f"{folder} was not made by recording decisions by hand: give record_decision another path."
             )
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ class RecordingByHand:
         except Timeout:
             raise RunError(f"{folder} is in use by another process: wait for it, or choose another path.") from None
         except OSError as error:
-            raise RunError(f"Decisions cannot be kept in {folder}: {error.strerror}. Choose another path.") from error
+            raise RunError(f"Decisions cannot be stored in {folder}: {error.strerror}. Choose another path.") from error
         views = RunViews([folder], horizon=1, threads=1)
         _, rows = views.query("SELECT coalesce(max(global_step), 0), coalesce(max(episode) + 1, 0) FROM decision_rows")
         views.close()
@@ -58,11 +58,11 @@ class RecordingByHand:
         self._step = self._previous = 0
         self._flushed = time.monotonic()
         self._store = DuckDBStore(folder)
-        # A script may end without closing: what it recorded must not be lost then.
+        # A script may end without closing: its recorded decisions must not be lost.
         self._at_exit = weakref.finalize(self, self._store.close)
 
     def add(self, game_state: Any, action_taken: int, reasoning: str, confidence: float, outcome_reward: float) -> None:
-        """Keeps one decision; see :meth:`pkmn_decisions.analyzer.DecisionHistoryAnalyzer.record_decision`."""
+        """Record one decision; see :meth:`pkmn_decisions.analyzer.DecisionHistoryAnalyzer.record_decision`."""
         state = state_variables(game_state)
         values: dict[str, Any] = {
             "global_step": self._global_step + 1,
@@ -92,12 +92,12 @@ class RecordingByHand:
             self.flush()
 
     def flush(self) -> None:
-        """Puts what was recorded on disk."""
+        """Write recorded decisions to disk."""
         self._flushed = time.monotonic()
         self._store.flush()
 
     def close(self) -> None:
-        """Puts what was recorded on disk and lets go of the folder."""
+        """Write recorded decisions to disk and release the folder."""
         try:
             self._store.close()
         finally:
@@ -106,10 +106,10 @@ class RecordingByHand:
 
 
 def check_figures(confidence: float, outcome_reward: float) -> None:
-    """Makes sure that a decision's figures can be kept.
+    """Check that a decision's figures are valid.
 
     Raises:
-        DecisionValidationError: one is no number, or out of its range.
+        DecisionValidationError: a figure is not a number, or out of its range.
     """
     if not (isinstance(confidence, Real) and 0 <= confidence <= 1):
         raise DecisionValidationError(f"The confidence must be a number between 0 and 1, not {confidence!r}.")

@@ -1,4 +1,4 @@
-"""Writes rows as a table for people, Markdown, CSV or JSON."""
+"""Rows as a table for people, Markdown, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pkmn_decisions.names import SOURCE_NAMES
 
 _WIDTH_WITHOUT_TERMINAL = 160
 _NARROW = 12
-"""A column of at most so many characters is never broken into lines."""
+"""Maximum characters of a column that is never broken into lines."""
 _FIGURE = re.compile(r"-|[-+]?[\d,.]+(-\d+)?%?")
 
 
 class Format(StrEnum):
-    """How a result is written."""
+    """Format of a result."""
 
     TABLE = "table"
     JSON = "json"
@@ -30,10 +30,10 @@ class Format(StrEnum):
 
 
 def flat(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Records of one kind as one flat row each, figures unrounded, for programs.
+    """Return records of one kind as one flat row each, figures unrounded, for programs.
 
-    The parts of a ``context`` are columns of their own, an interval is two, and ``sources`` are counts ``by_...``; any
-    other list or dictionary is written as JSON.
+    The parts of a ``context`` become columns, an interval becomes two, and ``sources`` are counts ``by_...``; any other
+    list or dictionary is written as JSON.
     """
     rows: list[dict[str, Any]] = []
     for record in records:
@@ -53,7 +53,7 @@ def flat(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any
 
 
 def write(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format) -> str:
-    """Rows in a format, without a line break at the end. JSON is a list of objects."""
+    """Return rows in a format, without a line break at the end. JSON is a list of objects."""
     if form is Format.JSON:
         return to_json([dict(zip(columns, row, strict=True)) for row in rows])
     if form is Format.CSV:
@@ -70,12 +70,12 @@ def write(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format) -
 
 
 def is_figure(cell: str) -> bool:
-    """Whether a cell is a number, an interval, or empty, and so stands at the right."""
+    """Return True if a cell is a number, an interval, or empty, and so is aligned right."""
     return not cell or bool(_FIGURE.fullmatch(cell))
 
 
 def to_json(value: Any) -> str:
-    """JSON of plain values; bytes are written as hexadecimal digits, times in ISO 8601."""
+    """Return JSON of plain values; bytes are written as hexadecimal digits, times in ISO 8601."""
     return json.dumps(value, indent=2, default=_plain, ensure_ascii=False)
 
 

@@ -1,7 +1,7 @@
-"""Rows of one table that are not on disk yet, kept as columns.
+"""Rows of one table that are not on disk yet, stored as columns.
 
-Appending copies each batch into arrays allocated once; no Python code runs per row for numbers. Of texts and amounts,
-few of which differ, each is kept once, and the rows hold its number.
+Appending copies each batch into arrays allocated once; no Python code runs per row for numbers. Texts and amounts have
+few distinct values: each is stored once, and the rows hold its number.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pkmncli.errors import DecisionValidationError
 
 
 class RowBuffer:
-    """Collects rows of a table and checks them against its columns."""
+    """Buffer of a table's rows that checks them against its columns."""
 
     def __init__(self, table: Table, last_step: int = -1) -> None:
-        """Starts empty; ``last_step`` is the step of the latest row that the table already has, -1 without any."""
+        """Start empty; ``last_step`` is the step of the latest row that the table already has, -1 if none."""
         self.table = table
         self.count = 0
         self._last_step = last_step
@@ -37,7 +37,7 @@ class RowBuffer:
         self._values: dict[str, dict[Any, int]] = {name: {} for name in self._codes}
 
     def append(self, columns: Mapping[str, Any]) -> None:
-        """Copies a batch of rows.
+        """Copy a batch of rows.
 
         Args:
             columns: for each column of the table an array or list of the batch's length; columns with a default
@@ -77,7 +77,7 @@ class RowBuffer:
         self.count = end
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The rows collected, as arrays that share the buffer's memory; of texts and amounts their numbers."""
+        """Return the collected rows, as arrays that share the buffer's memory; texts and amounts as their numbers."""
         arrays: dict[str, NDArray[Any]] = {}
         for column in self.table.columns:
             if column.numpy:
@@ -91,11 +91,11 @@ class RowBuffer:
         return arrays
 
     def values(self, name: str) -> list[str]:
-        """What the numbers of a column of texts or amounts stand for, in their order; amounts as JSON objects."""
-        return [_shown(key) for key in self._values[name]]
+        """Return the values behind the numbers of a column of texts or amounts, in order; amounts as JSON objects."""
+        return [_text(key) for key in self._values[name]]
 
     def clear(self) -> None:
-        """Forgets the rows, keeping the memory for the next ones."""
+        """Remove the rows, but keep the memory for the next ones."""
         self.count = 0
         for items in self._bytes.values():
             items.clear()
@@ -117,7 +117,7 @@ class RowBuffer:
             if steps[0] <= self._last_step or (steps[1:] <= steps[:-1]).any():
                 raise DecisionValidationError(
                     f"Table {self.table.name}: {self.table.step} must rise from row to row, and step {steps[0]} does "
-                    f"not follow step {self._last_step}. A run that goes on from a checkpoint must first set aside "
+                    f"not follow step {self._last_step}. A run that resumes from a checkpoint must first set aside "
                     "what it recorded after it."
                 )
             self._last_step = int(steps[-1])
@@ -173,7 +173,7 @@ def _blobs(table: Table, column: Column, values: Any, length: int) -> Sequence[b
 
 
 def _codes(table: Table, column: Column, values: Any, known: dict[Any, int]) -> Any:
-    """The numbers of a column's values, those that are new among them entered in ``known``."""
+    """Return the numbers of a column's values; new values are added to ``known``."""
     if values is REQUIRED:
         values = Coded(np.zeros(1, np.uint8), [column.default])
         return _codes(table, column, values, known)[0]
@@ -186,7 +186,7 @@ def _codes(table: Table, column: Column, values: Any, known: dict[Any, int]) -> 
     _check_kinds(table, column, items, kinds)
     if column.sql == AMOUNTS:
         return [known.setdefault(_key(value), len(known)) for value in items]
-    texts = {item: _key(item) for item in set(items)}  # each is decoded once
+    texts = {item: _key(item) for item in set(items)}  # each is decoded only once
     return [known.setdefault(texts[item], len(known)) for item in items]
 
 
@@ -203,13 +203,13 @@ def _check_kinds(table: Table, column: Column, items: Sequence[Any], allowed: tu
 
 
 def _key(value: Any) -> Any:
-    """What tells a value from others: a text, or the names and amounts of a mapping."""
+    """Return the identity of a value: a text, or the names and amounts of a mapping."""
     if isinstance(value, Mapping):
         return tuple(value.items())
     # A text that was cut to a width may end inside a character.
     return value.decode("utf-8", "ignore") if isinstance(value, bytes) else value
 
 
-def _shown(key: Any) -> str:
+def _text(key: Any) -> str:
     text: str = key if isinstance(key, str) else json.dumps({name: float(amount) for name, amount in key})
     return text

@@ -1,4 +1,4 @@
-"""The sections of a report: their findings as headings and cells for people, and as plain values for programs."""
+"""Sections of a report: their findings as headings and cells for people, and as plain values for programs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pkmn_decisions.situations import in_words
 from pkmn_decisions.source_tables import source_tables
 
 _BRIEF = 8
-"""Most rows of a section but the first in a report of several."""
+"""Maximum rows of each section but the first in a report of several."""
 
 
 class Show(StrEnum):
-    """A section."""
+    """Section of a report."""
 
     PATTERNS = "patterns"
     SOURCES = "sources"
@@ -37,12 +37,12 @@ DEFAULT = (Show.PATTERNS, Show.SOURCES, Show.LOOPS, Show.SEQUENCES)
 
 
 def tables(analysis: Analysis, show: Show, *, brief: bool) -> list[SectionTable]:
-    """The tables of a section; where ``brief``, each of a few rows."""
+    """Return the tables of a section; if ``brief``, each of a few rows."""
     return _TABLES[show](analysis, _BRIEF if brief else None)
 
 
 def values(analysis: Analysis, show: Show) -> dict[str, Any]:
-    """The findings of a section for programs, by the name of their kind."""
+    """Return the findings of a section for programs, by the name of their kind."""
     names = analysis.views.names
     if show is Show.PATTERNS:
         return {"patterns": [one.as_dict(names) for one in analysis.patterns]}
@@ -87,7 +87,7 @@ def _loops(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         f"In all {total:,} decisions were wasted so, {wasted:.1%}."
     )
     headings = ["where", "phase", "loops", "wasted", "longest", "in episode", "who", "pressing"]
-    nothing = "No episode went round in circles for 64 decisions or more."
+    nothing = "No episode was in a loop of 64 decisions or more."
     if analysis.question.of_situations:
         nothing = "None of the decisions asked about were part of a loop of 64 decisions or more."
     return [SectionTable("Loops", note, headings, rows, nothing)]

@@ -1,6 +1,6 @@
-"""Runs of two to six actions in a row that came up often, and what followed them.
+"""Frequent runs of two to six actions, and what followed them.
 
-They are read from the code of the actions before each decision, so no row has to be looked at beside its neighbours.
+They are read from the code of the actions before each decision, so no row needs a look at its neighbours.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from pkmn_decisions.situations import situation, with_names
 from pkmn_decisions.view import RunViews
 
 SHORTEST, LONGEST = 2, 6
-"""The record of a decision has the five actions before it, and one more that a longer run would need."""
+"""Lengths of a run: the record of a decision has the five actions before it, and one more for a longer run."""
 
 MOSTLY = 0.5
-"""A run is part of a longer one, and not shown by itself, where at least this share of its occurrences went on so."""
+"""Share of its occurrences in a longer run from which a run is not shown separately."""
 
 _CODES = "sequence_codes"
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Actions in a row, in the situation of the last of them. What followed counts from the last one on."""
+    """Consecutive actions, in the situation of the last of them. Returns count from the last one."""
 
     situation: dict[str, int]
     actions: tuple[int, ...]
@@ -40,16 +40,16 @@ class Sequence:
 
     @property
     def success_rate(self) -> float:
-        """Share of the judged occurrences after which it was a success."""
+        """Share of the judged occurrences that succeeded."""
         return self.successes / self.judged
 
     @property
     def difference(self) -> float:
-        """Mean return less what is usual in the situation."""
+        """Mean return minus the usual one in the situation."""
         return self.mean_return - self.usual_return
 
     def as_dict(self, names: Names) -> dict[str, Any]:
-        """Plain values, with the names of the numbers."""
+        """Return plain values, with the names of the numbers."""
         interval = wilson(self.successes, self.judged)
         return {
             "context": with_names(self.situation, names),
@@ -68,10 +68,10 @@ class Sequence:
 def find_sequences(
     views: RunViews, question: PatternQuestion, shortest: int = SHORTEST, longest: int = LONGEST
 ) -> list[Sequence]:
-    """The frequent runs of ``shortest`` to ``longest`` actions, those that make most difference first.
+    """Return the frequent runs of ``shortest`` to ``longest`` actions, the largest difference first.
 
-    A run is shown at the length at which it is one: it is left out where at least half of its occurrences are the
-    beginning or the end of the same longer run, and where it is only a shorter run that goes on in any way.
+    A run is shown only at its natural length: it is left out if at least half of its occurrences are the beginning or
+    the end of the same longer run, or if it is only a shorter run that continues in any way.
     """
     keys, expressions = situation(question.by)
     condition, parameters = where(question.of_situations)
@@ -134,7 +134,7 @@ def find_sequences(
 
 
 def _without_shifted(sequences: list[Sequence]) -> list[Sequence]:
-    """A run that is longer than can be seen, or comes round again, is shown once, and not from each of its actions."""
+    """Return the runs without shifted copies of a cyclic or very long run."""
     kept: list[Sequence] = []
     for one in sequences:
         if not any(_is_shifted(one, other) for other in kept):
@@ -143,7 +143,7 @@ def _without_shifted(sequences: list[Sequence]) -> list[Sequence]:
 
 
 def _is_shifted(one: Sequence, other: Sequence) -> bool:
-    """Whether two runs are the same one, looked at a few actions later, and so about as frequent."""
+    """Return True if two runs are the same one, shifted by a few actions, and about as frequent."""
     length = len(one.actions)
     if one.situation != other.situation or len(other.actions) != length:
         return False

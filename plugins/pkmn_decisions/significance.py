@@ -1,8 +1,8 @@
-"""Tells differences from chance: p values of a test statistic, and which of many remain when all were looked at.
+"""Tests of differences against chance: p values of a statistic, and their correction for many comparisons.
 
 The statistic is a difference of means over its standard error, which is that of sums over clusters, each taken as one
-observation. It is never taken as smaller than what the situation's own spread, and the correlation of its decisions
-within clusters, would give.
+observation. The error is at least the one that follows from the situation's variance and the correlation of its
+decisions within clusters.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import math
 from collections.abc import Sequence
 
 LEVEL = 0.05
-"""Share of false ones that is accepted among the differences called significant."""
+"""Accepted share of false discoveries among the differences called significant."""
 
 FEWEST_CLUSTERS = 5
-"""With fewer clusters on either side nothing is tested."""
+"""Minimum clusters on either side of a test."""
 
 
 def p_value(statistic: float, clusters: float) -> float:
-    """Two-sided p value of a t statistic with ``clusters`` - 1 degrees of freedom.
+    """Return the two-sided p value of a t statistic with ``clusters`` - 1 degrees of freedom.
 
     By Wallace's approximation through the normal distribution ("Bounds on normal approximations to Student's and the
     chi-square distributions", 1959): with 4 degrees of freedom and p = 0.001 an eighth too large, with more or above
@@ -31,10 +31,10 @@ def p_value(statistic: float, clusters: float) -> float:
 
 
 def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
-    """The p values adjusted for their number: the level at which each would be called significant.
+    """Return the p values adjusted for their number: the level at which each would be called significant.
 
-    Benjamini and Hochberg, "Controlling the false discovery rate", 1995. None, where nothing was tested, stays None
-    and doesn't count.
+    Benjamini and Hochberg, "Controlling the false discovery rate", 1995. None, for no test, stays None and does not
+    count.
     """
     tested = sorted((value, index) for index, value in enumerate(p_values) if value is not None)
     found: list[float | None] = [None] * len(p_values)
@@ -47,5 +47,5 @@ def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def is_significant(adjusted_p: float | None) -> bool:
-    """Whether an adjusted p value is at most :data:`LEVEL`."""
+    """Return True if an adjusted p value is at most :data:`LEVEL`."""
     return adjusted_p is not None and adjusted_p <= LEVEL

@@ -1,4 +1,4 @@
-"""What tells situations apart: the dimensions that a question may name, and the SQL that gives them."""
+"""Dimensions that distinguish situations, and their SQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "previous": ("previous_actions % 10",),
     "source": ("source",),
 }
-"""What can tell situations apart, and the SQL that gives it."""
+"""Dimension -> its SQL expressions."""
 
 DEFAULT_DIMENSIONS = ("map", "phase", "battle")
 
@@ -26,7 +26,7 @@ _NAMED = ("map", "phase", "battle", "opponent", "previous", "source")
 
 
 def situation(by: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The parts of a situation, and the SQL of each. A tile has two, ``x`` and ``y``, and brings its map with it.
+    """Return the parts of a situation, and the SQL of each. A tile has two, ``x`` and ``y``, and adds its map.
 
     Raises:
         DecisionValidationError: a dimension is unknown, or there is none.
@@ -34,7 +34,7 @@ def situation(by: Sequence[str]) -> tuple[list[str], list[str]]:
     unknown = [name for name in by if name not in DIMENSIONS]
     if unknown or not by:
         raise DecisionValidationError(
-            f"Situations can be told apart by {', '.join(DIMENSIONS)}, not by {', '.join(unknown) or 'nothing'}."
+            f"Situations can be distinguished by {', '.join(DIMENSIONS)}, not by {', '.join(unknown) or 'nothing'}."
         )
     wanted = [name for name in DIMENSIONS if name in by or (name == "map" and "tile" in by)]
     keys = [key for name in wanted for key in (("x", "y") if name == "tile" else (name,))]
@@ -42,7 +42,7 @@ def situation(by: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def with_names(parts: Mapping[str, int], names: Names) -> dict[str, Any]:
-    """A situation's numbers, each followed by what it is called where it has a name."""
+    """Return a situation's numbers, each followed by its name if it has one."""
     named: dict[str, Any] = {}
     for key, number in parts.items():
         named[key] = number
@@ -52,7 +52,7 @@ def with_names(parts: Mapping[str, int], names: Names) -> dict[str, Any]:
 
 
 def in_words(parts: Mapping[str, int], names: Names) -> str:
-    """A situation in a few words, such as ``Fern Trail, free`` or ``Thorn Lodge (4, 7), battle``."""
+    """Return a situation in a few words, such as ``Fern Trail, free`` or ``Thorn Lodge (4, 7), battle``."""
     words = []
     if "map" in parts:
         tile = f" ({parts['x']}, {parts['y']})" if "x" in parts else ""
@@ -73,6 +73,6 @@ def in_words(parts: Mapping[str, int], names: Names) -> str:
 
 
 def phase_in_words(number: int, names: Names) -> str:
-    """A phase's name, or its number as one."""
+    """Return a phase's name, or ``phase`` with its number."""
     name = names.of("phase", number)
     return f"phase {name}" if name.isdecimal() else name

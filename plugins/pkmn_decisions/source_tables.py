@@ -1,4 +1,4 @@
-"""Who is right, confidence, and what advice cost as tables of a report."""
+"""Sources, confidence and cost of advice as tables of a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkmn_decisions.situations import in_words
 
 
 def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:
-    """The tables, each of at most ``brief`` rows, or of as many as were asked for."""
+    """Return the tables, each of at most ``brief`` rows, or of the question's limit."""
     names, limit = analysis.views.names, brief or analysis.question.limit
     rows = []
     for place in analysis.deciders[:limit]:
@@ -34,16 +34,16 @@ def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         SectionTable(
             "Who is right",
             "return: mean sum of rewards after decisions of that one; others: of all others in the same situation,\n"
-            "with as many goals reached. Who decides is not drawn by lot: a difference may be one of when they decide.",
+            "with as many goals reached. Sources are not random: a difference may come from when each decides.",
             ["situation", "who", "times", "success", "95%", "return", "others", "", ""],
             rows,
             f"In no situation did two of them decide {analysis.question.min_frequency:,} times or more.",
         ),
         SectionTable(
             "Confidence",
-            "says: mean confidence; comes: success rate; error: expected calibration error, the mean distance of the\n"
+            "confidence: mean; success: success rate; error: expected calibration error, the mean distance of the\n"
             "two; then the success rate by confidence.",
-            ["who", "times", "says", "comes", "error", *_bin_names()],
+            ["who", "times", "confidence", "success", "error", *_bin_names()],
             [_calibration_row(one) for one in analysis.calibrations],
             "No decision has been judged yet.",
         ),

@@ -1,4 +1,4 @@
-"""Who decides best in which situations, and what the language model's advice costs there."""
+"""Best source of decisions in each situation, and the cost of the language model's advice there."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from pkmn_decisions.view import RunViews
 
 
 @dataclass(frozen=True, slots=True)
-class Deciders:
-    """A situation in which more than one decided, best by the mean return first."""
+class SourceComparison:
+    """Situation with decisions of several sources, the highest mean return first."""
 
     situation: dict[str, int]
     sources: tuple[Option, ...]
 
     @property
     def best(self) -> str | None:
-        """The only one that is significantly better than the others there; None where none is."""
+        """Only source that is significantly better than the others there; None if there is none."""
         better = [one for one in self.sources if one.significant and (one.difference or 0) > 0]
         return SOURCE_NAMES[better[0].number] if len(better) == 1 else None
 
     @property
     def decisions(self) -> int:
-        """How many there were, by all of them."""
+        """Number of decisions, of all sources."""
         return sum(one.frequency for one in self.sources)
 
     @property
     def stake(self) -> float:
-        """What the largest significant difference comes to."""
+        """Total of the largest significant difference."""
         return max((one.stake for one in self.sources if one.significant), default=0.0)
 
     def as_dict(self, names: Names) -> dict[str, Any]:
-        """Plain values, with the names of the numbers."""
+        """Return plain values, with the names of the numbers."""
         return {
             "context": with_names(self.situation, names),
             "best": self.best,
@@ -61,8 +61,8 @@ class Deciders:
         }
 
 
-def deciders_of_tallies(views: RunViews, question: PatternQuestion) -> list[Deciders]:
-    """Who decided in each situation, from the tallies of the question; what is at stake most comes first."""
+def deciders_of_tallies(views: RunViews, question: PatternQuestion) -> list[SourceComparison]:
+    """Return the sources in each situation, from the tallies of the question, the highest stake first."""
     keys, _ = situation(question.by)
     options = compare_options(views, TABLE, len(keys), "source", question.min_frequency)
     by_situation: dict[tuple[int, ...], list[Option]] = defaultdict(list)
@@ -70,7 +70,7 @@ def deciders_of_tallies(views: RunViews, question: PatternQuestion) -> list[Deci
         if one.mean_return is not None:
             by_situation[one.situation].append(one)
     found = [
-        Deciders(
+        SourceComparison(
             dict(zip(keys, numbers, strict=True)),
             tuple(sorted(several, key=lambda one: -(one.mean_return or 0.0))),
         )
@@ -85,22 +85,22 @@ _OF_THE_ANSWER = ("action", "source", "confidence", "reason", "model", "reward")
 
 @dataclass(frozen=True, slots=True)
 class AdviceCost:
-    """What asking a language model came to where the questions were asked."""
+    """Cost of a language model in the situation of its questions."""
 
     situation: dict[str, int]
     calls: int
     """Questions, without those that the cache answered."""
     cached: int
     useless: int
-    """Answers that held no advice, or had something wrong with them."""
+    """Answers without advice, or with a problem."""
     tokens: int
     latency_s: float | None
     """Mean time of an answer."""
     dollars: float | None
-    """None where a price is not known."""
+    """Cost in dollars; None if a price is unknown."""
 
     def as_dict(self, names: Names) -> dict[str, Any]:
-        """Plain values, with the names of the numbers."""
+        """Return plain values, with the names of the numbers."""
         return {
             "context": with_names(self.situation, names),
             "calls": self.calls,
@@ -118,12 +118,12 @@ def advice_costs(
     conditions: Sequence[Condition],
     prices: Mapping[str, Prices],
 ) -> list[AdviceCost]:
-    """What advice cost in each situation, the most tokens first.
+    """Return the cost of advice in each situation, the most tokens first.
 
     Args:
         views: the runs.
-        by: what tells situations apart.
-        conditions: on the decisions before which it was asked for; those on who decided, or what, do not count.
+        by: dimensions that distinguish situations.
+        conditions: on the decisions before which it was asked for; those on source or action do not count.
         prices: of language models, by the name of the run that paid them.
     """
     _, counted = views.query("SELECT count(*) FROM advice")

@@ -1,6 +1,6 @@
-"""Sums of the decisions that a question is about, by cluster, situation, action and who decided.
+"""Sums of the decisions of a question, by cluster, situation, action and source.
 
-They are read from the files once, and small: what single patterns and sources are told from.
+They are read from the files once, and small; single patterns and sources follow from them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ TABLE = "tallies"
 
 
 def collect(views: RunViews, by: Sequence[str], conditions: Sequence[Condition]) -> list[str]:
-    """Makes the temporary table :data:`TABLE` and returns the names of the situation's parts.
+    """Make the temporary table :data:`TABLE` and return the names of the situation's parts.
 
     Its columns: ``cluster``; ``s0``, ``s1``, ... for the parts of the situation; ``milestones``, ``action``,
-    ``source``; ``frequency``, and of it ``outcome_0``, ``outcome_1``, ..., by what it led to; of those whose return is
-    known ``judged``, ``successes``, ``total`` (sum of their near returns) and ``squares`` (of their squares);
-    ``reward`` (sum of all rewards of the steps themselves).
+    ``source``; ``frequency``, and of it ``outcome_0``, ``outcome_1``, ..., by outcome; of those with a known return
+    ``judged``, ``successes``, ``total`` (sum of their near returns) and ``squares`` (of their squares); ``reward`` (sum
+    of all rewards of the steps themselves).
 
-    ``rest`` and ``rest_squares`` are as ``total`` and ``squares``, of what a decision brought less the mean of its
-    situation with as many goals of the game reached. What is there to be had in a place changes as the game goes on,
-    and so does who decides; comparing rests keeps the one from being taken for the other.
+    ``rest`` and ``rest_squares`` are like ``total`` and ``squares``, but of the returns minus the mean of their
+    situation at the same number of milestones. The possible reward of a place changes during the game, and so does the
+    source of decisions; comparing rests keeps these apart.
     """
     keys, expressions = situation(by)
     condition, parameters = where(conditions)

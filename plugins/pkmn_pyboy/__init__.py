@@ -1,4 +1,4 @@
-"""The PyBoy environment: all that knows game memory."""
+"""PyBoy environment: the plugin that knows game memory."""
 
 from importlib import import_module
 
@@ -7,7 +7,7 @@ _OFFERED = {
     "GameStateAnalysis": "pkmn_pyboy.analysis",
     "GoalOrientedPlanner": "pkmn_pyboy.planner",
 }
-"""Names for scripts, and the modules that have them: imported when one is asked for."""
+"""Names for scripts, and their modules, which are imported on first use."""
 
 
 def __getattr__(name: str) -> object:

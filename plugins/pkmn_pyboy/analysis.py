@@ -1,7 +1,7 @@
-"""What a state means for a player: how dangerous it is, how the party is, what to see to first.
+"""Meaning of a state for a player: its danger, the party's health, suggestions.
 
-:class:`GameStateAnalysis` works from the 25 state variables alone, as observations hold them, and says more where it is
-told more: names, the goal, what changed. :meth:`PokemonEnvironment.analysis` tells it all.
+:class:`GameStateAnalysis` works from the 25 state variables alone, as observations hold them, and says more if it has
+more: names, the goal, changes. :meth:`PokemonEnvironment.analysis` gives it all of these.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ EXTRA_VARIABLES = {
     "opponent": "name of the opponent in battle",
     "own": "name of the own Pokemon in battle",
     "able": "Pokemon that can fight",
-    "ailing": "Pokemon with a lasting harm",
+    "ailing": "Pokemon with a status condition",
     "goal": "the current goal in words",
 }
-"""What a caller may give beside the state variables."""
+"""Values that a caller may give besides the state variables."""
 
 WEAK, HURT = 0.25, 0.6
 """Shares of hit points below which a Pokemon or a party counts as weak, and as hurt."""
 NEARLY_OUT = 0.2
 OUTMATCHED_LEVELS = 5
-"""Levels by which an opponent is above the own Pokemon when it counts as too strong."""
+"""Levels above the player's Pokemon from which an opponent counts as too strong."""
 GOOD_FACTOR, POOR_FACTOR = 2.0, 0.5
 STUCK_STEPS = 300
 """Steps without progress after which another approach is suggested."""
@@ -44,7 +44,7 @@ _BY_NAME = {variable.name: variable for variable in STATE_VARIABLES}
 
 
 class Danger(IntEnum):
-    """How close the party is to losing."""
+    """Danger of losing for the party."""
 
     NONE = 0
     LOW = 1
@@ -54,7 +54,7 @@ class Danger(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BattleAnalysis:
-    """A battle as seen from the player's side; ``in_battle`` is False where there is none. Shares are 0..1."""
+    """Battle from the player's side; ``in_battle`` is False if there is none. Shares are 0..1."""
 
     in_battle: bool
     kind: str
@@ -64,10 +64,10 @@ class BattleAnalysis:
     own: str
     own_hp: float
     level_advantage: int
-    """Levels that the first of the party is above the opponent."""
+    """Levels of the first party member above the opponent."""
     effectiveness: float
     matchup: str
-    """good, even or bad, by types; unknown before both are out."""
+    """Matchup by types: good, even or bad; unknown before both are out."""
     can_run: bool
     can_catch: bool
     danger: Danger
@@ -76,7 +76,7 @@ class BattleAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class ExplorationAnalysis:
-    """The player's place, health and progress. Shares are 0..1."""
+    """Place, health and progress of the player. Shares are 0..1."""
 
     map: str
     map_id: int
@@ -87,7 +87,7 @@ class ExplorationAnalysis:
     party_size: int
     party_hp: float
     health: str
-    """none (no Pokemon), good, hurt or weak."""
+    """Health: none (no Pokemon), good, hurt or weak."""
     needs_healing: bool
     badges: int
     caught: int
@@ -103,13 +103,13 @@ class ExplorationAnalysis:
 
 
 class GameStateAnalysis:
-    """Works out what a state means.
+    """Analysis of a state.
 
     Args:
         state_variables: values by name, in their natural units (levels, tiles, shares 0..1, money as money); names are
-            those of the observation's variables and :data:`EXTRA_VARIABLES`, and what is left out is 0 or unknown. Or
+            those of the observation's variables and :data:`EXTRA_VARIABLES`, and missing ones are 0 or unknown. Or
             the (25,) array of an observation, each value scaled to 0..1.
-        changes: what happened since an earlier look.
+        changes: changes since an earlier snapshot.
 
     Raises:
         ConfigurationError: a name is unknown, or the array has another length.
@@ -120,7 +120,7 @@ class GameStateAnalysis:
             unknown = sorted(set(state_variables) - _BY_NAME.keys() - EXTRA_VARIABLES.keys())
             if unknown:
                 near = difflib.get_close_matches(unknown[0], [*_BY_NAME, *EXTRA_VARIABLES], 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"they are {', '.join(_BY_NAME)}"
+                hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(_BY_NAME)}"
                 raise ConfigurationError(f"there is no state variable {unknown[0]!r}; {hint}")
             self.values = dict(state_variables)
         else:
@@ -132,24 +132,24 @@ class GameStateAnalysis:
 
     @property
     def state_variables(self) -> Mapping[str, Any]:
-        """What it was worked out from: values by name, in their natural units."""
+        """Values that it was built from, by name, in their natural units."""
         return self.values
 
     def analyze_battle_state(self) -> dict[str, Any]:
-        """The battle as plain values, see :class:`BattleAnalysis`."""
+        """Return the battle as plain values, see :class:`BattleAnalysis`."""
         return _plain(self.battle)
 
     def analyze_exploration_state(self) -> dict[str, Any]:
-        """Place, health and progress as plain values, see :class:`ExplorationAnalysis`."""
+        """Return place, health and progress as plain values, see :class:`ExplorationAnalysis`."""
         return _plain(self.exploration)
 
     def get_summary(self) -> str:
-        """The whole in a few sentences, the goal last."""
+        """Return the whole in a few sentences, the goal last."""
         goal = self.exploration.goal
         return " ".join([*self.sentences(), f"Goal: {goal}"] if goal else self.sentences())
 
     def sentences(self) -> list[str]:
-        """Place, battle, party, danger and what changed, a sentence each."""
+        """Return place, battle, party, danger and changes, a sentence each."""
         sentences = [*self.situation(), f"Danger: {self.danger.name.lower()}."]
         words = self.changes.words()
         if words:
@@ -157,7 +157,7 @@ class GameStateAnalysis:
         return sentences
 
     def situation(self) -> list[str]:
-        """Place, battle and party, a sentence each."""
+        """Return place, battle and party, a sentence each."""
         place = self.exploration
         sentences = [f"{place.map}, tile ({place.x}, {place.y}), facing {place.facing}; {place.phase}."]
         if self.battle.in_battle:
@@ -170,7 +170,7 @@ class GameStateAnalysis:
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What to see to first."""
+        """Most urgent suggestions."""
         return self.battle.suggestions if self.battle.in_battle else self.exploration.suggestions
 
     # Inner parts ------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class GameStateAnalysis:
             matchup = "good" if effectiveness >= GOOD_FACTOR else "bad" if effectiveness <= POOR_FACTOR else "even"
         wild = kind == 1
         can_catch = wild and out and self._number("balls") > 0
-        # An own Pokemon that has a name is out, also when it has no hit points left.
+        # If the player's Pokemon has a name it is out, even without hit points.
         asked = out or (kind > 0 and bool(self._text("own")))
         danger = self._battle_danger(own_hp, advantage, matchup) if asked else Danger.NONE
         return BattleAnalysis(
@@ -287,7 +287,9 @@ class GameStateAnalysis:
 
 
 def natural_values(observed: Any) -> dict[str, float]:
-    """The (25,) state variables of an observation in their natural units, by name; what was cut at 1 stays cut.
+    """Return the (25,) state variables of an observation in their natural units, by name.
+
+    Values that were limited to 1 stay limited.
 
     Raises:
         ConfigurationError: there are not 25.

@@ -1,4 +1,4 @@
-"""What a step is measured against: the same frames with nothing of ours around them."""
+"""Baselines of a step: the same frames without the environment's own work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkmn_pyboy.emulator import Emulator
 
 
 class Emulated(Protocol):
-    """An environment on an emulator whose steps are presses of one length."""
+    """Environment on an emulator whose steps are presses of one length."""
 
     emulator: Emulator
     hold_frames: int
@@ -18,10 +18,10 @@ class Emulated(Protocol):
 
 
 def baselines(environment: Emulated) -> dict[str, Callable[[int], None]]:
-    """Functions that take an action's number and emulate its frames on the environment's own emulator.
+    """Return functions that take an action's number and emulate its frames on the environment's emulator.
 
     ``bare emulator`` makes one call for all frames and draws the last; ``frame by frame`` calls for each and draws it.
-    Neither reads memory, and after either the environment has to load a state before it can go on.
+    Neither reads memory, and after either the environment must load a state before it can continue.
     """
     pyboy = environment.emulator.pyboy
     hold, frames = environment.hold_frames, environment.action_frames

@@ -1,4 +1,4 @@
-"""What has changed between two looks at a game, so that whoever looks now and then knows what happened since."""
+"""Changes between two snapshots of a game."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_SHARE_WORTH_TELLING = 0.01
+_MIN_SHARE_SHOWN = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is compared, as plain values. ``items`` are counts by name, ``milestones`` those reached."""
+    """Values to compare, as plain values. ``items`` are counts by name, ``milestones`` those reached."""
 
     step: int
     map_name: str
@@ -25,7 +25,7 @@ class Snapshot:
     milestones: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values (JSON)."""
+        """Return plain values (JSON)."""
         return {name: getattr(self, name) for name in self.__slots__} | {
             "party": list(self.party),
             "items": dict(self.items),
@@ -34,14 +34,14 @@ class Snapshot:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Snapshot:
-        """Back from :meth:`as_dict`."""
+        """Restore a snapshot from :meth:`as_dict`."""
         lists = {"party": tuple(values["party"]), "milestones": tuple(values["milestones"])}
         return cls(**{**values, **lists})
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is different now. Numbers are differences; empty texts and zeros mean that nothing changed."""
+    """Changes of a game. Numbers are differences; empty texts and zeros mean no change."""
 
     steps: int = 0
     left_map: str = ""
@@ -57,32 +57,32 @@ class Changes:
     milestones: tuple[str, ...] = ()
 
     def words(self) -> tuple[str, ...]:
-        """One short phrase for each change."""
-        said = []
+        """Return one short phrase for each change."""
+        phrases = []
         if self.entered_map:
-            said.append(f"went from {self.left_map} to {self.entered_map}")
-        said += [f"reached the milestone {name}" for name in self.milestones]
+            phrases.append(f"went from {self.left_map} to {self.entered_map}")
+        phrases += [f"reached the milestone {name}" for name in self.milestones]
         if self.badges:
-            said.append(f"{self.badges:+} badge{'s' if abs(self.badges) > 1 else ''}")
+            phrases.append(f"{self.badges:+} badge{'s' if abs(self.badges) > 1 else ''}")
         # An evolution looks like an exchange: only names are compared.
         exchanged = min(len(self.joined), len(self.gone))
-        said += [f"{new} in place of {old}" for old, new in zip(self.gone, self.joined, strict=False)]
-        said += [f"{name} joined the party" for name in self.joined[exchanged:]]
-        said += [f"{name} left the party" for name in self.gone[exchanged:]]
+        phrases += [f"{new} in place of {old}" for old, new in zip(self.gone, self.joined, strict=False)]
+        phrases += [f"{name} joined the party" for name in self.joined[exchanged:]]
+        phrases += [f"{name} left the party" for name in self.gone[exchanged:]]
         if self.levels:
-            said.append(f"{self.levels:+} level{'s' if abs(self.levels) > 1 else ''}")
-        if abs(self.hp_share) >= _SHARE_WORTH_TELLING:
-            said.append(f"{self.hp_share:+.0%} of the party's hit points")
+            phrases.append(f"{self.levels:+} level{'s' if abs(self.levels) > 1 else ''}")
+        if abs(self.hp_share) >= _MIN_SHARE_SHOWN:
+            phrases.append(f"{self.hp_share:+.0%} of the party's hit points")
         if self.caught:
-            said.append(f"{self.caught:+} species caught")
+            phrases.append(f"{self.caught:+} species caught")
         if self.money:
-            said.append(f"{self.money:+} money")
-        said += [f"{count:+} {name}" for name, count in self.items.items()]
-        return tuple(said)
+            phrases.append(f"{self.money:+} money")
+        phrases += [f"{count:+} {name}" for name, count in self.items.items()]
+        return tuple(phrases)
 
 
 def changes_between(before: Snapshot, now: Snapshot) -> Changes:
-    """What happened from ``before`` to ``now``, both of one episode."""
+    """Return the changes from ``before`` to ``now``, both of one episode."""
     moved = before.map_name != now.map_name
     names = sorted({*before.items, *now.items})
     counts = {name: now.items.get(name, 0) - before.items.get(name, 0) for name in names}
@@ -103,7 +103,7 @@ def changes_between(before: Snapshot, now: Snapshot) -> Changes:
 
 
 def _without(names: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """The names that are not among the others, each as often as it is missing there."""
+    """Return the names that are not among the others, each as often as it is missing there."""
     left = list(others)
     missing = []
     for name in names:

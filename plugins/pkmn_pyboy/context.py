@@ -1,4 +1,4 @@
-"""The state in words: where the player is, what is going on, what comes next. For language models, logs and people."""
+"""State in words: the player's place, the situation, the next goal. For language models, logs and people."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pkmn_pyboy.profile import Names
     from pkmn_pyboy.state.details import BattleDetails
 
-_LONG = 30
-"""Steps without anything new that are worth telling."""
-_TOLD_REWARDS = 3
+_IDLE_STEPS_SHOWN = 30
+"""Steps without progress before the status line mentions it."""
+_SHOWN_REWARDS = 3
 _ALL_REACHED = "All goals are reached."
 
 
 def analyse(environment: PokemonEnvironment, since: Snapshot | None) -> GameStateAnalysis:
-    """What the state means, with names, and with what changed ``since`` an earlier moment of the episode."""
+    """Return the meaning of the state, with names, and with changes since the snapshot ``since``."""
     state, names = environment.state, environment.known_names
     battle, party = state.battle, state.party
     lead = party.lead
@@ -73,7 +73,7 @@ def analyse(environment: PokemonEnvironment, since: Snapshot | None) -> GameStat
 
 
 def status_line(environment: PokemonEnvironment) -> str:
-    """Place, party, badges and money, how long nothing was new, and what earned most in the episode."""
+    """Return a line with place, party, badges, money, steps without progress, and the largest rewards."""
     state, names = environment.state, environment.known_names
     lead = state.party.lead
     badges = state.johto_badges.bit_count() + state.kanto_badges.bit_count()
@@ -83,15 +83,15 @@ def status_line(environment: PokemonEnvironment) -> str:
         f"{badges} badge{'' if badges == 1 else 's'}",
         f"money {state.money:,}",
     ]
-    if environment.steps_since_progress >= _LONG:
+    if environment.steps_since_progress >= _IDLE_STEPS_SHOWN:
         parts.append(f"nothing new for {environment.steps_since_progress} steps")
-    earned = sorted(environment.reward_totals().items(), key=lambda one: -abs(one[1]))[:_TOLD_REWARDS]
+    earned = sorted(environment.reward_totals().items(), key=lambda one: -abs(one[1]))[:_SHOWN_REWARDS]
     parts += [f"{name} {total:.1f}" for name, total in earned if total]
     return ", ".join(parts)
 
 
 def take_snapshot(environment: PokemonEnvironment) -> Snapshot:
-    """What a later analysis will compare with."""
+    """Return the values that a later analysis will compare with."""
     state, names = environment.state, environment.known_names
     reached = environment.milestone_splits()
     return Snapshot(
@@ -109,10 +109,10 @@ def take_snapshot(environment: PokemonEnvironment) -> Snapshot:
 
 
 def describe(environment: PokemonEnvironment, since: Snapshot | None) -> Context:
-    """The context now; ``since`` is the moment of the one before."""
+    """Return the context now; ``since`` is the snapshot of the previous one."""
     state, names, details = environment.state, environment.known_names, environment.details()
     analysis = analyse(environment, since)
-    sentences = analysis.situation()  # danger and changes stand by themselves
+    sentences = analysis.situation()  # danger and changes are separate
     if state.party.members:
         members = zip(state.party.members, details.nicknames, strict=True)
         sentences.append(f"Party: {', '.join(_member(member, nickname, names) for member, nickname in members)}.")
@@ -139,7 +139,7 @@ def describe(environment: PokemonEnvironment, since: Snapshot | None) -> Context
 
 
 def splits(environment: PokemonEnvironment) -> tuple[MilestoneSplit, ...]:
-    """The milestones reached in this episode, in the order in which they were."""
+    """Return the milestones reached in this episode, in the order in which they were reached."""
     tracker = environment.milestones
     reached = [
         MilestoneSplit(milestone.key, step, frame)

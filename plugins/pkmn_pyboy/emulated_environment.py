@@ -1,4 +1,4 @@
-"""What every environment on the emulator has, whatever it knows of its game: pictures, starts, saved states."""
+"""Base class of environments on the emulator, for any game: pictures, starts, saved states."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmncli.api import Action
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
-WATCHED_STEPS = 600
-"""Steps that are drawn after a look, where none would be: a watcher looks again before they are over."""
+VIEWED_STEPS = 600
+"""Steps that are drawn after a view, if they would not be; a viewer asks again before they are over."""
 
 FRAMES_PER_SECOND = 60
-"""What a Game Boy draws, rounded up from 59.7."""
+"""Frames per second of a Game Boy, rounded up from 59.7."""
 
 
 class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
-    """An emulated game whose steps are presses of one length.
+    """Emulated game whose steps are presses of one length.
 
-    Beside Gymnasium's methods, :meth:`advance` and :meth:`write_observation` make a step without new arrays.
+    Besides Gymnasium's methods, :meth:`advance` and :meth:`write_observation` make a step without new arrays.
 
     Args:
-        rom: the image, checked.
-        settings: how it is emulated, seen and begun.
-        name: of the game, as saved states and their errors say it.
+        rom: the checked image.
+        settings: emulation, observation and start.
+        name: name of the game, in saved states and their errors.
         observation_type: multi_modal, screen, state, goal or goal_screen.
         action_frames: frames of an action.
         hold_frames: frames of it that a button is held.
         action_repeat: actions of a step.
-        local_map: whether goals are observed with the map around the player.
+        local_map: True to observe goals with the map around the player.
 
     Raises:
-        EnvironmentSetupError: the start state or the battery save can't be read.
+        EnvironmentSetupError: the start state or the battery save cannot be read.
         EmulatorError: the emulator does not start.
     """
 
@@ -79,15 +79,15 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         self._has_screen = "screen" in self.observation_space.spaces
         self._render_frames = self._has_screen or settings.render_mode is not None or not settings.headless
         self._drawn = False
-        """True where the latest step was drawn."""
+        """True if the latest step was drawn."""
         self._drawn_until = -1
-        """Step up to which steps are drawn because someone looks, where they would not be."""
+        """Step up to which steps are drawn for a viewer, if they would not be."""
         self._name = name
         self._start_file = settings.start_state
         self._start_state = _read_start_state(settings.start_state)
         self._battery_save = None if settings.cartridge is None else read_battery_save(settings.cartridge, rom)
         if self._battery_save is not None and self._start_state is not None:
-            raise EnvironmentSetupError("A start state and a battery save both say where episodes begin: leave one out")
+            raise EnvironmentSetupError("A start state and a battery save exclude each other: leave one out")
         self.emulator = Emulator(
             rom,
             headless=settings.headless,
@@ -95,13 +95,13 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
             cartridge_ram=None if self._battery_save is None else self._battery_save.ram,
         )
         self.mask: NDArray[np.int8] = np.ones(len(Action), np.int8)
-        """(9,) int8, 1 = allowed now. Shared: not to be changed."""
+        """(9,) int8, 1 = allowed now. Shared: do not change it."""
         self.steps = 0
         """Steps of this episode."""
         self.frames = 0
         """Emulated frames of this episode, counted from its first step."""
         self.pressed = int(Action.NONE)
-        """The action that the latest step carried out."""
+        """Action that the latest step carried out."""
         self.identity = {
             "image": rom.sha1,
             "action_frames": action_frames,
@@ -114,18 +114,18 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
     # Gymnasium ----------------------------------------------------------------------------------------------
 
     def step(self, action: int | np.integer[Any]) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
-        """Takes one action. Returns (observation, reward, terminated, truncated, info).
+        """Take one action. Return (observation, reward, terminated, truncated, info).
 
         Raises:
-            EnvironmentSetupError: there is no such action, or no episode is running.
+            EnvironmentSetupError: the action does not exist, or no episode is running.
         """
         if not self.action_space.contains(action):
-            raise EnvironmentSetupError(f"Action {action!r} is none: there are 0 to {len(Action) - 1}")
+            raise EnvironmentSetupError(f"Action {action!r} does not exist: use 0 to {len(Action) - 1}")
         reward, terminated, truncated = self.advance(action)
         return self.observation(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
-        """The picture, (144, 160, 3) uint8, with ``render_mode="rgb_array"``; nothing otherwise."""
+        """Return the picture, (144, 160, 3) uint8, with ``render_mode="rgb_array"``; None otherwise."""
         if self.render_mode is None:
             return None
         picture = np.empty((*SCREEN_SHAPE, 3), np.uint8)
@@ -133,36 +133,36 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         return picture
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """(9,) which actions are allowed now, under the name by which libraries with masked learners ask for it."""
+        """Return the allowed actions, (9,) bool, under the name that libraries with masked learners use."""
         return self.mask.astype(np.bool_)
 
     def view(self) -> NDArray[np.uint8] | None:
-        """The picture of the latest step, (144, 160, 3) uint8.
+        """Return the picture of the latest step, (144, 160, 3) uint8.
 
-        Where steps are not drawn, the first look draws one frame aside, and steps are drawn for as long as looks go on.
+        If steps are not drawn, the first view draws one extra frame, and later steps are drawn while views continue.
         """
         picture = np.empty((*SCREEN_SHAPE, 3), np.uint8)
-        self._drawn_until = self.steps + WATCHED_STEPS
+        self._drawn_until = self.steps + VIEWED_STEPS
         copy_rgb(self.emulator.screen if self._render_frames or self._drawn else self.emulator.peek(), picture)
         return picture
 
     def close(self) -> None:
-        """Ends the emulator. Nothing is written."""
+        """Stop the emulator. Nothing is written."""
         self._running, self.closed = False, True
         self.emulator.close()
 
-    # A step without new arrays ------------------------------------------------------------------------------
+    # Step without new arrays --------------------------------------------------------------------------------
 
     @abstractmethod
     def advance(self, action: int | np.integer[Any]) -> tuple[float, bool, bool]:
-        """Takes one action without building an observation. Returns (reward, terminated, truncated).
+        """Take one action without building an observation. Return (reward, terminated, truncated).
 
         Raises:
             EnvironmentSetupError: no episode is running.
         """
 
     def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:
-        """Writes the observation into arrays of the observation space's shapes and dtypes, such as shared memory."""
+        """Write the observation into arrays of the observation space's shapes and dtypes, such as shared memory."""
         out["action_mask"][:] = self.mask
         if self._has_screen:
             if self._packed:
@@ -171,20 +171,20 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
                 copy_rgb(self.emulator.screen, out["screen"])
 
     def observation(self) -> dict[str, NDArray[Any]]:
-        """The observation of the latest step or reset, in arrays of its own."""
+        """Return the observation of the latest step or reset, in new arrays."""
         out: dict[str, NDArray[Any]] = {name: np.empty(shape, dtype) for name, shape, dtype in self._layout}
         self.write_observation(out)
         return out
 
-    # What training needs beside it --------------------------------------------------------------------------
+    # Other methods for training -----------------------------------------------------------------------------
 
     def memory_hash(self) -> int:
-        """64 bits (BLAKE2b) over all work RAM: bank 0, then banks 1 to 7."""
+        """Return 64 bits (BLAKE2b) over all work RAM: bank 0, then banks 1 to 7."""
         digest = hashlib.blake2b(self.emulator.work_ram(), digest_size=8).digest()
         return int.from_bytes(digest, "little")
 
     def save_state(self) -> bytes:
-        """Everything: emulator, episode, random state. Going on from it changes nothing."""
+        """Return the whole state: emulator, episode, random state. Resuming from it changes nothing."""
         session = {
             "steps": self.steps,
             "frames": self.frames,
@@ -196,16 +196,16 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         return write_saved_state(self.emulator.save_state(), session, game=self._name, rom_sha1=self.rom.sha1)
 
     def load_state(self, state: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Goes on from a state of :meth:`save_state`. Returns (observation, info).
+        """Resume from a state of :meth:`save_state`. Return (observation, info).
 
         Raises:
-            EmulatorError: the state is damaged, or of another version, image or set-up.
+            EmulatorError: the state is damaged, or of another version, image or setup.
         """
         saved = read_saved_state(state, game=self._name, rom_sha1=self.rom.sha1)
         session = saved.session
         self._check_session(session)
         self._drawn, self._drawn_until = False, -1
-        self._running = False  # a state that turns out to be damaged leaves no episode behind
+        self._running = False  # a damaged state leaves no running episode
         self.emulator.load_state(saved.emulator, trusted=True)
         try:
             self.steps = int(session["steps"])
@@ -219,52 +219,52 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         return self.observation(), self._info()
 
     def baselines(self) -> dict[str, Callable[[int], None]]:
-        """The emulation alone, to measure :meth:`step` against."""
+        """Return functions to compare :meth:`step` with: the emulation alone."""
         return baselines(self)
 
-    # For the environments themselves ------------------------------------------------------------------------
+    # Methods for subclasses ---------------------------------------------------------------------------------
 
     @abstractmethod
     def _first_state(self) -> bytes:
-        """The emulator's state where episodes begin that name no start."""
+        """Return the emulator's state in which episodes start by default."""
 
     @abstractmethod
     def _session(self) -> dict[str, Any]:
-        """What the environment remembers of the episode beside its counters, as plain values."""
+        """Return the environment's state of the episode, except its counters, as plain values."""
 
     @abstractmethod
     def _load_session(self, session: Mapping[str, Any]) -> None:
-        """Takes back what :meth:`_session` gave; the emulator and the counters are there already."""
+        """Restore the values of :meth:`_session`; emulator and counters are already restored."""
 
     @abstractmethod
     def _info(self) -> dict[str, Any]:
-        """The latest step's info."""
+        """Return the info of the latest step."""
 
     def _check_session(self, session: Mapping[str, Any]) -> None:
-        """Refuses a state that does not fit the set-up, before anything has changed."""
+        """Refuse a state that does not fit the setup, before anything has changed."""
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Begins an episode where the options or the settings say, with its counters at nothing."""
+        """Start an episode in the state that options or settings give, with counters at 0."""
         if self.closed:
-            raise EnvironmentSetupError("The environment is closed: build another one")
+            raise EnvironmentSetupError("The environment is closed: create another one")
         self._running = False  # until the episode has begun
         super().reset(seed=seed)
         options = options or {}
         unknown = sorted(set(options) - {"start_state"})
         if unknown:
-            raise EnvironmentSetupError(f"Option {unknown[0]!r} of reset() is unknown: there is start_state")
+            raise EnvironmentSetupError(f"Option {unknown[0]!r} of reset() is unknown: it takes start_state")
         start = options.get("start_state")
         if start is None:
             start = self._start_state
         elif not isinstance(start, bytes):
-            raise EnvironmentSetupError(f"Option start_state of reset() is {type(start).__name__}: give it bytes")
+            raise EnvironmentSetupError(f"Option start_state of reset() is {type(start).__name__}: give bytes")
         self._load_start(start)
         self.steps = self.frames = 0
         self._drawn, self._drawn_until = False, -1
         self.pressed = int(Action.NONE)
 
-    def _draws(self) -> bool:
-        """Tell whether the step that begins is drawn, and note it."""
+    def _is_drawn(self) -> bool:
+        """Return True if the starting step is drawn, and remember it."""
         self._drawn = self._render_frames or self.steps < self._drawn_until
         return self._drawn
 
@@ -293,4 +293,6 @@ def _read_start_state(path: Path | None) -> bytes | None:
     try:
         return path.expanduser().read_bytes()
     except OSError as error:
-        raise EnvironmentSetupError(f"The start state {path} can't be read: {error.strerror}; check the path") from None
+        raise EnvironmentSetupError(
+            f"The start state {path} cannot be read: {error.strerror}; check the path"
+        ) from None

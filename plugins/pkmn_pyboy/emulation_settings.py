@@ -1,4 +1,4 @@
-"""Settings that every environment on the emulator has, whatever game it plays."""
+"""Settings of every environment on the emulator, for any game."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _Settings = TypeVar("_Settings", bound=BaseModel)
 
 
 MOST_NOOPS = 36_000
-"""Ten minutes of the game."""
+"""Ten minutes of the game, in frames."""
 
 
 class EmulationSettings(BaseModel):
-    """How an image is emulated, seen and begun."""
+    """Settings of an image: emulation, observation and start."""
 
     screen: Literal["rgb", "packed"] = Field(
         default="rgb",
@@ -29,24 +29,26 @@ class EmulationSettings(BaseModel):
         default=0.0,
         ge=0.0,
         lt=1.0,
-        description="Chance that a step repeats the action before it, where that is allowed.",
+        description="Probability that a step repeats the previous action, if it is allowed.",
     )
     seed_noops: tuple[int, int] = Field(
         default=(0, 600),
-        description="Least and most idle frames, drawn from the seed, between the start and the first step.",
+        description="Minimum and maximum of the random number of idle frames before the first step.",
     )
     start_state: Path | None = Field(
-        default=None, description="File with a saved state where episodes begin.", json_schema_extra=PROVIDED
+        default=None, description="File of the saved state in which episodes start.", json_schema_extra=PROVIDED
     )
     cartridge: Path | None = Field(
         default=None,
-        description="File of a battery save, in whose saved game episodes begin; it is only read.",
+        description="File of a battery save with the saved game in which episodes start; read only.",
         json_schema_extra=PROVIDED,
     )
-    headless: bool = Field(default=True, description="No window.", json_schema_extra=PROVIDED)
-    emulation_speed: int = Field(default=0, ge=0, le=100, description="With a window: times real speed; 0 is no limit.")
+    headless: bool = Field(default=True, description="Run without a window.", json_schema_extra=PROVIDED)
+    emulation_speed: int = Field(
+        default=0, ge=0, le=100, description="Speed with a window, in times real speed; 0 for no limit."
+    )
     render_mode: Literal["rgb_array"] | None = Field(
-        default=None, description="Whether `render` gives pictures.", json_schema_extra=PROVIDED
+        default=None, description="Set it to make `render` return pictures.", json_schema_extra=PROVIDED
     )
 
     @model_validator(mode="after")
@@ -58,10 +60,10 @@ class EmulationSettings(BaseModel):
 
 
 def settings_from(model: type[_Settings], values: dict[str, Any], section: str = "") -> _Settings:
-    """Settings given as keywords, as to ``gymnasium.make``.
+    """Return settings from keywords, as given to ``gymnasium.make``.
 
     Raises:
-        ConfigurationError: one is unknown or out of range, in one line.
+        ConfigurationError: a setting is unknown or out of range, in one line.
     """
     try:
         return model(**values)

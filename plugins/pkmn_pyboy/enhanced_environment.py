@@ -1,4 +1,4 @@
-"""The environment with the situation in words among its observations, and a reward that subclasses may change."""
+"""Environment with the situation in words in its observations, and a reward that subclasses may change."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from pkmncli.api import Context
 
 LONGEST_TEXT = 16_384
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n" + "éÉ♂♀…¥×’‘“”„·"
-"""What the words of a context are made of; other letters are written as a question mark."""
+"""Characters of the words of a context; others are written as a question mark."""
 
 
 class TextList(spaces.Sequence):
-    """The space of lists of texts; a list as well as a tuple is one of it."""
+    """Space of lists or tuples of texts."""
 
     def __init__(self) -> None:
         super().__init__(spaces.Text(LONGEST_TEXT, min_length=0, charset=LETTERS))
 
     def contains(self, x: Any) -> bool:
-        """Whether ``x`` is a list or tuple of texts."""
+        """Return True if ``x`` is a list or tuple of texts."""
         return isinstance(x, list | tuple) and super().contains(tuple(x))
 
 
 class StateMapping(Mapping[str, Any]):
-    """A state's fields by name, as ``_calculate_reward`` reads them: ``state.get("money")``."""
+    """Fields of a state by name, as ``_calculate_reward`` reads them: ``state.get("money")``."""
 
     def __init__(self, state: GameState) -> None:
         self.state = state
@@ -50,15 +50,15 @@ class StateMapping(Mapping[str, Any]):
 
 
 class EnhancedPyBoyPokemonCrystalEnv(PokemonEnvironment):
-    """A game of the family with ``strategic_context`` in its observations: what to do next, where things stand, what
-    could be done. Made for people and scripts; training uses :class:`PokemonEnvironment`, whose step has no words.
+    """Environment with ``strategic_context`` in its observations: what to do next, the situation, suggestions.
 
-    A subclass may change the reward by :meth:`_calculate_reward`; it can be trained like any other environment as long
-    as it stands in a module that can be imported.
+    For people and scripts; training uses :class:`PokemonEnvironment`, whose step has no words. A subclass may change
+    the reward with :meth:`_calculate_reward`; it can be trained like any other environment if its module can be
+    imported.
 
     Args:
         rom_path: cartridge image; None for the bundled game.
-        headless: without a window.
+        headless: True for no window.
         observation_type: multi_modal, screen or state.
         settings: any other field of :class:`EnvironmentSettings`.
 
@@ -83,13 +83,16 @@ class EnhancedPyBoyPokemonCrystalEnv(PokemonEnvironment):
 
     @classmethod
     def from_settings(cls, settings: EnvironmentSettings) -> Self:
-        """Builds one for training: without words, which no learner reads. A subclass is given the settings by name."""
+        """Build an environment for training: without words, which no learner reads.
+
+        A subclass gets the settings by name.
+        """
         environment = cls(**{name: getattr(settings, name) for name in settings.model_fields_set})
         environment.observation_space = environment._lean_space
         return environment
 
     def observation(self) -> dict[str, Any]:
-        """The observation of the latest step or reset."""
+        """Return the observation of the latest step or reset."""
         arrays = super().observation()
         if self.observation_space is self._lean_space:
             return arrays
@@ -107,12 +110,12 @@ class EnhancedPyBoyPokemonCrystalEnv(PokemonEnvironment):
         return float(self._calculate_reward(StateMapping(state), StateMapping(previous), action))
 
     def _calculate_reward(self, current_state: StateMapping, previous_state: StateMapping, action: int) -> float:
-        """What a step earned: the sum of the settings' reward parts. A subclass adds its own to it."""
+        """Return the reward of a step: the sum of the settings' reward parts. A subclass adds to it."""
         return self.rewards.score(previous_state.state, action, current_state.state)
 
 
 def _summary(context: Context) -> str:
-    """The situation with its danger and what changed, which have no key of their own here."""
+    """Return the situation with its danger and changes, which have no separate key here."""
     sentences = [context.context_summary]
     if context.danger:
         sentences.append(f"Danger: {context.danger}.")

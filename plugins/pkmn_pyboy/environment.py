@@ -1,4 +1,4 @@
-"""A Pokemon game on an emulated Game Boy Color, as a Gymnasium environment."""
+"""Gymnasium environment of a Pokemon game on an emulated Game Boy Color."""
 
 from __future__ import annotations
 
@@ -42,18 +42,17 @@ _NONE = int(Action.NONE)
 
 
 class PokemonEnvironment(EmulatedEnvironment):
-    """The environment ``pyboy``. One step is one action: a button held, then released, 24 frames in all.
+    """Environment ``pyboy``. One step is one action: a button held, then released, 24 frames in all.
 
     Observations hold ``action_mask`` int8 (9,) and, by the setting, ``screen``, ``state_variables``, ``goal`` and
-    ``local_map``. An action
-    that the mask forbids is not pressed: the step waits instead, and ``info["masked"]`` counts it. So whatever is
-    pressed, by whoever, was allowed.
+    ``local_map``. An action that the mask forbids is not pressed: the step waits instead, and ``info["masked"]`` counts
+    it. So every pressed action was allowed.
 
-    Beside Gymnasium's methods: :meth:`advance` and :meth:`write_observation` make a step without new arrays;
+    Besides Gymnasium's methods: :meth:`advance` and :meth:`write_observation` make a step without new arrays;
     ``state``, ``mask``, ``profile``, ``emulator`` and ``milestones`` are for pilots.
 
     Args:
-        settings: how the game is set up, seen and scored; defaults without it.
+        settings: setup, observation and reward of the game; defaults if None.
 
     Raises:
         EnvironmentSetupError: the profile is missing or wrong.
@@ -76,8 +75,8 @@ class PokemonEnvironment(EmulatedEnvironment):
             local_map=settings.local_map,
         )
         self.goal = self._goal_index()
-        """Place of the milestone that ends an episode, -1 for none."""
-        # Without a word about the goal an episode is as long as for the first one, as it always was.
+        """Index of the milestone that ends an episode, -1 for none."""
+        # Without a goal setting, an episode is as long as for the first goal, as in earlier versions.
         most = self.profile.steps_to(self.goal) if settings.goal is not None else self.profile.episode_steps
         self.max_steps_per_episode = settings.max_steps_per_episode or most
         self.rewards = RewardSum(settings.rewards)
@@ -86,7 +85,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.situations = SITUATIONS
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
         self.known_names = names_with_image(self.profile, self.rom.data)
-        """The profile's names, and those in the image for what it does not name."""
+        """Names of the profile, and those in the image for what it does not name."""
         titles = {milestone.key: milestone.name for milestone in self.profile.milestones}
         self.names: dict[str, Any] = {
             "game": self.profile.title,
@@ -95,11 +94,11 @@ class PokemonEnvironment(EmulatedEnvironment):
         }
         self._has_variables = "state_variables" in self.observation_space.spaces
         self.cartridge = Cartridge(self.rom.data, self.profile)
-        """What the image itself says about its game."""
+        """Data of the image."""
         self.reader = StateReader(self.profile, self.rom.data)
         self.milestones = MilestoneTracker(self.profile.milestones, self.profile.errands, self.emulator)
         self.seen = SeenTiles()
-        """The tiles seen in this episode."""
+        """Tiles seen in this episode."""
         self._details_reader = DetailsReader(self.profile, self.known_names, self.rom.data)
         self._details: Details | None = None
         self._text_map = TextMap(self.emulator, self.profile, self.known_names)
@@ -124,18 +123,18 @@ class PokemonEnvironment(EmulatedEnvironment):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Begins an episode.
+        """Start an episode.
 
-        The seed draws how it begins: some idle frames, some steps and turns. The same seed begins the same
-        episode, in any process.
+        The seed determines its start: some idle frames, steps and turns. The same seed starts the same episode, in any
+        process.
 
         Args:
-            seed: of the episode and all that is drawn in it.
-            options: ``start_state`` holds bytes to start from: a state of :meth:`save_state`, or one of PyBoy's own.
+            seed: seed of the episode and of all random choices in it.
+            options: ``start_state`` holds bytes to start from: a state of :meth:`save_state`, or one of PyBoy.
 
         Raises:
             EmulatorError: the state does not fit.
-            EnvironmentSetupError: the goal is reached already where the episode would begin.
+            EnvironmentSetupError: the goal is already reached at the start of the episode.
         """
         self._begin(seed, options)
         self.reader.reset()
@@ -153,8 +152,8 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.milestones.begin(self.emulator, self.reader.current_map())
         if self.goal >= 0 and self.milestones.steps[self.goal] >= 0:
             raise EnvironmentSetupError(
-                f"The goal {self.milestone_names[self.goal]} is reached already where the episode begins: "
-                "name another goal, or begin elsewhere"
+                f"The goal {self.milestone_names[self.goal]} is already reached at the start of the episode: "
+                "choose another goal or another start"
             )
         self._read_state()
         self.seen.reset()
@@ -167,10 +166,10 @@ class PokemonEnvironment(EmulatedEnvironment):
         self._running = True
         return self.observation(), self._info()
 
-    # A step without new arrays ------------------------------------------------------------------------------
+    # Step without new arrays --------------------------------------------------------------------------------
 
     def advance(self, action: int | np.integer[Any]) -> tuple[float, bool, bool]:
-        """Takes one action without building an observation. Returns (reward, terminated, truncated)."""
+        """Take one action without building an observation. Return (reward, terminated, truncated)."""
         self._check_running()
         settings = self.settings
         wanted = int(action)
@@ -196,7 +195,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         return reward, terminated, self.steps >= self.max_steps_per_episode
 
     def write_observation(self, out: Mapping[str, NDArray[Any]]) -> None:
-        """Writes the observation into arrays of the observation space's shapes and dtypes, such as shared memory."""
+        """Write the observation into arrays of the observation space's shapes and dtypes, such as shared memory."""
         super().write_observation(out)
         if self._has_variables:
             write_state_variables(
@@ -209,35 +208,35 @@ class PokemonEnvironment(EmulatedEnvironment):
                 self._goal_view.write_local_map(out[LOCAL_MAP], memory)
 
     def guide(self, pilot: Any) -> None:
-        """Show the goals of the pilot that lives beside this environment, where goals are observed.
+        """Show the goals of the pilot that plays with this environment, if goals are observed.
 
-        Without a call the environment has a pilot of its own for that, which decides at every step and never presses.
-        With ``goals="none"`` nobody's are shown.
+        Without a call the environment has another pilot for that, which decides at every step and never presses. With
+        ``goals="none"`` no goals are shown.
 
         Args:
-            pilot: the pilot. It must have decided in a state before that is observed.
+            pilot: the pilot. It must have decided in a state before that state is observed.
         """
         if self._guide is not None:
             self._guide.follow(pilot)
 
-    # What training needs beside it --------------------------------------------------------------------------
+    # Other methods for training -----------------------------------------------------------------------------
 
     def facts(self) -> Facts:
-        """The state after the latest reset or step, as numbers."""
+        """Return the step record after the latest reset or step."""
         if self._facts is None:
             self._facts = facts_of(self)
         return self._facts
 
     def milestone_steps(self) -> list[int]:
-        """For each milestone the step of this episode at which it was reached, 0 at its start, -1 if not yet."""
+        """Return for each milestone the step of this episode at which it was reached, 0 at its start, -1 if not yet."""
         return list(self.milestones.steps)
 
     def milestone_frames(self) -> list[int]:
-        """The same in emulated frames of the episode."""
+        """Return the same in emulated frames of the episode."""
         return list(self.milestones.frames)
 
     def milestone_splits(self) -> tuple[MilestoneSplit, ...]:
-        """The milestones reached in this episode, with the step and the emulated frame of each, in their order."""
+        """Return the milestones reached in this episode, with the step and the emulated frame of each, in order."""
         return splits(self)
 
     @property
@@ -246,7 +245,7 @@ class PokemonEnvironment(EmulatedEnvironment):
         return self._progress.since(self.steps)
 
     def progress(self) -> dict[str, int]:
-        """How far the episode has got, for people: badges, and the highest level in the party."""
+        """Return the progress of the episode, for people: badges, and the highest level in the party."""
         state = self.state
         return {
             "badges": state.johto_badges.bit_count() + state.kanto_badges.bit_count(),
@@ -254,46 +253,49 @@ class PokemonEnvironment(EmulatedEnvironment):
         }
 
     def details(self) -> Details:
-        """What is not needed at every step: bag, Pokedex, story flags, clock, names and more of a battle."""
+        """Return the details, read on request: bag, Pokedex, event flags, clock, names and more of a battle."""
         if self._details is None:
             self._details = self._details_reader.read(self.emulator, self.state)
         return self._details
 
     def analysis(self) -> GameStateAnalysis:
-        """What the state means: danger, health, suggestions, and what changed since the latest :meth:`context`."""
+        """Return the meaning of the state: danger, health, suggestions, changes since the latest :meth:`context`."""
         return analyse(self, self._described)
 
     def reward_totals(self) -> dict[str, float]:
-        """What each part of the reward has earned in this episode, weighted, as ``reward.part``."""
+        """Return the weighted total of each reward part in this episode, as ``reward.part``."""
         return dict(self.rewards.totals)
 
     def write_reward_parts(self, out: NDArray[np.float32]) -> None:
-        """Writes what each of :attr:`reward_names` earned in the latest step, weighted. A subclass's own is in none."""
+        """Write the weighted value of each of :attr:`reward_names` in the latest step.
+
+        The reward that a subclass adds is in none of them.
+        """
         self.rewards.write_parts(out)
 
     def status(self) -> str:
-        """Where the game stands, in a line for people. Nothing depends on whether it is asked for."""
+        """Return the state of the game in one line for people. A call has no effect on the game."""
         return status_line(self)
 
     def context(self) -> Context:
-        """The state in words. What changed is told from one call to the next."""
+        """Return the state in words. Changes are those since the previous call."""
         context = describe(self, self._described)
         self._described = take_snapshot(self)
         return context
 
     def screen_words(self) -> str:
-        """The text on the screen, while a window with words is open; empty otherwise."""
+        """Return the text on the screen, while a window with text is open; empty otherwise."""
         tiles = self.reader.screen_tiles()
         return self.profile.charmap.screen_text(tiles) if tiles else ""
 
     def text_map(self) -> str:
-        """The tiles around the player in letters, while the player can see them; empty otherwise."""
+        """Return the tiles around the player in letters, while the player can see them; empty otherwise."""
         if self.state.phase not in (Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE, Phase.CUTSCENE):
             return ""
         return self._text_map.draw(self.state, self.seen, self.settings.text_map_columns, self.settings.text_map_rows)
 
     def baselines(self) -> dict[str, Callable[[int], None]]:
-        """The emulation alone, to measure :meth:`step` against, and the reading alone, as each step does it once."""
+        """Return functions to compare :meth:`step` with: the emulation alone, and the reading of one step alone."""
 
         def read(action: int) -> None:
             self._masks.mask(self.reader.read(self.emulator))
@@ -351,11 +353,11 @@ class PokemonEnvironment(EmulatedEnvironment):
         button = BUTTONS[action]
         for repeat in range(self.settings.action_repeat):
             if repeat:
-                # Each press of a repeated action needs its own permission.
+                # Each press of a repeated action must be allowed.
                 self.state = self.reader.read(self.emulator, self.milestones.count)
                 if not self._masks.mask(self.state)[action]:
                     break
-            self.emulator.press(button, self.hold_frames, self.action_frames, self._draws())
+            self.emulator.press(button, self.hold_frames, self.action_frames, self._is_drawn())
             self.frames += self.action_frames
 
     def _read_state(self) -> None:
@@ -377,7 +379,7 @@ class PokemonEnvironment(EmulatedEnvironment):
 
     @property
     def goal_name(self) -> str | None:
-        """The milestone that ends an episode; None where the game has none."""
+        """Milestone that ends an episode; None if the game has none."""
         return self.milestone_names[self.goal] if self.goal >= 0 else None
 
     def _goal_index(self) -> int:
@@ -388,5 +390,5 @@ class PokemonEnvironment(EmulatedEnvironment):
 
 
 def make_environment(**settings: Any) -> PokemonEnvironment:
-    """Builds the environment from settings given as keywords, for ``gymnasium.make``."""
+    """Build the environment from keyword settings, for ``gymnasium.make``."""
     return PokemonEnvironment(settings_from(EnvironmentSettings, settings))

@@ -1,4 +1,4 @@
-"""The state as the few numbers that the training keeps of each step."""
+"""Step record: the few numbers of a state that the training keeps of each step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def facts_of(environment: PokemonEnvironment) -> Facts:
-    """The environment's state after its latest reset or step."""
+    """Return the record of the environment's state after its latest reset or step."""
     state = environment.state
     battle = state.battle
     opponent = battle.opponent if battle is not None else None

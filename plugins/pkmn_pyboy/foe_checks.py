@@ -1,4 +1,4 @@
-"""Do a story's foes and the trainers of its image agree? Foes that are not there, and trainers whom no goal names."""
+"""Check of a story's foes against the trainers of its image: missing foes, and trainers that no goal names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STEPS = {"down": (0, 1), "up": (0, -1), "left": (-1, 0), "right": (1, 0)}
 
 
 def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[tuple[str, str]]:
-    """Return the goals that name trainers whom the image has not, each with what is wrong."""
+    """Return the goals that name trainers missing in the image, each with its problem."""
     return [
         (goal.key, f"the image has no trainer {foe.number} of class {foe.trainer_class}")
         for goal in (*profile.milestones, *profile.errands.values())
@@ -24,7 +24,7 @@ def check_foes(profile: GameProfile, cartridge: Cartridge) -> list[tuple[str, st
 
 
 class NamedFoes:
-    """Knows whom the goals of a story have named as foes so far.
+    """Trainers that the goals of a story have named as foes so far.
 
     Args:
         classes: names of trainer classes.
@@ -35,12 +35,12 @@ class NamedFoes:
         self._named: set[tuple[int, int]] = set()
 
     def unnamed(self, goal: Milestone, targets: Iterable[Target], world: World) -> list[str]:
-        """Return remarks on trainers who are addressed for a goal, and whom neither it nor one before it names.
+        """Return remarks on trainers addressed for a goal that neither it nor an earlier goal names.
 
         Args:
-            goal: whose foes count from now on.
-            targets: where it leads to, by its cases and choices.
-            world: who stands where, as the image says.
+            goal: the goal; its foes count from now on.
+            targets: its targets, by its cases and choices.
+            world: people of the image and their places.
         """
         self._named.update((foe.trainer_class, foe.number) for foe in goal.requires.foes)
         found = {}
@@ -50,12 +50,12 @@ class NamedFoes:
                 who = (one.trainer_class, one.trainer)
                 if one.role is Role.TRAINER and one.trainer and who not in self._named and _addresses(target, one):
                     called = self._classes.get(one.trainer_class, f"class {one.trainer_class}")
-                    found[who] = f"{called} {list(who)} is fought, but not among the foes"
+                    found[who] = f"{called} {list(who)} is fought, but is not among the foes"
         return list(found.values())
 
 
 def _addresses(target: Target, one: MapPerson) -> bool:
-    """Whether a target is a person, by their number or as who stands before the tile from which A is pressed."""
+    """Return True if a target is a person, by number or by standing in front of the target's tile."""
     if target.push_to is not None or target.person:
         return target.push_to is None and target.person == one.number
     if target.x is None or target.y is None or target.facing is None:

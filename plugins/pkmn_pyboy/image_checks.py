@@ -1,4 +1,4 @@
-"""Holds what a profile names against the image: items that its goals want bought, blocks that change."""
+"""Checks of a profile against the image: items to buy for its goals, blocks that change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pkmn_pyboy.world.cartridge import Cartridge
 
 @dataclass(frozen=True, slots=True)
 class RoadProblem:
-    """A goal that can't be walked to or done, or a key of the profile that the image does not bear out."""
+    """Goal that cannot be reached or done, or a key of the profile that contradicts the image."""
 
     key: str
     message: str
@@ -21,7 +21,7 @@ class RoadProblem:
 
 
 def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
-    """Items that are to be carried for a game's goals and that no shop of its image sells."""
+    """Return the items to carry for a game's goals that no shop of its image sells."""
     if not cartridge.shops:
         return []
     sold = {item for shop in cartridge.shops for item in shop}
@@ -34,7 +34,7 @@ def check_supplies(profile: GameProfile, cartridge: Cartridge) -> list[RoadProbl
 
 
 def check_blocks(profile: GameProfile, cartridge: Cartridge) -> list[RoadProblem]:
-    """Return the blocks of world.toml that are not on their map, or that its tileset has not."""
+    """Return the blocks of world.toml that are not on their map, or not in its tileset."""
     return [
         RoadProblem(f"changed {map_id >> 8}.{map_id & 0xFF}", message)
         for map_id in profile.world.changed

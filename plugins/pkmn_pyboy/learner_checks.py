@@ -1,4 +1,4 @@
-"""Who can use the field moves that a story needs: first partners, gifts, what is caught for it, and the wild."""
+"""Learners of the field moves that a story needs: first partners, gifts, catches for goals, and the wild."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pkmn_pyboy.world.records import time_of_day
 from pkmn_pyboy.world.table_records import TIMES, EvolutionKind
 
 SLOTS = 4
-"""Moves that a Pokemon knows at most; a field move is not forgotten again."""
+"""Maximum moves of a Pokemon; a field move is never forgotten."""
 
 _BY_ITSELF = (EvolutionKind.LEVEL, EvolutionKind.HAPPINESS, EvolutionKind.STAT)
 _MOST_PARTNERS = 27
 
 
 class Learners:
-    """Knows who has joined the player by some point of the story, and which field moves they can be taught.
+    """Pokemon that have joined the player by some point of the story, with the field moves that they can learn.
 
     Args:
         profile: the game.
-        cartridge: species, machines and who lives in the wild.
+        cartridge: species, machines and wild Pokemon.
     """
 
     def __init__(self, profile: GameProfile, cartridge: Cartridge) -> None:
@@ -36,7 +36,7 @@ class Learners:
         self._known = any(goal.gives_species for goal in (*profile.milestones, *profile.errands.values()))
 
     def reached(self, goal: Milestone) -> None:
-        """Take in whom reaching a goal brings."""
+        """Add the Pokemon that a goal gives."""
         if len(goal.gives_species) > 1:
             self._choices.append(goal.gives_species)
         else:
@@ -44,19 +44,19 @@ class Learners:
         self._sure += goal.catch
 
     def asks(self, move: str) -> bool:
-        """Whether a field move was not asked for before, and enough is known to say who learns it."""
+        """Return True if a field move is needed for the first time, and the learners are known."""
         return move not in self._needed and self._known and bool(self._cartridge.species)
 
     def need(
         self, move: str, hours: Collection[int], reaches: Callable[[int], bool], *, surfs: bool
     ) -> tuple[str, str]:
-        """Return who learns a field move that is needed from now on, and why nobody does where it is so; or nothing.
+        """Return the learner of a field move that is needed from now on, and the problem if there is none; or empty.
 
         Args:
-            move: the field move. One that was asked for before is in use already.
-            hours: hours of the game's clock that there are by now.
-            reaches: tells whether one can walk to a map.
-            surfs: whether those on the water can be met.
+            move: the field move. One that was needed before is already in use.
+            hours: hours that the game's clock has by now.
+            reaches: returns True if the player can walk to a map.
+            surfs: True if Pokemon on the water can be met.
         """
         if not self.asks(move):
             return "", ""
@@ -91,17 +91,17 @@ class Learners:
         wild: Mapping[int, tuple[set[int], list[int]]],
         now: Collection[int],
     ) -> str:
-        """Why nobody learns a move, with one of the partners in ``short``; ``now`` are those met at hours there are."""
+        """Return the problem of a move with the partners in ``short``; ``now`` are wild learners at possible hours."""
         partners = " or ".join(self._words(chosen) for chosen in short if chosen)
-        problem = f"nobody who can be had by then learns {move}"
-        problem += f" with {partners} for a partner" if partners else ""
+        problem = f"no Pokemon available by then learns {move}"
+        problem += f" with {partners} as partner" if partners else ""
         if all(any(self._learns(one, move) for one in (*chosen, *self._sure)) for chosen in short):
-            problem += f": {', '.join(self._needed[:-1])} leave no slot for it"
+            problem += f": {', '.join(self._needed[:-1])} leave no slot"
         if now:
-            problem += f"; {self._words(now)} could, but there is no way to them"
+            problem += f"; {self._words(now)} could, but there is no route to them"
         elif wild:
             when = self._times(set().union(*(times for times, _ in wild.values())))
-            problem += f"; {self._words(wild)} could, but are met in the {when}, and nothing brings that hour"
+            problem += f"; {self._words(wild)} could, but are met in the {when}, which the clock never shows"
         return problem
 
     def _words(self, species: Iterable[int]) -> str:
@@ -112,7 +112,7 @@ class Learners:
         return " or ".join(TIMES[time] for time in sorted(times))
 
     def _fits(self, moves: Sequence[str], team: Sequence[int]) -> bool:
-        """Whether each move finds a learner with a slot left."""
+        """Return True if each move finds a learner with a free slot."""
 
         def place(index: int, free: tuple[int, ...]) -> bool:
             if index == len(moves):
@@ -125,7 +125,7 @@ class Learners:
         return place(0, (SLOTS,) * len(team))
 
     def _learns(self, species: int, move: str) -> bool:
-        """Whether a species, or what becomes of it by itself, learns a field move."""
+        """Return True if a species, or a natural evolution of it, learns a field move."""
         return any(
             self._machines[move] in known.machines
             for one in self._line(species)
@@ -142,7 +142,7 @@ class Learners:
         return line
 
     def _wild(self, move: str, *, surfs: bool) -> dict[int, tuple[set[int], list[int]]]:
-        """Species in the wild that learn a move, with the times of day at which they are met, and on which maps."""
+        """Return wild species that learn a move, with the times of day and the maps at which they are met."""
         found: dict[int, tuple[set[int], list[int]]] = {}
         for table in self._cartridge.wild:
             if table.water and not surfs:

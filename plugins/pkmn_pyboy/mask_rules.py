@@ -1,7 +1,7 @@
-"""The rules that forbid presses, each with a name: what can have no effect in a situation, or none that anyone wants.
+"""Named rules that forbid presses without an effect, or with an unwanted one, in a situation.
 
-A rule is a function of the state that gives the actions it forbids. ``none`` is forbidden by no rule, so no mask is
-ever all zero. Rules look only at what :class:`~pkmn_pyboy.masks.MaskTable` keeps masks by.
+A rule is a function of the state that returns the actions it forbids. No rule forbids ``none``, so no mask is ever all
+zero. Rules use only the values by which :class:`~pkmn_pyboy.masks.MaskTable` stores masks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmncli.api import Action
 
 ALL_RULES = "all"
-"""In a list of rules to leave out: every one."""
+"""Name for every rule, in a list of rules to leave out."""
 
 DIRECTIONS = frozenset({Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT})
 PRESSES = frozenset(Action) - {Action.NONE}
@@ -23,7 +23,7 @@ _ON_FOOT = frozenset({Phase.FREE, Phase.MOVING})
 
 
 class MaskRule(NamedTuple):
-    """A rule: ``forbids`` gives the actions that it forbids in a state, ``summary`` says it in words, and ``why``."""
+    """Mask rule: ``forbids`` returns the actions that it forbids in a state; ``summary`` and ``why`` are in words."""
 
     name: str
     summary: str
@@ -134,20 +134,20 @@ RULE_NAMES: tuple[str, ...] = tuple(rule.name for rule in MASK_RULES)
 
 
 def rules_without(names: Iterable[str]) -> tuple[MaskRule, ...]:
-    """All rules but those named; ``all`` names every one.
+    """Return all rules except those named; ``all`` names every one.
 
     Raises:
-        ValueError: there is no such rule; says which is nearest.
+        ValueError: there is no such rule; the message gives the nearest.
     """
     left_out = set(names)
     for name in sorted(left_out - {*RULE_NAMES, ALL_RULES}):
         near = difflib.get_close_matches(name, (*RULE_NAMES, ALL_RULES), 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join((*RULE_NAMES, ALL_RULES))}"
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join((*RULE_NAMES, ALL_RULES))}"
         raise ValueError(f"there is no mask rule {name!r}; {hint}")
     return () if ALL_RULES in left_out else tuple(rule for rule in MASK_RULES if rule.name not in left_out)
 
 
 def allowed_actions(state: GameState, rules: Sequence[MaskRule] = MASK_RULES) -> frozenset[Action]:
-    """The actions that no rule forbids in a state."""
+    """Return the actions that no rule forbids in a state."""
     forbidden = _NOTHING.union(*(rule.forbids(state) for rule in rules))
     return frozenset(Action) - forbidden

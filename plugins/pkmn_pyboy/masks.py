@@ -1,4 +1,4 @@
-"""Masks of actions: what the :mod:`rules <pkmn_pyboy.mask_rules>` leave allowed, as arrays, looked up quickly."""
+"""Action masks as arrays, by the :mod:`rules <pkmn_pyboy.mask_rules>`, with fast look-up."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ ACTION_COUNT = len(Action)
 
 
 def mask_array(allowed: Iterable[Action]) -> NDArray[np.int8]:
-    """(9,) int8, 1 = allowed."""
+    """Return (9,) int8, 1 = allowed."""
     mask = np.zeros(ACTION_COUNT, dtype=np.int8)
     mask[list(allowed)] = 1
     return mask
 
 
 class MaskTable:
-    """Masks of states, kept by what they depend on, so that most steps only look one up.
+    """Table of masks by the values that they depend on, so that most steps only look one up.
 
     Args:
-        rules: the rules that count; without any, everything is allowed.
+        rules: the active rules; if empty, everything is allowed.
     """
 
     def __init__(self, rules: Sequence[MaskRule] = MASK_RULES) -> None:
@@ -33,7 +33,7 @@ class MaskTable:
         self._masks: dict[tuple[object, ...], NDArray[np.int8]] = {}
 
     def mask(self, state: GameState) -> NDArray[np.int8]:
-        """(9,) int8, 1 = allowed. The array is shared: copy it before changing it."""
+        """Return (9,) int8, 1 = allowed. The array is shared: copy it before changing it."""
         menu = state.menu
         key = (
             state.phase,

@@ -1,4 +1,4 @@
-"""What may stand in milestones.toml: goals on the way through a game, what proves them, and what they need."""
+"""Schema of milestones.toml: milestones, their evidence, and what they need."""
 
 # ruff: noqa: RUF012 - pydantic copies defaults
 
@@ -12,7 +12,7 @@ from pkmn_pyboy.profile_files import FieldMoveName, ProfileFile
 
 
 class EvidenceFile(ProfileFile):
-    """One condition in memory. Values stand in a named field, or at an address of work RAM."""
+    """Condition in memory. Values are in a named field, or at an address of work RAM."""
 
     kind: Literal["map", "event", "bit", "equals", "at_least", "key_item", "machine", "party_species"]
     group: int | None = None
@@ -27,7 +27,7 @@ class EvidenceFile(ProfileFile):
 
 
 class StationFile(ProfileFile):
-    """What the radio of game.toml plays: where the knob stands for it, and the music that shows that it plays."""
+    """Station of the radio in game.toml: the position of the knob, and the music that shows that it plays."""
 
     knob: int = Field(ge=0, le=255)
     music: int = Field(ge=0, le=255)
@@ -38,7 +38,7 @@ MapPair = tuple[Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, 
 
 
 class PlaceFile(ProfileFile):
-    """A tile, or someone by their number on the map; ``facing`` is the direction to look in and press A."""
+    """Tile, or person by number on the map; ``facing`` is the direction to face before A is pressed."""
 
     x: int | None = Field(default=None, ge=0, le=255)
     y: int | None = Field(default=None, ge=0, le=255)
@@ -47,24 +47,24 @@ class PlaceFile(ProfileFile):
 
 
 class ByFile(ProfileFile):
-    """The byte in memory that picks a case: a named field, or an address of work RAM."""
+    """Byte in memory that selects a case: a named field, or an address of work RAM."""
 
     field: str | None = None
     address: int | None = Field(default=None, ge=0xC000, lt=0xE000)
 
 
 class CaseFile(PlaceFile):
-    """What replaces keys of a target while the byte in memory has a value."""
+    """Keys that replace those of a target while the byte in memory has a value."""
 
     value: int = Field(ge=0, le=255)
 
 
 class TargetFile(PlaceFile):
-    """A place to walk to: a tile, someone by their number on the map, or any tile that starts a scene by its number.
+    """Destination: a tile, a person by number on the map, or any tile that starts a scene by its number.
 
-    With ``push_to`` that someone is a boulder, to be pushed to that tile; without ``person`` any boulder will do.
-    With ``station`` the radio must play that before A is pressed there. ``by`` and ``cases`` change it with a byte
-    in memory, ``choices`` with the pilot's setting ``partner``.
+    With ``push_to`` the person is a boulder, to push to that tile; without ``person`` it is any boulder. With
+    ``station`` the radio must play that before A is pressed. ``by`` and ``cases`` change the target with a byte in
+    memory, ``choices`` with the pilot's setting ``partner``.
     """
 
     map: MapPair
@@ -77,7 +77,7 @@ class TargetFile(PlaceFile):
 
 
 class GoalFile(ProfileFile):
-    """What milestones and errands have in common."""
+    """Keys that milestones and errands share."""
 
     key: str = Field(pattern="^[a-z0-9_]+$")
     name: str
@@ -101,28 +101,28 @@ class GoalFile(ProfileFile):
 
 
 class MilestoneFile(GoalFile):
-    """One goal on the way."""
+    """Milestone of the game."""
 
     order: int | None = None
     optional: bool = False
 
 
 class ErrandFile(GoalFile):
-    """What has to be done for a goal beside it."""
+    """Side task of a goal."""
 
     over_with: list[str] = []
     gives_hour: int | None = Field(default=None, ge=0, le=23)
 
 
 class LockedRoomsFile(ProfileFile):
-    """Rooms that lock behind the player; whoever is outside of them goes to the map ``enter`` first."""
+    """Rooms that lock behind the player; from outside the map ``enter`` is the destination first."""
 
     enter: MapPair
     rooms: list[MapPair] = Field(min_length=1)
 
 
 class MilestonesFile(ProfileFile):
-    """milestones.toml; ``first_goal`` is the milestone at which the episodes of a first training end."""
+    """File milestones.toml; ``first_goal`` is the milestone at which the episodes of a first training end."""
 
     first_goal: str = ""
     milestone: list[MilestoneFile] = []

@@ -1,4 +1,4 @@
-"""Reads milestones and errands, and checks that all they name exists and that none of them needs itself."""
+"""Loader of milestones and errands. Checks that all names exist and that no goal needs itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkmn_pyboy.target_loader import build_target
 from pkmncli.errors import EnvironmentSetupError
 
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
-"""Of badges 0 to 7, and 8 to 15."""
+"""Fields of badges 0 to 7, and 8 to 15."""
 
 
 def build_milestones(
@@ -25,27 +25,27 @@ def build_milestones(
     field_moves: Mapping[str, FieldMove],
     radio: Radio | None = None,
 ) -> tuple[tuple[Milestone, ...], dict[str, Milestone]]:
-    """Milestones in order, and errands by key.
+    """Return milestones in order, and errands by key.
 
     Raises:
-        EnvironmentSetupError: something that one names does not exist, or it needs itself; names file and key.
+        EnvironmentSetupError: a name does not exist, or a goal needs itself; the message has file and key.
     """
     milestones: list[Milestone] = []
     seen: set[str] = set()
     last_required: tuple[str, ...] = ()
     if not file.milestone and (file.errand or file.locked_rooms):
-        _fail(path, "milestone", "there is none, so nobody would heed the errands and rooms")
+        _fail(path, "milestone", "there is none, so errands and rooms have no effect")
     errand_keys = {errand.key for errand in file.errand}
     for index, entry in enumerate(file.milestone):
         where = f"milestone.{index}"
         if entry.key in seen or entry.key in errand_keys:
-            _fail(path, f"{where}.key", f"{entry.key} is there twice")
+            _fail(path, f"{where}.key", f"{entry.key} is listed twice")
         if entry.order is not None and entry.order != index + 1:
-            _fail(path, f"{where}.order", f"{entry.key} stands in place {index + 1}, not {entry.order}")
+            _fail(path, f"{where}.order", f"{entry.key} is number {index + 1}, not {entry.order}")
         needs = last_required if entry.needs is None else tuple(entry.needs)
         for key in needs:
             if key not in seen:
-                _fail(path, f"{where}.needs", f"{key} is no milestone before {entry.key}")
+                _fail(path, f"{where}.needs", f"{key} is not a milestone before {entry.key}")
         seen.add(entry.key)
         milestones.append(_build(path, where, entry, needs, entry.optional, memory, names, field_moves, radio))
         if not entry.optional:
@@ -54,12 +54,12 @@ def build_milestones(
     for index, errand in enumerate(file.errand):
         where = f"errand.{index}"
         if errand.key in errands:
-            _fail(path, f"{where}.key", f"{errand.key} is there twice")
+            _fail(path, f"{where}.key", f"{errand.key} is listed twice")
         if errand.gives_hour is not None and errand.target is None:
             _fail(path, f"{where}.gives_hour", f"{errand.key}: it needs a target to go to")
         for key in errand.needs or ():
             if key not in seen:
-                _fail(path, f"{where}.needs", f"{key} is no milestone")
+                _fail(path, f"{where}.needs", f"{key} is not a milestone")
         needs = tuple(errand.needs or ())
         errands[errand.key] = _build(path, where, errand, needs, True, memory, names, field_moves, radio)
     _check_errands(path, milestones, errands, field_moves, memory)
@@ -70,7 +70,7 @@ def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[
     """Return the rooms that lock behind the player.
 
     Raises:
-        EnvironmentSetupError: a map does not exist, or stands in two places; names file and key.
+        EnvironmentSetupError: a map does not exist, or is listed twice; the message has file and key.
     """
     found: list[LockedRooms] = []
     taken: set[int] = set()
@@ -81,12 +81,12 @@ def build_locked_rooms(path: Path, file: MilestonesFile, names: Names) -> tuple[
         enter, *rooms = (group * 256 + number for group, number in (entry.enter, *entry.rooms))
         for name, map_id in (("enter", enter), *(("rooms", room) for room in rooms)):
             if names.maps and map_id not in names.maps:
-                _fail(path, f"{where}.{name}", f"there is no map {_words(map_id)}")
+                _fail(path, f"{where}.{name}", f"there is no map {_map_numbers(map_id)}")
         for room in rooms:
             if room == enter or room in taken:
-                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {_words(room)}')} is there twice")
+                _fail(path, f"{where}.rooms", f"{names.maps.get(room, f'map {_map_numbers(room)}')} is listed twice")
             if room in begins:
-                _fail(path, f"{where}.rooms", f"the game begins in {names.maps.get(room, f'map {_words(room)}')}")
+                _fail(path, f"{where}.rooms", f"the game begins in {names.maps.get(room, f'map {_map_numbers(room)}')}")
             taken.add(room)
         found.append(LockedRooms(enter, frozenset(rooms)))
     return tuple(found)
@@ -142,12 +142,12 @@ def _build(
 
 
 def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_moves: Mapping[str, FieldMove]) -> None:
-    """Every number must be one that the profile has a name for, where it names that kind at all."""
+    """Check that the profile has a name for every number, if it names that kind at all."""
 
     def known(key: str, kind: str, table: Mapping[int, str], numbers: Iterable[int]) -> None:
         for number in numbers:
             if table and number not in table:
-                called = _words(number) if table is names.maps else number
+                called = _map_numbers(number) if table is names.maps else number
                 _fail(path, f"{where}.{key}", f"{entry.key}: there is no {kind} {called}")
 
     def map_ids(evidence: list[EvidenceFile]) -> list[int]:
@@ -169,7 +169,7 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
     known("supplies", "item", names.items, supplies)
     twice = next((item for item in supplies if supplies.count(item) > 1), None)
     if twice is not None:
-        _fail(path, f"{where}.supplies", f"{entry.key}: item {twice} is there twice")
+        _fail(path, f"{where}.supplies", f"{entry.key}: item {twice} is listed twice")
     known("foes", "trainer class", names.trainer_classes, [foe[0] for foe in entry.foes])
     for move in entry.needs_field_moves:
         if move not in field_moves:
@@ -177,13 +177,13 @@ def _check_names(path: Path, where: str, entry: GoalFile, names: Names, field_mo
 
 
 def _check_flags_of_foes(path: Path, where: str, entry: GoalFile, memory: MemoryMap) -> None:
-    """Refuse a story flag that memory does not have: it is read in the middle of a training."""
+    """Refuse an event flag that memory does not have: it would fail in the middle of a training."""
     flags = memory.fields.get("wEventFlags")
     most = flags.size * 8 - 1 if flags is not None else -1
     for number, foe in enumerate(entry.foes):
         event = foe[2] if len(foe) == 3 else None
         if event is not None and not 0 <= event <= most:
-            there = f"flags go from 0 to {most}" if flags is not None else "memory.toml has no wEventFlags"
+            there = f"flags are 0 to {most}" if flags is not None else "memory.toml has no wEventFlags"
             _fail(path, f"{where}.foes.{number}", f"{entry.key}: there is no event {event}; {there}")
 
 
@@ -194,7 +194,7 @@ def _check_errands(
     field_moves: Mapping[str, FieldMove],
     memory: MemoryMap,
 ) -> None:
-    """Errands exist, and no goal needs itself: not by what it needs, nor by who gives what it needs."""
+    """Check that errands exist, and that no goal needs itself, directly or through the giver of what it needs."""
     by_key = {milestone.key: milestone for milestone in milestones} | dict(errands)
     sources: dict[int, list[str]] = {}
     for goal in by_key.values():
@@ -205,7 +205,7 @@ def _check_errands(
                 _fail(path, goal.key, f"there is no errand {key}")
         for key in goal.over_with:
             if key not in by_key or key == goal.key:
-                what = "it can't be over with itself" if key == goal.key else f"there is no goal {key}"
+                what = "it cannot end itself" if key == goal.key else f"there is no goal {key}"
                 _fail(path, f"{goal.key}.over_with", what)
     done: set[str] = set()
 
@@ -234,8 +234,8 @@ def _check_errands(
         visit(key, ())
 
 
-def _words(map_id: int) -> str:
-    """Return a map's numbers as they are written everywhere: group and number."""
+def _map_numbers(map_id: int) -> str:
+    """Return a map's numbers in the usual form: group and number."""
     return f"{map_id >> 8}.{map_id & 0xFF}"
 
 

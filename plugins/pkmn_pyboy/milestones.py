@@ -1,4 +1,4 @@
-"""Goals on the way through a game: what in memory proves each, and which were reached in this episode."""
+"""Milestones of a game: the evidence in memory for each, and the tracker of those reached in an episode."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NEEDS = {
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One condition in memory. Build it with :meth:`build`.
+    """Condition in memory. Build it with :meth:`build`.
 
-    ``lasting`` evidence stays true once it was (a flag, a badge); where the player stands does not.
+    ``lasting`` evidence stays true once it was true (a flag, a badge); the player's position does not.
     """
 
     kind: str
@@ -53,16 +53,16 @@ class Evidence:
         id: int | None = None,
         place: int | None = None,
     ) -> Evidence:
-        """Makes a condition from what a profile says.
+        """Make a condition from the keys of a profile.
 
         Args:
-            memory: where fields are.
-            kind: ``map`` (group, number), ``event`` (index of a story flag), ``key_item`` (id), ``machine`` (place of
-                what teaches a move, from 0), ``party_species`` (id), or of a field or an address: ``bit`` (bit),
+            memory: the fields.
+            kind: ``map`` (group, number), ``event`` (index of an event flag), ``key_item`` (id), ``machine`` (slot of
+                the machine, from 0), ``party_species`` (id), or of a field or an address: ``bit`` (bit),
                 ``equals`` or ``at_least`` (value).
 
         Raises:
-            ValueError: something is missing or out of range.
+            ValueError: a value is missing or out of range.
         """
         if kind == "map" and group is not None and number is not None:
             return cls("map", 0, 0, 0, 0, lasting=False, map_id=group * 256 + number)
@@ -94,7 +94,7 @@ class Evidence:
         raise ValueError(f"{kind} needs {_NEEDS.get(kind, 'a known kind')}")
 
     def holds(self, memory: Memory, map_id: int) -> bool:
-        """Whether the condition is met. ``map_id`` is the map the player stands on, -1 while none is known."""
+        """Return True if the condition is met. ``map_id`` is the map that the player is on, -1 if unknown."""
         if self.kind == "map":
             return self.map_id == map_id
         data = memory.read(self.bank, self.address, self.size)
@@ -108,12 +108,12 @@ class Evidence:
 
 
 def field_at(address: int) -> MemoryField:
-    """Return the byte at an address of work RAM, in the first bank of what is switched."""
+    """Return the byte at an address of work RAM, in the first of its switched banks."""
     return MemoryField(f"{address:04X}", address, 1 if address >= _SWITCHED_WORK_RAM else 0, 1)
 
 
 class Station(NamedTuple):
-    """What a radio plays: where its knob stands for it, and the music that shows that it plays."""
+    """Station of a radio: the position of its knob, and the music that shows that it plays."""
 
     knob: int
     music: int
@@ -121,13 +121,13 @@ class Station(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TargetCase:
-    """Keys of a target that replace its own; None where it keeps them.
+    """Keys of a target that replace its own; None keeps the target's value.
 
-    A place takes the place of another one: with ``x`` and ``y`` there is no ``person``, and the other way round.
+    A tile and a person exclude each other: ``x`` and ``y`` remove ``person``, and the reverse.
     """
 
     value: int = 0
-    """Of the byte that picks it, among the cases of a target; of no use among its choices."""
+    """Value of the byte that selects the case, among the cases of a target; unused for choices."""
     x: int | None = None
     y: int | None = None
     facing: str | None = None
@@ -136,12 +136,12 @@ class TargetCase:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place to walk to: a map, and where known a tile on it and the direction to face and press A there.
+    """Destination: a map, and if known a tile on it and the direction to face there before A is pressed.
 
-    ``person`` is the number on the map of someone to speak to, wherever they stand by then; with ``facing`` from the
-    side from which the player looks that way. ``scene`` stands for any tile that starts the map's scene of that
-    number, -1 for none. With ``push_to`` it is the boulder ``person``, 0 for any, that is to be pushed to that column
-    and row. ``station`` is what the radio must play before A is pressed.
+    ``person`` is the number on the map of a person to speak to, at any place; with ``facing`` from the side from which
+    the player faces that direction. ``scene`` is any tile that starts the map's scene of that number, -1 for none. With
+    ``push_to`` it is the boulder ``person``, 0 for any, to push to that column and row. ``station`` must play on the
+    radio before A is pressed.
     """
 
     map_id: int
@@ -153,17 +153,17 @@ class Target:
     push_to: tuple[int, int] | None = None
     station: Station | None = None
     by: MemoryField | None = None
-    """The byte in memory that picks one of ``cases``."""
+    """Byte in memory that selects one of ``cases``."""
     cases: tuple[TargetCase, ...] = ()
     choices: tuple[TargetCase, ...] = ()
-    """Alternatives that the pilot's setting ``partner`` picks among, the first is 1."""
+    """Alternatives that the pilot's setting ``partner`` selects from; the first is 1."""
 
     def now(self, memory: Memory, partner: int = 0) -> Target:
-        """Return the target as it is at this moment.
+        """Return the target at this moment.
 
         Args:
-            memory: holds the byte that picks a case.
-            partner: number of the choice, 0 for the target as it stands.
+            memory: memory with the byte that selects a case.
+            partner: number of the choice, 0 for the unchanged target.
         """
         if partner and self.choices:
             return self.with_case(self.choices[min(partner, len(self.choices)) - 1])
@@ -171,7 +171,7 @@ class Target:
         return next((self.with_case(case) for case in self.cases if case.value == value), self)
 
     def value(self, memory: Memory) -> int:
-        """Return the value of the byte that picks a case, -1 where none does."""
+        """Return the value of the byte that selects a case, -1 if there is none."""
         return -1 if self.by is None else memory.read(self.by.bank, self.by.address, 1)[0]
 
     def with_case(self, case: TargetCase) -> Target:
@@ -185,12 +185,12 @@ class Target:
 
     @property
     def is_a_place(self) -> bool:
-        """Whether it names more than a map."""
+        """True if it names more than a map."""
         return self.x is not None or self.person > 0 or self.scene >= 0 or self.push_to is not None
 
 
 class Foe(NamedTuple):
-    """A trainer, by class and number. ``event`` is the story flag with which it is he who is fought, -1 for always."""
+    """Trainer, by class and number. ``event`` is the event flag with which they are fought, -1 for always."""
 
     trainer_class: int
     number: int
@@ -199,28 +199,28 @@ class Foe(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What the player must have or be, beside milestones that lie behind him, before a goal can be reached."""
+    """Requirements of a goal besides earlier milestones."""
 
     items: tuple[int, ...] = ()
     badges: tuple[int, ...] = ()
-    """0 to 7 of the first region, 8 to 15 of the second."""
+    """Badges: 0 to 7 of the first region, 8 to 15 of the second."""
     field_moves: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
-    """At least one of them in the party."""
+    """Species of which at least one must be in the party."""
     min_level: int = 0
-    """Of the strongest party member."""
+    """Minimum level of the strongest party member."""
     foes: tuple[Foe, ...] = ()
     """Trainers that will be fought for it."""
     party_room: int = 0
-    """Places in the party that must be free."""
+    """Free slots that the party must have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """A goal on the way through a game. ``needs`` are the keys of those that must be reached before.
+    """Milestone of a game. ``needs`` are the keys of milestones that must be reached before.
 
-    ``errands`` are the keys of what has to be done for it beside, in order; an errand is a goal that isn't counted.
-    ``gives`` are the items that reaching it brings.
+    ``errands`` are the keys of side tasks to finish first, in order. An errand is tracked but does not count as a
+    milestone. ``gives`` are the items received by reaching it.
     """
 
     key: str
@@ -234,55 +234,55 @@ class Milestone:
     gives: tuple[int, ...] = ()
     requires: Requirements = Requirements()
     refuse_words: tuple[str, ...] = ()
-    """Questions with one of these words are answered no while it is worked on."""
+    """Words of questions that are answered no while it is the goal."""
     over_with: tuple[str, ...] = ()
-    """Keys of goals with any of which an errand is over, whatever its own evidence says."""
+    """Keys of goals any of which ends an errand, whatever its evidence."""
     catch: tuple[int, ...] = ()
-    """Species of which each one met while it is worked on is worth a ball."""
+    """Species to catch when met while it is the goal."""
     supplies: tuple[tuple[int, int], ...] = ()
-    """Items and how many of each to carry before, as far as the money goes."""
+    """Items to carry before, with their numbers, as far as the money allows."""
     gives_hour: int = -1
-    """About the hour that the game's clock shows once it is reached, -1 where it shows the same as before."""
+    """Approximate hour of the game's clock once it is reached, -1 if the clock is unchanged."""
     gives_species: tuple[int, ...] = ()
-    """Species one of which reaching it brings, by the player's choice where there are several."""
+    """Species received by reaching it; if there are several, one, by the player's choice."""
 
     @property
     def room(self) -> int:
-        """Places in the party that must be free for it: those that it says, or one for whom it wants to catch."""
+        """Free slots that the party must have: as required, or one if there is a species to catch."""
         return self.requires.party_room or bool(self.catch)
 
     @property
     def lasting(self) -> bool:
-        """Whether some of its evidence stays once it is there."""
+        """True if some of its evidence is lasting."""
         return any(item.lasting for item in self.evidence)
 
     def held(self, memory: Memory, map_id: int) -> bool:
-        """Whether all its evidence that lasts is there, as long as there is any."""
+        """Return True if it has lasting evidence, and all of it holds."""
         return self.lasting and all(item.holds(memory, map_id) for item in self.evidence if item.lasting)
 
     def holds(self, memory: Memory, map_id: int) -> bool:
-        """Whether all its evidence is there."""
+        """Return True if all its evidence holds."""
         return all(item.holds(memory, map_id) for item in self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class LockedRooms:
-    """Maps that lock behind the player. Whoever is outside of them comes in by way of ``enter``."""
+    """Maps that lock behind the player. From outside they are entered through the map ``enter``."""
 
     enter: int
     rooms: frozenset[int]
 
 
 class MilestoneTracker:
-    """Which milestones were reached in this episode, and at which step.
+    """Milestones reached in this episode, with the step of each.
 
-    A milestone is looked for once those that it needs are reached, because some evidence means something else
-    earlier in the story. Once reached, it stays reached until the episode ends.
+    A milestone is tested only after the milestones that it needs, because some evidence has another meaning earlier in
+    the story. A reached milestone stays reached until the episode ends.
 
     Args:
         milestones: in order.
-        errands: by key; what they want of the party counts as well.
-        memory: where errands are seen to be done; otherwise the one that :meth:`begin` or :meth:`update` is told.
+        errands: by key; their requirements of the party count as well.
+        memory: memory to test errands with; by default that of :meth:`begin` or :meth:`update`.
     """
 
     def __init__(
@@ -296,9 +296,9 @@ class MilestoneTracker:
         place = {milestone.key: index for index, milestone in enumerate(self.milestones)}
         self._needs = [tuple(place[key] for key in milestone.needs) for milestone in self.milestones]
         self.steps = [-1] * len(self.milestones)
-        """For each milestone the step at which it was reached, 0 at the start of the episode, -1 if not yet."""
+        """Step at which each milestone was reached, 0 at the start of the episode, -1 if not yet."""
         self.frames = [-1] * len(self.milestones)
-        """The same in emulated frames of the episode."""
+        """Emulated frame of the episode at which each was reached, by the same rules."""
         self.count = 0
         self._wanted: dict[int, frozenset[int]] = {}
         self._ready: list[int] = []
@@ -308,7 +308,7 @@ class MilestoneTracker:
 
     @property
     def party_room(self) -> int:
-        """Places of the party that milestones to come and their errands want free, all together."""
+        """Total of free party slots for the remaining milestones and their errands."""
         wanted: dict[str, int] = {}
         queue = [one for one, step in zip(self.milestones, self.steps, strict=True) if step < 0]
         seen = {one.key for one in queue}
@@ -327,10 +327,10 @@ class MilestoneTracker:
         return sum(wanted.values())
 
     def begin(self, memory: Memory, map_id: int) -> None:
-        """Starts an episode: what is already behind the player counts as reached at step 0.
+        """Start an episode: milestones that hold already count as reached at step 0.
 
-        Where a milestone holds, with some evidence that lasts, those that it needs are behind the player too,
-        although their own evidence may have passed. The first one, the start of the game, holds anywhere by what lasts.
+        If a milestone with lasting evidence holds, those that it needs count as reached too, although their evidence
+        may be gone. The first one, the start of the game, needs only its lasting evidence.
         """
         self.steps = [-1] * len(self.milestones)
         self.frames = [-1] * len(self.milestones)
@@ -344,7 +344,7 @@ class MilestoneTracker:
         self.update(memory, map_id, 0)
 
     def update(self, memory: Memory, map_id: int, step: int, frame: int = 0) -> bool:
-        """Looks for new evidence after a step, which ended at ``frame``. Returns whether a milestone was reached."""
+        """Test the evidence after a step that ended at ``frame``. Return True if a milestone was reached."""
         if memory is not self._memory:
             self._memory = memory
             self._watch = None
@@ -357,7 +357,8 @@ class MilestoneTracker:
         while True:
             reached = [index for index in self._ready if self.milestones[index].holds(memory, map_id)]
             if not reached:
-                # Nothing can have come true until some byte of it changes; which bytes, may just have changed.
+                # Nothing can become true until one of these bytes changes; which bytes are watched may just have
+                # changed.
                 self._unproven = None if found else evidence
                 return found
             found = True
@@ -366,10 +367,10 @@ class MilestoneTracker:
             self._find_ready()
 
     def current(self, goal: int = -1) -> Milestone | None:
-        """The next required milestone; None when all are reached.
+        """Return the next required milestone; None if all are reached.
 
         Args:
-            goal: place of the milestone that is aimed at, -1 for the last one: what it needs counts as required.
+            goal: index of the target milestone, -1 for the last one: milestones that it needs are required.
         """
         wanted = self._wanted.get(goal)
         if wanted is None:
@@ -390,11 +391,11 @@ class MilestoneTracker:
         return frozenset(found)
 
     def save_state(self) -> dict[str, Any]:
-        """What :meth:`load_state` needs, as plain values."""
+        """Return the state for :meth:`load_state`, as plain values."""
         return {"steps": list(self.steps), "frames": list(self.frames)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state. Raises ValueError if it is of other milestones."""
+        """Restore a saved state. Raises ValueError if it belongs to other milestones."""
         steps = [int(step) for step in state["steps"]]
         if len(steps) != len(self.milestones):
             raise ValueError(f"it has {len(steps)} milestones, not {len(self.milestones)}")
@@ -409,7 +410,7 @@ class MilestoneTracker:
                 self._reach_with_needs(needed)
 
     def _watched(self) -> list[Span]:
-        """The bytes that may prove a milestone that is ready."""
+        """Return the bytes that may prove a milestone that is ready."""
         items = (item for index in self._ready for item in self.milestones[index].evidence if item.size)
         return [(item.bank, item.address, item.size) for item in items]
 

@@ -1,6 +1,6 @@
-"""An agent's observation: 25 state variables, the screen as RGB or packed, the mask of actions, and the goal's parts.
+"""Observation of an agent: 25 state variables, the screen as RGB or packed, the action mask, and the goal's parts.
 
-Frames are stacked by Gymnasium's own wrapper, ``gymnasium.wrappers.FrameStackObservation``.
+To stack frames, use Gymnasium's wrapper ``gymnasium.wrappers.FrameStackObservation``.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from pkmncli.api import ScaledBox
 
 RGB_SHAPE = (144, 160, 3)
 PACKED_SHAPE = (72, 40)
-"""Of a packed screen: 72 rows of 80 pixels, two pixels in a byte."""
+"""Shape of a packed screen: 72 rows of 80 pixels, two pixels in a byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateVariable:
-    """One of the state variables. Its value is the quantity over ``scale``, cut to 0..1."""
+    """State variable. Its value is the quantity over ``scale``, limited to 0..1."""
 
     name: str
     unit: str
     scale: float
     meaning: str
     is_category: bool = False
-    """Whether it stands for a kind of thing, as a map's number does, and not for an amount."""
+    """True if it is a category, such as a map's number, and not an amount."""
 
 
 STATE_VARIABLES: tuple[StateVariable, ...] = (
@@ -69,7 +69,7 @@ STATE_SIZE = len(STATE_VARIABLES)
 _SCALES = np.array([1 / variable.scale for variable in STATE_VARIABLES], dtype=np.float32)
 _CATEGORIES = {place: int(one.scale) for place, one in enumerate(STATE_VARIABLES) if one.is_category}
 _PACK_STATE = struct.Struct(f"{STATE_SIZE}f").pack_into
-"""Writes numbers straight into an array's memory, several times faster than assigning a tuple to it."""
+"""Write numbers directly into an array's memory, several times faster than assigning a tuple to it."""
 
 
 _PARTS = {
@@ -79,16 +79,16 @@ _PARTS = {
     "goal": ("goal", "local_map", "state_variables"),
     "goal_screen": ("goal", "local_map", "state_variables", "screen"),
 }
-"""Parts that are observed beside the mask, by the type."""
+"""Parts that are observed besides the mask, by the type."""
 
 
 def observation_space(observation_type: str, *, packed: bool, local_map: bool = True) -> spaces.Dict:
-    """Return the space of what is observed: the action mask always, the other parts by the type.
+    """Return the observation space: the action mask always, the other parts by the type.
 
     Args:
         observation_type: multi_modal, screen, state, goal or goal_screen.
-        packed: screens packed to (72, 40) rather than RGB (144, 160, 3).
-        local_map: off leaves that part out.
+        packed: True for screens packed to (72, 40) rather than RGB (144, 160, 3).
+        local_map: False leaves that part out.
     """
     known: dict[str, spaces.Space[Any]] = {
         "state_variables": ScaledBox(STATE_SIZE, _CATEGORIES),
@@ -103,7 +103,7 @@ def observation_space(observation_type: str, *, packed: bool, local_map: bool = 
 def write_state_variables(
     out: NDArray[np.float32], state: GameState, milestone_total: int, steps_since_progress: int
 ) -> None:
-    """Writes the state variables of ``state`` into ``out``, (25,) float32 without gaps, each in 0..1."""
+    """Write the state variables of ``state`` into ``out``, (25,) float32 without gaps, each in 0..1."""
     party = state.party
     lead = party.lead
     battle = state.battle
@@ -147,13 +147,13 @@ def _share(part: int, whole: int) -> float:
 
 
 def pack_screen(rgba: NDArray[np.uint8], out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
-    """Packs a screen: every second pixel both ways, its green channel to 4 bits, two pixels a byte.
+    """Pack a screen: every second pixel both ways, its green channel to 4 bits, two pixels a byte.
 
-    Green carries most of what the eye calls brightness, and taking one channel saves the sum.
+    Green carries most of the brightness, and taking one channel avoids a sum.
 
     Args:
         rgba: (144, 160, 4) uint8.
-        out: (72, 40) uint8 to write into; a new array without it.
+        out: (72, 40) uint8 to write into; a new array if None.
 
     Returns:
         (72, 40) uint8: the left pixel of each pair in the high four bits.
@@ -166,10 +166,10 @@ def pack_screen(rgba: NDArray[np.uint8], out: NDArray[np.uint8] | None = None) -
 
 
 def copy_rgb(rgba: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
-    """Copies a screen without its alpha channel, ten times faster than ``out[:] = rgba[:, :, :3]``.
+    """Copy a screen without its alpha channel, ten times faster than ``out[:] = rgba[:, :, :3]``.
 
-    All four bytes of a pixel are written where its three belong, in order, so the next pixel covers the alpha of the
-    one before; the last pixel is written by itself.
+    All four bytes of a pixel are written at the position of its three, in order, so the next pixel overwrites the alpha
+    of the one before; the last pixel is written separately.
 
     Args:
         rgba: (144, 160, 4) uint8 without gaps.
@@ -182,10 +182,10 @@ def copy_rgb(rgba: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
 
 
 def unpack_screens(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Unpacks a batch of screens to values of 0 to 15.
+    """Unpack a batch of screens to values of 0 to 15.
 
-    In torch, on any device, the same is ``torch.stack((p >> 4, p & 15), dim=-1).flatten(-2)`` of a uint8 tensor
-    ``p``; divide by 15 for 0..1.
+    In torch, on any device, the same is ``torch.stack((p >> 4, p & 15), dim=-1).flatten(-2)`` of a uint8 tensor ``p``;
+    divide by 15 for 0..1.
 
     Args:
         packed: (..., 72, 40) uint8.

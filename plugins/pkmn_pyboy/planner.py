@@ -1,4 +1,4 @@
-"""From milestones to what can be done now: a tree of goals, each milestone's needs below it."""
+"""Planner from milestones to the next task: a tree of goals, with each milestone's needs below it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _BADGES_EACH = 8
 _DEPTH = 24
 _TIMES = range(3)
 _MILESTONES_AHEAD = 8
-_UNASKED, _LOOK, _KEEP = range(3)
-"""Whether the party's strength is asked for, and whether the plan for it is kept."""
+_SKIP, _TEST, _KEEP = range(3)
+"""Modes of the party's strength check: skipped, tested, or tested with its plan kept."""
 _OUTSIDE = (CATCH, TRAIN, RIVAL, BUY)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedGoal:
-    """Something to do. ``parents`` are the keys of the goals that it is done for, the milestone first.
+    """Planned goal. ``parents`` are the keys of the goals that it serves, the milestone first.
 
-    ``number`` is a machine place for TEACH, a level for TRAIN; ``member`` the party place of who is taught or trained;
-    ``species`` who would do for CATCH.
+    ``number`` is a machine slot for TEACH, a level for TRAIN; ``member`` the party slot of the Pokemon to teach or
+    train; ``species`` the suitable species for CATCH.
     """
 
     kind: str
@@ -51,34 +51,34 @@ class PlannedGoal:
     number: int = 0
     member: int = 0
     foes: tuple[tuple[int, int], ...] = ()
-    """Trainers that it is for."""
+    """Trainers that it prepares for."""
     buys: tuple[tuple[int, int], ...] = ()
-    """Of BUY: things, and how many there should be; for whom it wants to catch one of them will do."""
+    """Items of BUY, with the number of each to have; to catch, one kind of them is enough."""
     parents: tuple[str, ...] = ()
     species: tuple[int, ...] = ()
     case: int = -1
-    """Value of the byte that picked the target's case, -1 without cases."""
+    """Value of the byte that selected the target's case, -1 without cases."""
 
     @property
     def tries_key(self) -> str:
-        """Name among the tries: with another value of the byte it is another thing to try."""
+        """Key of its tries: another value of the byte counts as another goal."""
         return f"{self.kind}/{self.key}" if self.case < 0 else f"{self.kind}/{self.key}@{self.case}"
 
     @property
     def words(self) -> str:
-        """The hint, or else the title."""
+        """Hint, or else the title."""
         return self.hint or self.title
 
 
 class GoalOrientedPlanner:
-    """Turns milestones into goals that can be worked on now.
+    """Planner that turns milestones into goals for now.
 
-    A milestone may need things, badges, field moves, levels or errands first; what is missing becomes a goal of its
-    own, down to one for which nothing is missing.
+    A milestone may first need items, badges, field moves, levels or errands; each missing one becomes a goal below it,
+    down to a goal that needs nothing.
 
     Args:
         environment: the game. Without one there are no goals.
-        settings: the pilot's; defaults without them.
+        settings: the pilot's; defaults if None.
 
     Raises:
         ConfigurationError: no target has as many choices as the setting ``partner`` says.
@@ -91,41 +91,41 @@ class GoalOrientedPlanner:
         self._providers: dict[str, frozenset[str]] = {}
         self.put_off: frozenset[str] = frozenset()
         """Errands that come after the others of the same goal, while there are others."""
-        self._strength = _LOOK
+        self._strength = _TEST
         self.barren_times: Callable[[Collection[int]], frozenset[int]] = lambda _: frozenset()
-        """Times of day at which some species were hunted in vain."""
+        """Callback that returns the times of day at which a hunt for some species failed."""
         self._learners_key: object = None
         self._learners: tuple[int, ...] = ()
         self._goals: Mapping[str, Milestone] = {}
-        self._places: Mapping[str, int] = {}
+        self._indices: Mapping[str, int] = {}
         if environment is None:
             return
         profile = environment.profile
-        self._places = {milestone.key: place for place, milestone in enumerate(profile.milestones)}
+        self._indices = {milestone.key: place for place, milestone in enumerate(profile.milestones)}
         self._goals = {milestone.key: milestone for milestone in profile.milestones} | dict(profile.errands)
         self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
         targets = (goal.target for goal in self._goals.values() if goal.target is not None)
         most = max((len(target.choices) for target in targets), default=0)
         if self._partner > most:
-            raise ConfigurationError(f"setting 'partner' = {self._partner}: {profile.name} has {most} to choose among")
+            raise ConfigurationError(f"setting 'partner' = {self._partner}: {profile.name} has {most} to choose from")
         self.tables = BattleTables(environment.cartridge)
         """Moves, types and species of the image."""
         self.readiness = Readiness(environment, settings, self.tables)
-        """Whether the party is strong enough, and what to do about it."""
+        """Check of the party's strength, and the plan to improve it."""
 
     def current(self) -> PlannedGoal | None:
-        """What to do now; None when all is reached."""
+        """Return the goal for now; None if all are reached."""
         goals = self.goals()
         return goals[-1] if goals else None
 
     def goals(self, *, keep: bool = False) -> tuple[PlannedGoal, ...]:
-        """The way down the tree: the next milestone, what it needs, what that needs, to what can be done now.
+        """Return the path down the tree: the next milestone, what it needs, what that needs, to the goal for now.
 
         Args:
-            keep: whether plans for the party's strength that are made for it are kept, by whoever follows them. Else
-                asking changes nothing.
+            keep: True to keep new plans for the party's strength, for the caller that follows them. Else the call
+                changes nothing.
         """
-        return self._tree(_KEEP if keep else _LOOK)
+        return self._tree(_KEEP if keep else _TEST)
 
     def _tree(self, strength: int) -> tuple[PlannedGoal, ...]:
         environment = self._environment
@@ -141,9 +141,9 @@ class GoalOrientedPlanner:
         return tuple(found)
 
     def can_wait(self) -> str:
-        """Key of the errand nearest to what can be done now that could wait for another one of the same goal.
+        """Return the key of the errand nearest to the goal for now that could wait for another one of the same goal.
 
-        Empty where every goal that is worked on has but one errand left.
+        Empty if every current goal has only one errand left.
         """
         environment = self._environment
         if environment is None:
@@ -158,30 +158,27 @@ class GoalOrientedPlanner:
         return ""
 
     def refuse_words(self) -> tuple[str, ...]:
-        """Words of questions that are answered no on the way to the current goal."""
+        """Return words of questions that are answered no for the current goals."""
         return tuple(
-            word
-            for goal in self._tree(_UNASKED)
-            if goal.key in self._goals
-            for word in self._goals[goal.key].refuse_words
+            word for goal in self._tree(_SKIP) if goal.key in self._goals for word in self._goals[goal.key].refuse_words
         )
 
     def species_to_catch(self, goals: Sequence[PlannedGoal] | None = None) -> tuple[int, ...]:
-        """Return the species that a goal worked on now wants a ball for and that nobody in the party is.
+        """Return the species to catch for the current goals that are not in the party.
 
         Args:
-            goals: the goals worked on, where they are known.
+            goals: the current goals, if they are known.
         """
         environment = self._environment
         if environment is None:
             return ()
         there = {member.species for member in environment.state.party.members}
-        tree = self._tree(_UNASKED) if goals is None else goals
+        tree = self._tree(_SKIP) if goals is None else goals
         wanted = (number for goal in tree if goal.key in self._goals for number in self._goals[goal.key].catch)
         return tuple(dict.fromkeys(number for number in wanted if number not in there))
 
     def learners_to_come(self) -> tuple[int, ...]:
-        """Return the species that can learn a field move of the next milestones which nobody in the party can."""
+        """Return species that can learn a field move of the next milestones which no party member can learn."""
         environment = self._environment
         if environment is None:
             return ()
@@ -201,33 +198,33 @@ class GoalOrientedPlanner:
         return self._learners
 
     def _can_use(self, member: PartyMember, move: FieldMove) -> bool:
-        """Whether a member knows a field move, or could be taught it."""
+        """Return True if a member knows a field move, or can be taught it."""
         kept = {one.move for one in self._environment.profile.field_moves.values()} if self._environment else set()
         able = not kept.issuperset(member.moves) and self.learns(member.species, move)
         return not member.egg and (move.move in member.moves or able)
 
     def supplies(self, goals: Sequence[PlannedGoal] | None = None) -> dict[int, int]:
-        """Return how many of which items should be carried for the goals worked on now.
+        """Return the number of each item to carry for the current goals.
 
         Args:
-            goals: the same, where they are known.
+            goals: the current goals, if they are known.
         """
         wanted: dict[int, int] = {}
-        for goal in self._tree(_UNASKED) if goals is None else goals:
+        for goal in self._tree(_SKIP) if goals is None else goals:
             for item, count in self._goals[goal.key].supplies if goal.key in self._goals else ():
                 wanted[item] = max(wanted.get(item, 0), count)
         return wanted
 
     def describe(self) -> str:
-        """The goals in words, one a line, each below the one that it is for."""
+        """Return the goals in words, one a line, each below the one that it serves."""
         return "\n".join(f"{'  ' * depth}{goal.words}" for depth, goal in enumerate(self.goals()))
 
-    # The tree -------------------------------------------------------------------------------------------------
+    # The tree -----------------------------------------------------------------------------------------------
 
     def _expand(
         self, goal: Milestone, kind: str, bag: Bag, found: list[PlannedGoal], moves: tuple[str, ...] = ()
     ) -> None:
-        """Add a goal and what it needs first. ``moves`` are field moves that the way to it may take, from above."""
+        """Add a goal and what it needs first. ``moves`` are field moves that its route may use, from above."""
         assert self._environment is not None
         parents = tuple(one.key for one in found)
         if len(found) >= _DEPTH or goal.key in parents:
@@ -251,13 +248,13 @@ class GoalOrientedPlanner:
                 self._expand(waits, ERRAND, bag, found)
 
     def _locked_in(self) -> bool:
-        """Whether the player stands in a room that locks: the fights go on with who is there."""
+        """Return True if the player is in a room that locks: the fights continue with the present party."""
         environment = self._environment
         assert environment is not None
         return any(environment.state.map_id in locked.rooms for locked in environment.profile.locked_rooms)
 
     def _target_now(self, target: Target | None) -> Target | None:
-        """Return a target as it is now: its case, the choice, or the way in where its room locks."""
+        """Return a target for now: its case, the choice, or the entrance if its room locks."""
         environment = self._environment
         assert environment is not None
         if target is None:
@@ -269,22 +266,22 @@ class GoalOrientedPlanner:
         return target.now(environment.emulator, self._partner)
 
     def _is_over(self, errand: Milestone) -> bool:
-        """Whether an errand is done, or nobody needs it any more."""
+        """Return True if an errand is done, or no longer needed."""
         environment = self._environment
         assert environment is not None
         memory, map_id = environment.emulator, environment.state.map_id
         if errand.holds(memory, map_id):
             return True
-        return any(self._is_behind(key) or self._goals[key].holds(memory, map_id) for key in errand.over_with)
+        return any(self._is_reached(key) or self._goals[key].holds(memory, map_id) for key in errand.over_with)
 
-    def _is_behind(self, key: str) -> bool:
-        """Whether a milestone was reached in this episode."""
+    def _is_reached(self, key: str) -> bool:
+        """Return True if a milestone was reached in this episode."""
         assert self._environment is not None
-        place = self._places.get(key, -1)
+        place = self._indices.get(key, -1)
         return place >= 0 and self._environment.milestones.steps[place] >= 0
 
     def _providers_of(self, name: str) -> frozenset[str]:
-        """Return the keys of all goals that bring a field move or lie before one that does: they can't need it."""
+        """Return the keys of all goals that give a field move or come before one that does: they cannot need it."""
         found = self._providers.get(name)
         if found is None:
             assert self._environment is not None
@@ -310,15 +307,16 @@ class GoalOrientedPlanner:
         return givers if source is None else [source, *givers]
 
     def _errand_for_hour(self, goal: PlannedGoal) -> Milestone | None:
-        """Return the errand that brings the hour at which one of some species lives; None where one lives now."""
+        """Return the errand that sets the hour at which one of some species lives; None if one lives now."""
         environment = self._environment
         assert environment is not None
         hour = hour_of(environment)
-        errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_behind, one.needs))]
+        errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_reached, one.needs))]
         if hour is None or not errands:
             return None
         if environment.settings.knowledge == "seen":
-            # Nobody says when they are out, but a long hunt in vain does.
+            # The times of day of the species are unknown, but a long hunt without success shows that it is the wrong
+            # one.
             barren = self.barren_times(goal.species)
             times = frozenset(_TIMES) - barren if barren else barren
         else:
@@ -332,8 +330,8 @@ class GoalOrientedPlanner:
     def times_of(self, species: Collection[int]) -> frozenset[int]:
         """Return the times of day, 0 morning, 1 day, 2 night, at which one of some species is met in the wild.
 
-        Only where the player can go, as far as ways are known; those on the water count for who can surf. Empty where
-        none of them lives anywhere.
+        Only maps that the player can reach count, as far as routes are known; water counts if the party can surf. Empty
+        if none of them lives anywhere.
         """
         environment = self._environment
         if environment is None:
@@ -344,12 +342,12 @@ class GoalOrientedPlanner:
         return frozenset(time for time in found if self.readiness.costs.lives(species, time) is not False)
 
     def _needed(self, goal: Milestone, moves: Sequence[str], bag: Bag) -> Milestone | PlannedGoal | None:
-        """What is missing first: another goal that brings it, or something to do."""
+        """Return the first missing requirement: another goal that gives it, or a task."""
         environment = self._environment
         assert environment is not None
         state = environment.state
         for key in goal.needs:
-            if not self._is_behind(key):
+            if not self._is_reached(key):
                 return self._goals[key]
         later: Milestone | None = None
         for key in goal.errands:
@@ -390,12 +388,15 @@ class GoalOrientedPlanner:
         if balls is not None:
             return balls
         trainers = [(foe.trainer_class, foe.number) for foe in requires.foes if foe.event < 0 or self._flag(foe.event)]
-        if not members or not trainers or self._strength == _UNASKED:
+        if not members or not trainers or self._strength == _SKIP:
             return None
         return self.training_for(trainers, keep=self._strength == _KEEP)
 
     def _balls_for(self, goal: Milestone, bag: Bag) -> PlannedGoal | None:
-        """Supplies, or else balls, for whom a goal wants to catch; None with some, with no place, or no way to any."""
+        """Return the purchase of supplies, or else balls, for a goal with a species to catch.
+
+        None if the party has them, is full, or no shop can be reached.
+        """
         environment = self._environment
         assert environment is not None
         state = environment.state
@@ -412,7 +413,7 @@ class GoalOrientedPlanner:
         return None
 
     def _flag(self, index: int) -> bool:
-        """Whether a story flag is set."""
+        """Return True if an event flag is set."""
         assert self._environment is not None
         flags = self._environment.profile.memory["wEventFlags"]
         return bool(self._environment.emulator.read(flags.bank, flags.address + (index >> 3), 1)[0] >> (index & 7) & 1)
@@ -437,25 +438,27 @@ class GoalOrientedPlanner:
                 place = min(able, key=lambda place: (0 not in members[place].moves, members[place].level))
                 return PlannedGoal(TEACH, "", f"teach {called}", number=move.machine, member=place)
             species = tuple(number for number in names.species if number and self.learns(number, move))
-            return PlannedGoal(CATCH, "", f"catch one that can learn {called}", species=species)
+            return PlannedGoal(CATCH, "", f"catch a Pokemon that can learn {called}", species=species)
         if not move.badge.holds(environment.emulator, environment.state.map_id):
             giver = next((one for one in self._goals.values() if move.badge in one.evidence), None)
             return giver if giver is not None and giver.key != goal.key else None
         return None
 
     def learns(self, species: int, move: FieldMove) -> bool:
-        """Whether a species can be taught a field move."""
+        """Return True if a species can be taught a field move."""
         known = self.tables.species.get(species)
         return known is not None and move.machine in known.machines
 
-    # Strength -------------------------------------------------------------------------------------------------
+    # Strength -----------------------------------------------------------------------------------------------
 
     def training_for(self, trainers: Sequence[tuple[int, int]], *, keep: bool = False) -> PlannedGoal | None:
-        """What makes the party strong enough for some trainers: TRAIN, RIVAL, CATCH, BUY or HEAL; None when it is.
+        """Return the goal that makes the party strong enough for some trainers: TRAIN, RIVAL, CATCH, BUY or HEAL.
+
+        None if it is strong enough.
 
         Args:
             trainers: class and number of each, fought one after the other.
-            keep: whether the plan for it is kept.
+            keep: True to keep the plan for it.
         """
         environment = self._environment
         plan = self.readiness.plan_for(trainers, keep=keep) if environment is not None else None
@@ -477,7 +480,7 @@ class GoalOrientedPlanner:
             return PlannedGoal(BUY, "", f"buy {called}", foes=plan.foes, buys=plan.buys)
         return PlannedGoal(HEAL, "", "heal before the fight", foes=plan.foes)
 
-    # Badges ---------------------------------------------------------------------------------------------------
+    # Badges -------------------------------------------------------------------------------------------------
 
     def _has_badge(self, badge: int) -> bool:
         environment = self._environment
@@ -499,5 +502,5 @@ class GoalOrientedPlanner:
 
 
 def _lives(table: WildTable, time: int, species: Collection[int]) -> bool:
-    """Whether one of some species is met by a table at a time of day."""
+    """Return True if a table has one of some species at a time of day."""
     return any(slot.chance and slot.species in species for slot in table.at(time))

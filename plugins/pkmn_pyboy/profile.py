@@ -1,8 +1,8 @@
-"""Game profiles: a folder of data files that teaches the environment a game, without a line of code.
+"""Game profiles: a folder of data files that describes a game to the environment, without code.
 
-``game.toml`` (images, timing, the way from power-on to control, what hashes cover), ``memory.toml`` (fields),
-``names.toml`` (for display), ``milestones.toml`` and ``world.toml`` (who is who on the maps). A profile may name
-another one under ``game.memory``: what it does not have itself is then that one's.
+``game.toml`` (images, timing, the start from power-on to control, fields of the hashes), ``memory.toml`` (fields),
+``names.toml`` (for display), ``milestones.toml`` and ``world.toml`` (people and scripts on the maps). A profile may
+name another one under ``game.memory``: files that it lacks are then taken from that one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Names:
     """Names for display, by the numbers in memory."""
 
     maps: Mapping[int, str]
-    """By map id: group * 256 + number."""
+    """Names of maps by map id: group * 256 + number."""
     species: Mapping[int, str] = field(default_factory=dict)
     moves: Mapping[int, str] = field(default_factory=dict)
     items: Mapping[int, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Names:
     kanto_badges: tuple[str, ...] = ()
 
     def as_mapping(self) -> dict[str, dict[int, str]]:
-        """All that is named by number, by kind."""
+        """Return all names by number, by kind."""
         return {
             "maps": dict(self.maps),
             "species": dict(self.species),
@@ -49,17 +49,17 @@ class Names:
         }
 
     def map_name(self, map_id: int) -> str:
-        """A map's name, or its numbers."""
+        """Return a map's name, or its numbers."""
         return self.maps.get(map_id) or f"map {map_id >> 8}.{map_id & 0xFF}"
 
 
 @dataclass(frozen=True, slots=True)
 class StartStep:
-    """A part of the way from power-on to control.
+    """Part of the start from power-on to control.
 
-    ``presses`` are made in turn, ``times`` of them at most, each held ``hold_frames`` and followed by
-    ``wait_frames``; without presses it is a wait. With ``until_control`` the step ends as soon as the player has
-    control, on ``until_map`` (group, number) where one is named.
+    ``presses`` are made in turn, ``times`` of them at most, each held ``hold_frames`` and followed by ``wait_frames``;
+    without presses it is a wait. With ``until_control`` the step ends as soon as the player has control, on
+    ``until_map`` (group, number) if it is given.
     """
 
     presses: tuple[str, ...]
@@ -72,7 +72,7 @@ class StartStep:
 
 @dataclass(frozen=True, slots=True)
 class SavedCopy:
-    """Where a cartridge's RAM holds a saved game: bytes that are there when it is whole, and where ``same`` stands."""
+    """Copy of a saved game in a cartridge's RAM: bytes that mark it as complete, and the position of ``same``."""
 
     marks: tuple[tuple[int, int], ...]
     """Offset and value."""
@@ -81,10 +81,10 @@ class SavedCopy:
 
 @dataclass(frozen=True, slots=True)
 class ContinueRecipe:
-    """The way from power-on to control in a game that the cartridge holds.
+    """Start from power-on to control in a game that the cartridge holds.
 
-    ``copies`` are where it may be, the one that the game takes first at the front. ``same`` is a field of memory that
-    tells one player's game from another's: after the recipe it is what was saved.
+    ``copies`` are its possible positions, the one that the game prefers first. ``same`` is a field of memory that
+    distinguishes one player's game from another's: after the start it equals the saved value.
     """
 
     steps: tuple[StartStep, ...]
@@ -95,7 +95,7 @@ class ContinueRecipe:
 
 @dataclass(frozen=True, slots=True)
 class CollisionRules:
-    """What a tile's collision byte means. What is neither wall nor water is land."""
+    """Meaning of a tile's collision byte. Tiles that are neither wall nor water are land."""
 
     wall: frozenset[int]
     water: frozenset[int]
@@ -105,11 +105,11 @@ class CollisionRules:
 
 @dataclass(frozen=True, slots=True)
 class FieldMove:
-    """A move that opens the way outside of battle.
+    """Field move: a move that opens a way outside of battle.
 
-    ``machine`` is the place of what teaches it, from 0: its count in wTMsHMs, its move in the image's TMHMMoves, and
-    its bit in bytes 24 to 31 of a species' base data. ``tiles`` are the collision values that it opens, ``movement``
-    that of the things that it pushes. ``badge`` holds when the player may use it, ``in_use`` while it works.
+    ``machine`` is the slot of its machine, from 0: its count in wTMsHMs, its move in the image's TMHMMoves, and its bit
+    in bytes 24 to 31 of a species' base data. ``tiles`` are the collision values that it opens, ``movement`` that of
+    the objects that it pushes. ``badge`` holds when the player may use it, ``in_use`` while it works.
     """
 
     name: str
@@ -124,10 +124,10 @@ class FieldMove:
 
 @dataclass(frozen=True, slots=True)
 class Radio:
-    """A radio in a device that the START menu opens, with cards side by side, the radio's to the right of all others.
+    """Radio in a device that the START menu opens, with cards side by side; the radio's card is the rightmost.
 
-    ``entry`` is what the device's entry in the menu ends in. ``card`` holds while the radio's card is shown. The knob
-    goes from 0 to ``most``: a press up adds ``step``, one down takes it off.
+    ``entry`` is the end of the device's entry in the menu. ``card`` holds while the radio's card is shown. The knob
+    goes from 0 to ``most``: UP adds ``step``, DOWN subtracts it.
     """
 
     entry: str
@@ -140,12 +140,12 @@ class Radio:
 
 @dataclass(frozen=True, slots=True)
 class ItemUses:
-    """What things are good for, by their numbers."""
+    """Uses of items, by their numbers."""
 
     heal: Mapping[int, int] = field(default_factory=dict)
-    """Hit points that each gives back."""
+    """Hit points that each restores."""
     cure: Mapping[int, int] = field(default_factory=dict)
-    """Bits of the status that each takes away."""
+    """Status bits that each cures."""
     revive: frozenset[int] = frozenset()
     ball: Mapping[int, float] = field(default_factory=dict)
     """Balls, with the factor on the chance to catch."""
@@ -153,7 +153,7 @@ class ItemUses:
 
 @dataclass(frozen=True, slots=True)
 class GameProfile:
-    """A game, as data."""
+    """Profile of a game, as data."""
 
     folder: Path
     name: str
@@ -163,9 +163,9 @@ class GameProfile:
     bundled_rom: Path | None
     action_frames: int
     episode_steps: int
-    """Steps after which an episode is cut off, where a user sets nothing else."""
+    """Maximum steps of an episode, unless the user sets another number."""
     game_steps: int
-    """The same for an episode that is to reach the game's last milestone."""
+    """Maximum steps of an episode whose goal is the game's last milestone."""
     hold_frames: int
     walk_frames: int
     turn_frames: int
@@ -181,33 +181,33 @@ class GameProfile:
     names: Names
     item_uses: ItemUses
     menu_words: Mapping[str, str]
-    """What the START menu calls things: ``party``, ``pack``, ``move`` (a member to another place), ``use``."""
+    """Labels in the START menu: ``party``, ``pack``, ``move`` (a member to another slot), ``use``."""
     milestones: tuple[Milestone, ...]
     first_goal: str | None = None
     """Milestone at which the episodes of a first training end; None for the game's last."""
     errands: Mapping[str, Milestone] = field(default_factory=dict)
-    """What has to be done for milestones beside them, by key."""
+    """Side tasks of milestones, by key."""
     locked_rooms: tuple[LockedRooms, ...] = ()
     """Maps that lock behind the player, by the map through which they are entered."""
     field_moves: Mapping[str, FieldMove] = field(default_factory=dict)
-    """By name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
+    """Field moves by name: cut, fly, surf, strength, flash, whirlpool, waterfall."""
     world: WorldRules = field(default_factory=WorldRules)
-    """How people on maps and their scripts are read."""
+    """Rules for reading people on maps and their scripts."""
     radio: Radio | None = None
     continuing: ContinueRecipe | None = None
-    """How a saved game is continued, where that is known."""
+    """Start in a saved game, if it is known."""
 
     @property
     def last_goal(self) -> int:
-        """Place of the last milestone that the story needs; -1 without any."""
+        """Index of the last required milestone; -1 if there is none."""
         required = [index for index, milestone in enumerate(self.milestones) if not milestone.optional]
         return required[-1] if required else -1
 
     def steps_to(self, goal: int) -> int:
-        """Return the steps after which an episode with a goal is cut off: more of them, the further it is to go.
+        """Return the maximum steps of an episode with a goal: more for later goals.
 
         Args:
-            goal: place of the milestone in the order.
+            goal: index of the milestone in the order.
         """
         last = self.last_goal
         first = self.milestone_index(self.first_goal) if self.first_goal is not None else last
@@ -215,7 +215,7 @@ class GameProfile:
         return round(self.episode_steps + beyond * (self.game_steps - self.episode_steps))
 
     def milestone_index(self, key: str) -> int:
-        """Place of a milestone in the order. Raises ConfigurationError for an unknown key."""
+        """Return the index of a milestone in the order. Raises ConfigurationError for an unknown key."""
         for index, milestone in enumerate(self.milestones):
             if milestone.key == key:
                 return index

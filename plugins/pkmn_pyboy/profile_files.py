@@ -1,4 +1,4 @@
-"""What may stand in the files of a game profile. Unknown keys are errors, so that a typo never goes unnoticed."""
+"""Schema of the files of a game profile. Unknown keys are errors, so that a typo is always noticed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 
 
 class ProfileFile(BaseModel):
-    """A table of a profile's files."""
+    """Table of a profile's files."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 class AboutFile(ProfileFile):
-    """The game. ``memory`` names the profile that it shares its memory with, ``rom`` its own image, if any."""
+    """Game. ``memory`` names the profile that it shares its memory with, ``rom`` its image, if any."""
 
     title: str
     key: str = ""
@@ -28,7 +28,7 @@ class AboutFile(ProfileFile):
 
 
 class RomFile(ProfileFile):
-    """An image that the profile describes."""
+    """Image that the profile describes."""
 
     sha1: str = Field(pattern="^[0-9a-fA-F]{40}$")
     name: str = ""
@@ -42,7 +42,7 @@ class RomFile(ProfileFile):
 
 
 class LookalikeFile(ProfileFile):
-    """An image that the profile does not fit."""
+    """Image that the profile does not fit."""
 
     name: str
     header_title: str = ""
@@ -51,7 +51,7 @@ class LookalikeFile(ProfileFile):
 
 
 class TimingFile(ProfileFile):
-    """Frames of one action, and of what the game does by itself."""
+    """Frames of one action, and of the game's animations."""
 
     action_frames: int = Field(default=24, ge=2, le=600)
     hold_frames: int = Field(default=10, ge=1, le=599)
@@ -63,7 +63,7 @@ class TimingFile(ProfileFile):
 
 
 class StartStepFile(ProfileFile):
-    """A part of the way from power-on to control: a wait, or presses made in turn, ``times`` of them at most."""
+    """Part of the start from power-on to control: a wait, or presses made in turn, ``times`` of them at most."""
 
     press: ButtonName | list[ButtonName] | None = None
     hold: int = Field(default=4, ge=1)
@@ -74,21 +74,21 @@ class StartStepFile(ProfileFile):
 
 
 class StartFile(ProfileFile):
-    """The way from power-on to control."""
+    """Start from power-on to control."""
 
     max_frames: int = Field(default=20_000, ge=1)
     steps: list[StartStepFile] = []
 
 
 class SavedCopyFile(ProfileFile):
-    """Where a cartridge's RAM holds a saved game: offsets in the file of a battery save."""
+    """Copy of a saved game in a cartridge's RAM: offsets in the file of a battery save."""
 
     marks: list[tuple[int, int]] = Field(min_length=1)
     same: int = Field(ge=0)
 
 
 class ContinueFile(ProfileFile):
-    """The way from power-on to control in a saved game, and what tells that there is one and that it is that."""
+    """Start from power-on to control in a saved game, with the evidence of the saved game."""
 
     max_frames: int = Field(default=20_000, ge=1)
     steps: list[StartStepFile] = Field(min_length=1)
@@ -107,7 +107,7 @@ FieldMoveName = Literal["cut", "fly", "surf", "strength", "flash", "whirlpool", 
 
 
 class FlagFile(ProfileFile):
-    """Something that is so when a bit of a field is set, or when the field has a value."""
+    """Condition that a bit of a field is set, or that the field has a value."""
 
     field: str
     bit: int | None = Field(default=None, ge=0)
@@ -115,7 +115,7 @@ class FlagFile(ProfileFile):
 
 
 class FieldMoveFile(ProfileFile):
-    """A move that opens the way outside of battle. ``machine`` counts from 0: place in wTMsHMs and in TMHMMoves."""
+    """Field move that opens a way outside of battle. ``machine`` counts from 0: slot in wTMsHMs and in TMHMMoves."""
 
     move: int = Field(ge=1, le=255)
     item: int = Field(ge=1, le=255)
@@ -127,7 +127,7 @@ class FieldMoveFile(ProfileFile):
 
 
 class ItemUsesFile(ProfileFile):
-    """What things are good for: pairs of an item's number and hit points, bits of a status, or a ball's factor."""
+    """Uses of items: pairs of an item's number and hit points, bits of a status, or a ball's factor."""
 
     heal: list[tuple[int, int]] = []
     cure: list[tuple[int, int]] = []
@@ -136,7 +136,7 @@ class ItemUsesFile(ProfileFile):
 
 
 class MenuWordsFile(ProfileFile):
-    """What the START menu calls the party, the pack, moving a member to another place, and using a thing."""
+    """Labels in the START menu for the party, the pack, moving a member to another slot, and using an item."""
 
     party: str
     pack: str
@@ -145,7 +145,7 @@ class MenuWordsFile(ProfileFile):
 
 
 class RadioFile(ProfileFile):
-    """A radio: the end of its device's entry in the START menu, what tells that its card is shown, its knob, its music.
+    """Radio: the end of its device's entry in the START menu, the evidence of its card, its knob, its music.
 
     The knob goes from 0 to ``most``, by ``step`` with each press up or down.
     """
@@ -159,7 +159,7 @@ class RadioFile(ProfileFile):
 
 
 class GameFile(ProfileFile):
-    """game.toml"""
+    """File game.toml."""
 
     game: AboutFile
     rom: list[RomFile] = []
@@ -181,7 +181,7 @@ class GameFile(ProfileFile):
 
 
 class FieldFile(ProfileFile):
-    """One field of memory."""
+    """Field of memory."""
 
     at: int = Field(ge=0, le=0xFFFF)
     bank: int = Field(ge=-1, le=7)
@@ -192,14 +192,14 @@ class FieldFile(ProfileFile):
 
 
 class StructFile(ProfileFile):
-    """A record of several parts."""
+    """Record of several parts."""
 
     size: int
     parts: dict[str, tuple[int, int]] = {}
 
 
 class TableFile(ProfileFile):
-    """A table in the image."""
+    """Table in the image."""
 
     bank: int = Field(ge=0)
     address: int = Field(ge=0, lt=0x8000)
@@ -216,14 +216,14 @@ class CollisionFile(ProfileFile):
 
 
 class CharacterRunFile(ProfileFile):
-    """Characters that follow each other."""
+    """Consecutive characters."""
 
     start: int = Field(alias="from")
     characters: str
 
 
 class TextFile(ProfileFile):
-    """How text is coded."""
+    """Coding of text."""
 
     end: int = 0x50
     run: list[CharacterRunFile] = []
@@ -238,7 +238,7 @@ class TextFile(ProfileFile):
 
 
 class MemoryFile(ProfileFile):
-    """memory.toml"""
+    """File memory.toml."""
 
     field: dict[str, dict[str, FieldFile]] = {}
     struct: dict[str, StructFile] = {}
@@ -248,7 +248,7 @@ class MemoryFile(ProfileFile):
 
 
 class TablesFile(ProfileFile):
-    """tables.toml, for a game whose image is built from source: written by the build, and goes before memory.toml."""
+    """File tables.toml, written by the build of a game from source; overrides memory.toml."""
 
     rom_tables: dict[str, TableFile] = {}
 
@@ -266,7 +266,7 @@ class NumberNamesFile(ProfileFile):
 
 
 class NamesFile(ProfileFile):
-    """names.toml"""
+    """File names.toml."""
 
     maps: MapNamesFile | None = None
     species: NumberNamesFile | None = None
@@ -285,7 +285,7 @@ DirectionName = Literal["down", "up", "left", "right"]
 
 
 class PeopleFile(ProfileFile):
-    """How the movement byte of people on maps is read."""
+    """Meaning of the movement byte of people on maps."""
 
     walks: list[int] = []
     facing: dict[str, DirectionName] = {}
@@ -306,7 +306,7 @@ class SignsFile(ProfileFile):
 
 
 class ScriptFile(ProfileFile):
-    """What a map script that begins so is for; ``kind`` limits it to people of that kind."""
+    """Role of a map script that begins with a pattern; ``kind`` limits it to people of that kind."""
 
     role: Literal["trainer", "item", "healer", "clerk"]
     begins: str
@@ -320,7 +320,7 @@ class ScriptFile(ProfileFile):
 
 
 class BlockFile(ProfileFile):
-    """A block of two by two tiles: its upper left tile, and its number in the map's tileset."""
+    """Block of two by two tiles: its upper left tile, and its number in the map's tileset."""
 
     x: int = Field(ge=0, le=254, multiple_of=2)
     y: int = Field(ge=0, le=254, multiple_of=2)
@@ -328,14 +328,14 @@ class BlockFile(ProfileFile):
 
 
 class BlocksWithFile(ProfileFile):
-    """The blocks that a map's script sets while this event alone is set."""
+    """Blocks that a map's script sets while only this event is set."""
 
     event: int = Field(ge=0)
     blocks: list[BlockFile]
 
 
 class ChangedFile(ProfileFile):
-    """A map whose script sets blocks when it is entered; ``always`` while none of the events is set."""
+    """Map whose script sets blocks when it is entered; ``always`` while none of the events is set."""
 
     map: tuple[Annotated[int, Field(ge=1, le=255)], Annotated[int, Field(ge=1, le=255)]]
     always: list[BlockFile] = []
@@ -343,7 +343,7 @@ class ChangedFile(ProfileFile):
 
 
 class WorldFile(ProfileFile):
-    """world.toml"""
+    """File world.toml."""
 
     people: PeopleFile = PeopleFile()
     signs: SignsFile = SignsFile()

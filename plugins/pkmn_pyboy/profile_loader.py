@@ -1,4 +1,4 @@
-"""Reads a profile folder: its own files, then those of the profile that it builds on, checked key by key."""
+"""Loader of a profile folder: its own files, then those of the profile that it extends, checked key by key."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ DIRECTIONS = ("down", "up", "left", "right")
 
 
 def load_profile(folder: Path) -> GameProfile:
-    """Reads and checks a profile folder.
+    """Read and check a profile folder.
 
     Raises:
-        EnvironmentSetupError: a file is missing, no TOML, or has a wrong or unknown key; names file and key.
+        EnvironmentSetupError: a file is missing, invalid TOML, or has a wrong or unknown key; the message has both.
     """
     folder = folder.expanduser().absolute()
     if not folder.is_dir():
@@ -75,7 +75,7 @@ def load_profile(folder: Path) -> GameProfile:
     milestones, errands = build_milestones(milestones_path, goals, memory, names, field_moves, radio)
     first_goal = goals.first_goal or None
     if first_goal is not None and first_goal not in (one.key for one in milestones):
-        raise EnvironmentSetupError(f"{milestones_path}: first_goal = {first_goal!r} is no milestone")
+        raise EnvironmentSetupError(f"{milestones_path}: first_goal = {first_goal!r} is not a milestone")
     return GameProfile(
         folder=folder,
         name=folder.name,
@@ -118,7 +118,7 @@ def load_profile(folder: Path) -> GameProfile:
 
 
 def _chain(folder: Path, game: GameFile) -> Any:
-    """Finds a file in the profile and in those that it extends, the profile's own first."""
+    """Return a function that finds a file in the profile and in those that it extends, its own first."""
     folders = [folder]
     extends = game.game.memory
     while extends:
@@ -144,9 +144,9 @@ def _parse(path: Path, model: type[Any]) -> Any:
     except FileNotFoundError:
         raise EnvironmentSetupError(f"{path} is missing: a game profile needs it") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise EnvironmentSetupError(f"{path} can't be read: {error}") from None
+        raise EnvironmentSetupError(f"{path} cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
-        raise EnvironmentSetupError(f"{path} is no valid TOML: {error}") from None
+        raise EnvironmentSetupError(f"{path} is not valid TOML: {error}") from None
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -176,7 +176,7 @@ def _memory_map(files: list[tuple[Path, MemoryFile]], own_tables: Path) -> Memor
         layers = [file.rom_tables, _parse(built, TablesFile).rom_tables if built.is_file() else {}]
         tables |= {name: RomTable(table.bank, table.address) for layer in layers for name, table in layer.items()}
     if own_tables.is_file() and files[0][0].parent != own_tables.parent:
-        # It shares another game's memory, not its image: that one's tables would be read at the wrong places.
+        # It shares another game's memory, not its image: that game's table addresses would be wrong.
         own = _parse(own_tables, TablesFile).rom_tables
         tables = {name: RomTable(table.bank, table.address) for name, table in own.items()}
     return MemoryMap(fields, structs, tables, str(files[0][0]))
@@ -224,7 +224,7 @@ def _names(files: list[NamesFile]) -> Names:
 
 
 def _field_moves(path: Path, games: list[GameFile], memory: MemoryMap) -> dict[str, FieldMove]:
-    """Those of the first file of the chain that names any: move and item numbers are a game's own."""
+    """Return the field moves of the first file of the chain with any: move and item numbers depend on the game."""
     entries = next((file.field_moves for file in games if file.field_moves is not None), {})
 
     return {
@@ -251,7 +251,7 @@ def _flag(path: Path, where: str, flag: FlagFile, memory: MemoryMap) -> Evidence
 
 
 def _radio(path: Path, games: list[GameFile], memory: MemoryMap) -> Radio | None:
-    """That of the first file of the chain that has one: it comes with the shared memory."""
+    """Return the radio of the first file of the chain with one: it belongs to the shared memory."""
     entry = next((file.radio for file in games if file.radio is not None), None)
     if entry is None:
         return None
@@ -285,7 +285,7 @@ def _world_rules(folder: Path, files: list[tuple[Path, WorldFile]], memory: Memo
 
 
 def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap, maps: Mapping[int, str]) -> dict[int, StoryBlocks]:
-    """Return the blocks that change by map id. ``maps`` are those that there are, empty where that is not known."""
+    """Return the blocks that change by map id. ``maps`` are the existing ones, empty if they are unknown."""
     flags = memory.fields.get("wEventFlags")
     most = flags.size * 8 - 1 if flags is not None else -1
     found: dict[int, StoryBlocks] = {}
@@ -294,23 +294,23 @@ def _story_blocks(path: Path, file: WorldFile, memory: MemoryMap, maps: Mapping[
         tiles = [(entry.x, entry.y) for entry in entries]
         for x, y in tiles:
             if tiles.count((x, y)) > 1:
-                _fail(path, where, f"the block at ({x},{y}) is there twice")
+                _fail(path, where, f"the block at ({x},{y}) is listed twice")
         return tuple(Block(entry.x, entry.y, entry.block) for entry in entries)
 
     for number, entry in enumerate(file.changed):
         where, map_id = f"changed.{number}", entry.map[0] << 8 | entry.map[1]
         if map_id in found:
-            _fail(path, where, f"map {entry.map[0]}.{entry.map[1]} is there twice")
+            _fail(path, where, f"map {entry.map[0]}.{entry.map[1]} is listed twice")
         if maps and map_id not in maps:
             _fail(path, f"{where}.map", f"there is no map {entry.map[0]}.{entry.map[1]}")
         if not entry.with_ and not entry.always:
-            _fail(path, where, "it changes nothing; it takes always, or with")
+            _fail(path, where, "it changes nothing; give always, or with")
         events = [one.event for one in entry.with_]
         for event in events:
             if event > most:
                 _fail(path, f"{where}.with", f"event {event} is beyond the last one, {most}")
             if events.count(event) > 1:
-                _fail(path, f"{where}.with", f"event {event} is there twice")
+                _fail(path, f"{where}.with", f"event {event} is listed twice")
         always = blocks(f"{where}.always", entry.always)
         by_event = {
             one.event: blocks(f"{where}.with.{place}.blocks", one.blocks) for place, one in enumerate(entry.with_)
@@ -345,4 +345,4 @@ def _check_fields(folder: Path, memory: MemoryMap, hashes: HashFile) -> None:
     for key, names in (("coarse", hashes.coarse), ("fine", hashes.fine)):
         for name in names:
             if name not in memory:
-                _fail(folder / "game.toml", f"hash.{key}", f"{name} is no field of memory.toml")
+                _fail(folder / "game.toml", f"hash.{key}", f"{name} is not a field of memory.toml")

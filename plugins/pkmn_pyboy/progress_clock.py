@@ -1,4 +1,4 @@
-"""How long ago an episode last got anywhere."""
+"""Time since the latest progress of an episode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Mark = tuple[int, int, int, int]
 
 
 class ProgressClock:
-    """Counts the steps since a milestone, level, badge, catch or map was new."""
+    """Counter of the steps since a milestone, level, badge, catch or map was new."""
 
     def __init__(self) -> None:
         self._step = 0
@@ -19,13 +19,13 @@ class ProgressClock:
         self._maps: set[int] = set()
 
     def reset(self, state: GameState) -> None:
-        """An episode begins."""
+        """Start an episode."""
         self._step = 0
         self._mark = _mark_of(state)
         self._maps = {state.map_id}
 
     def note(self, state: GameState, step: int) -> None:
-        """Takes in the state after a step."""
+        """Record the state after a step."""
         mark = _mark_of(state)
         if mark != self._mark or state.map_id not in self._maps:
             self._mark = mark
@@ -33,15 +33,15 @@ class ProgressClock:
             self._step = step
 
     def since(self, step: int) -> int:
-        """Steps from the latest progress to ``step``."""
+        """Return the steps from the latest progress to ``step``."""
         return step - self._step
 
     def save_state(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return the state as plain values."""
         return {"step": self._step, "mark": list(self._mark), "maps": sorted(self._maps)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`save_state`."""
+        """Restore the state from :meth:`save_state`."""
         self._step = int(state["step"])
         milestones, levels, badges, caught = state["mark"]
         self._mark = (int(milestones), int(levels), int(badges), int(caught))

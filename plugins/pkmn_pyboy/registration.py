@@ -1,8 +1,8 @@
-"""The games as Gymnasium knows them: ``pkmn/Quillwood-v0``, ``pkmn/Crystal-v0`` and, for any, ``pkmn/GameBoy-v0``.
+"""Gymnasium ids of the games: ``pkmn/Quillwood-v0``, ``pkmn/Crystal-v0`` and, for any, ``pkmn/GameBoy-v0``.
 
-Importing this module registers them. Gymnasium imports it by itself in
+Importing this module registers them. Gymnasium imports it for
 ``gymnasium.make("pkmn_pyboy.registration:pkmn/Quillwood-v0")``; after ``import pkmn_pyboy.registration`` the short
-names do. The emulator is loaded when a game is made.
+names are enough. The emulator is loaded when a game is made.
 """
 
 from __future__ import annotations
@@ -23,24 +23,27 @@ ENVIRONMENTS = {
 
 
 def register_gymnasium() -> None:
-    """Registers the games with Gymnasium, unless they are."""
+    """Register the games with Gymnasium, unless they are registered."""
     for name, factory in ENVIRONMENTS.items():
         if name not in registry:
             register(id=name, entry_point=factory)
 
 
 def make_quillwood(**settings: Any) -> PokemonEnvironment:
-    """The bundled game. Keyword arguments are fields of EnvironmentSettings."""
+    """Make the bundled game. Keyword arguments are fields of EnvironmentSettings."""
     return _make("quillwood", settings)
 
 
 def make_crystal(**settings: Any) -> PokemonEnvironment:
-    """Pokemon Crystal; needs ``rom_path``. Keyword arguments are fields of EnvironmentSettings."""
+    """Make Pokemon Crystal; needs ``rom_path``. Keyword arguments are fields of EnvironmentSettings."""
     return _make("crystal", settings)
 
 
 def make_game_boy(**settings: Any) -> GameBoyEnvironment:
-    """Any Game Boy image; needs ``rom_path``. Keyword arguments are fields of GameBoySettings."""
+    """Make an environment of any Game Boy image; needs ``rom_path``.
+
+    Keyword arguments are fields of GameBoySettings.
+    """
     from pkmn_pyboy.gameboy.environment import make_game_boy as make  # noqa: PLC0415
 
     return make(**settings)

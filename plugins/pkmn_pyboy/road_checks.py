@@ -1,4 +1,4 @@
-"""Can each milestone's road be walked, each boulder be pushed? Follows the story with what is known of it by then."""
+"""Check of a story: the route to each milestone and the push of each boulder, with what is known by then."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkmn_pyboy.navigation.grid import WALL, WATER
 from pkmn_pyboy.navigation.pushes import PushPlanner
 from pkmn_pyboy.navigation.search import Moves, Openings
 from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
+from pkmn_pyboy.story_order import events_of, proving_events, story_with_moves
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
@@ -26,35 +26,35 @@ from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
 from pkmn_pyboy.world.route import Obstacle, Route
 
 FIRST_HOUR = 10
-"""Of the game's clock, which stands still: the hour that a new game begins at."""
+"""Hour at which a new game begins; the game's clock is stopped."""
 
 
-_MOST_UNTOLD = 4
-"""Events of one map that are tried in all ways."""
+_MAX_UNPROVED = 4
+"""Maximum events of one map that are tried in all combinations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """The way to a goal from the one before it; ``steps`` is None where there is none, or it has no place."""
+    """Route to a goal from the one before it; ``steps`` is None if there is none, or the goal has no place."""
 
     key: str
     name: str
     steps: int | None
     maps: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the way or the goal takes: whom a field move is taught, events taken to be set, foes it does not name."""
+    """Notes: the Pokemon that learns a field move, events assumed to be set, foes that the goal does not name."""
 
 
 @dataclass(frozen=True)
 class StoryCheck:
-    """All roads of a game's story in its order, and what is wrong with them."""
+    """All roads of a game's story in its order, and their problems."""
 
     roads: tuple[Road, ...]
     problems: tuple[RoadProblem, ...]
 
 
 def check_roads(profile: GameProfile, world: CartridgeWorld) -> list[RoadProblem]:
-    """Return what stands in the way of a game's story on its own maps; nothing where all of it can be walked.
+    """Return the problems of a game's story on its maps; empty if all of it can be walked.
 
     Args:
         profile: the game.
@@ -64,15 +64,14 @@ def check_roads(profile: GameProfile, world: CartridgeWorld) -> list[RoadProblem
 
 
 def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
-    """Follow the story over the maps of an image, and say for every goal which way leads there, or why none does.
+    """Follow the story over the maps of an image, and give for every goal the route, or the problem.
 
-    The story is followed in its order, errands before the milestones that they are for. At each goal the player has
-    the field moves that it, or one before it, needs or gives; who could have learnt them by then is checked too. The
-    event flags are those that prove the goals reached: by them scripts have changed blocks, and people stand in the
-    way or are gone. Of a flag that proves no goal it is not known when it is set: whom it hides is taken to be gone,
-    and a block that it sets is taken to be set where there is no way otherwise, which a note tells. Boulders are
-    pushed from where the image has them, by someone who comes in from outside; one that was pushed into a hole is
-    gone from then on.
+    The story is followed in its order, errands before their milestones. At each goal the player has the field moves
+    that it, or an earlier goal, needs or gives; the check also covers which Pokemon could have learned them by then.
+    The event flags are those that prove the reached goals: they change blocks, and hide or show people. The time of a
+    flag that proves no goal is unknown: people that it hides count as gone, and a block that it sets counts as set if
+    there is no other route, which a note says. Boulders are pushed from their places in the image, by a player who
+    enters the map; a boulder that was pushed into a hole is gone from then on.
 
     Args:
         profile: the game.
@@ -86,7 +85,7 @@ def check_story(profile: GameProfile, cartridge: Cartridge) -> StoryCheck:
 
 @dataclass
 class _Found:
-    """What the check says of one goal."""
+    """Results of the check for one goal."""
 
     steps: int | None = None
     maps: list[int] = field(default_factory=list)
@@ -95,12 +94,12 @@ class _Found:
 
 
 class _Walk:
-    """A walk through the story.
+    """Walk through the story.
 
     Args:
         profile: the game.
         world: its maps.
-        learners: knows who learns field moves; without them everybody does.
+        learners: learners of field moves; if None, every move can be used.
     """
 
     def __init__(self, profile: GameProfile, world: CartridgeWorld, learners: Learners | None) -> None:
@@ -110,11 +109,11 @@ class _Walk:
         self._learners = learners
         goals = (*profile.milestones, *profile.errands.values())
         self._by_event = {event: goal for goal in reversed(goals) for event in events_of(goal, profile.memory)}
-        told = told_events(goals, profile.memory)
+        proving = proving_events(goals, profile.memory)
         people = {one.flag for map_id in world.map_ids() if (here := world.map(map_id)) for one in here.people}
-        self._untold_people = frozenset(people - told)
+        self._unproved_people = frozenset(people - proving)
         self._blocks = world.story_blocks
-        self._untold_blocks = frozenset(event for one in self._blocks.values() for event in one.events) - told
+        self._unproved_blocks = frozenset(event for one in self._blocks.values() for event in one.events) - proving
         self._events: set[int] = set()
         self._moves: set[str] = set()
         self._hours = {FIRST_HOUR}
@@ -124,8 +123,8 @@ class _Walk:
         self._reached: set[str] = set()
         self._foes = NamedFoes(profile.names.trainer_classes)
         listed = {goal.key for goal, _ in story_with_moves(profile)}
-        self._beds = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
-        """Errands of no goal: whoever needs an hour goes there."""
+        self._clock_errands = [one for one in goals if one.gives_hour >= 0 and one.key not in listed]
+        """Errands that no goal lists: they are done for an hour of the clock."""
 
     def all(self) -> StoryCheck:
         """Walk from the first goal to the last."""
@@ -140,10 +139,10 @@ class _Walk:
         found, profile = _Found(), self._profile
         self._moves.update(moves)
         self._world.follow(self._events)
-        # What only has to be learnt, caught or trained is done anywhere.
+        # A goal without place and requirements (learn, catch, train) can be done anywhere.
         placeless = goal.target is None and goal.requires == Requirements()
         if placeless and not goal.optional and goal.key != profile.milestones[0].key:
-            found.problems.append("it has no target, and the story does not go on without it")
+            found.problems.append("it has no target, but the story needs it")
         if goal.target is not None:
             variants = [
                 goal.target,
@@ -163,10 +162,10 @@ class _Walk:
             self._hours.add(goal.gives_hour)
         return found
 
-    # The way ------------------------------------------------------------------------------------------------
+    # Routes ------------------------------------------------------------------------------------------------
 
     def _reach(self, goal: Milestone, target: Target, found: _Found, *, stays: bool) -> None:
-        """Walk to a target, or say why that can't be done; the player is there afterwards in any case."""
+        """Walk to a target, or add the problem; the player is there afterwards in any case."""
         wrong = self._out_of_place(target)
         if wrong:
             found.problems.append(wrong)
@@ -181,7 +180,7 @@ class _Walk:
         place = self._place
         if place is None:
             return
-        way = self._way_in(target, place)
+        way = self._entrance(target, place)
         for goal_end in (*way, end):
             route = self._walk(goal, place, goal_end, found)
             if route is None:
@@ -195,8 +194,8 @@ class _Walk:
         if not stays:
             self._place = place
 
-    def _way_in(self, target: Target, place: Place) -> list[Goal]:
-        """The map through which rooms that lock are entered, for who goes there from outside."""
+    def _entrance(self, target: Target, place: Place) -> list[Goal]:
+        """Return the map through which rooms that lock are entered, if the player comes from outside."""
         return [
             on_map(locked.enter)
             for locked in self._profile.locked_rooms
@@ -204,15 +203,15 @@ class _Walk:
         ]
 
     def _walk(self, goal: Milestone, place: Place, end: Goal, found: _Found) -> Route | None:
-        """A way for now; where there is none also with what the goal itself or an untold event opens."""
-        flags = self._events | self._untold_people
+        """Return a route for now; if there is none, also with the flags of the goal itself or of unproved events."""
+        flags = self._events | self._unproved_people
         route = self._route(place, end, flags)
         if route is not None:
             return route
         own = events_of(goal, self._profile.memory)
         route = self._route(place, end, flags | own)
         if route is not None:
-            found.notes.append("who stands in the way is part of it")
+            found.notes.append("the person in the way is part of it")
             return route
         for assumed in self._assumptions(end, place):
             if self._world.follow(assumed):
@@ -220,45 +219,45 @@ class _Walk:
                 if route is not None:
                     for words, events in (("set", assumed - self._events), ("cleared", self._events - assumed)):
                         names = (self._profile.names.event_flags.get(one, str(one)) for one in sorted(events))
-                        found.notes += [f"taken to be {words}: {', '.join(names)}"] if events else []
+                        found.notes += [f"assumed {words}: {', '.join(names)}"] if events else []
                     self._events = set(assumed)
                     return route
         self._world.follow(self._events)
-        return self._barred(place, end, flags, found)
+        return self._blocked(place, end, flags, found)
 
     def _assumptions(self, end: Goal, place: Place) -> Iterator[frozenset[int]]:
-        """Events that may be set by now as far as is known: others of one map, beginning with the goal's; then all."""
+        """Yield events that may be set by now: subsets for one map, beginning with the goal's; then all."""
         blocks, now = self._blocks, frozenset(self._events)
         for map_id in sorted(blocks, key=lambda one: (one not in end.ends, one != place.map_id, one)):
-            untold = sorted(blocks[map_id].events & self._untold_blocks)[:_MOST_UNTOLD]
-            subsets = [frozenset(some) for size in range(len(untold) + 1) for some in combinations(untold, size)]
-            for some in sorted(subsets, key=lambda one: len(one ^ (now & set(untold)))):
-                yield (now - set(untold)) | some
-        yield now | self._untold_blocks
+            unproved = sorted(blocks[map_id].events & self._unproved_blocks)[:_MAX_UNPROVED]
+            subsets = [frozenset(some) for size in range(len(unproved) + 1) for some in combinations(unproved, size)]
+            for some in sorted(subsets, key=lambda one: len(one ^ (now & set(unproved)))):
+                yield (now - set(unproved)) | some
+        yield now | self._unproved_blocks
 
     def _route(self, place: Place, end: Goal, flags: Collection[int], *, relaxed: bool = False) -> Route | None:
         return self._planner.route(place, end, Abilities.of(self._moves, flags), through_obstacles=relaxed)
 
-    def _barred(self, place: Place, end: Goal, flags: Collection[int], found: _Found) -> Route | None:
-        """The way past what bars it, and what that is."""
+    def _blocked(self, place: Place, end: Goal, flags: Collection[int], found: _Found) -> Route | None:
+        """Return the route past the obstacles, and add them to the problems."""
         where = f"from {self._world.name(place.map_id)} ({place.x},{place.y})"
         route = self._route(place, end, flags, relaxed=True)
         if route is None:
-            found.problems.append(f"there is no way {where}")
+            found.problems.append(f"there is no route {where}")
             return None
         missing = ", ".join(dict.fromkeys(self._words(one) for one in route.blocked_by))
-        found.problems.append(f"the way {where} is barred by {missing}")
+        found.problems.append(f"the route {where} is blocked by {missing}")
         return route
 
     def _words(self, one: Obstacle) -> str:
         opener = self._by_event.get(one.flag)
-        gone = f", who goes with {opener.key}" if opener is not None else ""
+        gone = f", gone with {opener.key}" if opener is not None else ""
         return f"{one.kind} at {one.place}{gone}"
 
-    # The target ---------------------------------------------------------------------------------------------
+    # Targets -----------------------------------------------------------------------------------------------
 
     def _out_of_place(self, target: Target) -> str:
-        """Why nobody can be addressed or nothing be taken as a target says; empty where all is well."""
+        """Return the reason why a target cannot be addressed or taken; empty if it can."""
         here = self._world.map(target.map_id)
         if here is None:
             return f"its target is not on {self._world.name(target.map_id)}"
@@ -269,10 +268,10 @@ class _Walk:
         kind = self._world.rules.kind[here.grid.tiles[here.grid.cell(target.x, target.y)]]
         where = f"({target.x},{target.y}) of {self._world.name(target.map_id)}"
         if target.facing is not None:
-            return f"nobody can stand on {where} to look {target.facing}" if kind == WALL else ""
+            return f"nobody can stand on {where} and face {target.facing}" if kind == WALL else ""
         if kind != WALL and any((one.x, one.y) == (target.x, target.y) and one.item for one in here.signs):
             what = "is water" if kind == WATER else "is stepped on"
-            return f"{where} {what}, and what is hidden there is taken from beside it: it needs facing"
+            return f"{where} {what}, and its hidden item is taken from beside it: it needs facing"
         return ""
 
     def _person(self, target: Target, here: WorldMap) -> str:
@@ -281,19 +280,19 @@ class _Walk:
         if who is None:
             return f"its target is not on {name}"
         if not of_target(self._world, target).ends:
-            side = f", looking {target.facing}" if target.facing is not None else ""
+            side = f", facing {target.facing}" if target.facing is not None else ""
             return f"nobody can stand beside person {target.person} of {name}{side}"
-        return self._when(who, name)
+        return self._absence(who, name)
 
-    def _when(self, who: MapPerson, name: str) -> str:
-        there_are = self._hours if not who.keeps_hours else self._hours_there_are()
-        if any(who.stands_at(hour) for hour in there_are):
+    def _absence(self, who: MapPerson, name: str) -> str:
+        hours_known = self._hours if not who.keeps_hours else self._possible_hours()
+        if any(who.stands_at(hour) for hour in hours_known):
             return ""
-        hours = ", ".join(str(hour) for hour in sorted(there_are))
-        return f"person {who.number} of {name} is not there at the hours that the clock shows by then ({hours})"
+        hours = ", ".join(str(hour) for hour in sorted(hours_known))
+        return f"person {who.number} of {name} is absent at the hours that the clock shows by then ({hours})"
 
     def _first(self, end: Goal) -> Place | None:
-        """Some place where a goal may end."""
+        """Return any place where a goal may end."""
         for map_id, ends in end.ends.items():
             if ends:
                 return Place(map_id, *next(iter(ends)))
@@ -302,40 +301,40 @@ class _Walk:
                 return Place(map_id, ways[0].x, ways[0].y)
         return None
 
-    def _hours_there_are(self) -> set[int]:
-        """Hours that the clock has shown by now, and those that an errand brings to which one can walk."""
+    def _possible_hours(self) -> set[int]:
+        """Return hours that the clock has shown by now, and those of errands that can be reached."""
         found = set(self._hours)
-        for errand in self._beds:
+        for errand in self._clock_errands:
             if errand.gives_hour in found or errand.target is None or not self._reached.issuperset(errand.needs):
                 continue
             end = of_target(self._world, errand.target)
-            flags = self._events | self._untold_people
+            flags = self._events | self._unproved_people
             if self._place is None or self._route(self._place, end, flags) is not None:
                 found.add(errand.gives_hour)
         return found
 
-    # Field moves --------------------------------------------------------------------------------------------
+    # Field moves -------------------------------------------------------------------------------------------
 
     def _teach(self, goal: Milestone, found: _Found, learners: Learners) -> None:
-        """Say who learns the field moves that are needed first for this goal."""
+        """Note the learners of the field moves that are first needed for this goal."""
 
         def reaches(map_id: int) -> bool:
             if map_id in self._visited:
                 return True
-            flags = self._events | self._untold_people
+            flags = self._events | self._unproved_people
             return self._place is None or self._route(self._place, on_map(map_id), flags) is not None
 
         for name in goal.requires.field_moves:
             if not learners.asks(name):
                 continue
-            note, problem = learners.need(name, self._hours_there_are(), reaches, surfs="surf" in self._moves)
+            note, problem = learners.need(name, self._possible_hours(), reaches, surfs="surf" in self._moves)
             found.notes += [note] if note else []
             found.problems += [problem] if problem else []
         learners.reached(goal)
 
 
 def _push(target: Target, world: World, moves: set[str], fallen: set[tuple[int, int]]) -> list[str]:
-    """Why a boulder can't be pushed to where a goal wants it; nothing where it can, or where none is to be pushed."""
+    """Return the reason why a boulder cannot be pushed to a goal's tile; empty if it can, or if there is no push."""
     here = world.map(target.map_id)
     if target.push_to is None or here is None:
         return []
@@ -346,7 +345,7 @@ def _push(target: Target, world: World, moves: set[str], fallen: set[tuple[int, 
     there = [one for one in here.people if (target.map_id, one.number) not in fallen]
     boulders = {one.number: grid.cell(one.x, one.y) for one in there if one.role is Role.BOULDER}
     if not boulders or (target.person and target.person not in boulders):
-        return [f"person {target.person or 'of any number'} of {name} is no boulder"]
+        return [f"person {target.person or 'of any number'} of {name} is not a boulder"]
     warps = {grid.cell(way.x, way.y) for way in world.ways(target.map_id) if way.press == ENTER}
     walls = {grid.cell(one.x, one.y) for one in there if one.role is not Role.BOULDER and not one.walks}
     openings = Openings({tile: move for tile, move in world.openers.items() if move != "surf"}, frozenset(moves))
@@ -358,10 +357,10 @@ def _push(target: Target, world: World, moves: set[str], fallen: set[tuple[int, 
             if target.person and to in warps:
                 fallen.add((target.map_id, target.person))
             return []
-    return [f"no boulder can be pushed to ({x},{y}) of {name} as the image has them"]
+    return [f"no boulder can be pushed to ({x},{y}) of {name} from their places in the image"]
 
 
 def _entrances(here: WorldMap, world: World) -> Iterator[int]:
-    """Cells where the player may come in, one for each way out."""
+    """Yield cells where the player may enter, one for each exit."""
     for way in world.ways(here.map_id):
         yield here.grid.cell(way.x, way.y)

@@ -14,7 +14,7 @@ from pkmncli.api import PROVIDED
 
 
 class RewardPart(BaseModel):
-    """One part of the reward: what computes it, and how much it counts."""
+    """Part of the reward: its implementation and its weight."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,65 +24,65 @@ class RewardPart(BaseModel):
     )
     config: str | type[BaseModel] | None = Field(
         default=None,
-        description="Its settings model, in the same form; without one the target gets the mapping itself.",
+        description="Settings model, in the same form; without it the target gets the mapping.",
     )
-    settings: dict[str, Any] = Field(default_factory=dict, description="The reward's own settings.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings of the reward.")
 
 
 class EnvironmentSettings(EmulationSettings):
-    """How the emulated game is set up, seen and scored."""
+    """Settings of the emulated game: setup, observation and reward."""
 
     model_config = ConfigDict(extra="forbid", validate_default=False)
 
     observed_in_training: ClassVar[str] = "goal"
-    """The ``observation_type`` of trainings that name none: what is learned best from."""
+    """Default ``observation_type`` of trainings: the one that is learned best from."""
 
     game: str | None = Field(
         default=None,
-        description="Game profile. Without one it follows from the cartridge image.",
+        description="Game profile; by default found from the cartridge image.",
         json_schema_extra=PROVIDED,
     )
     game_folder: Path | None = Field(
-        default=None, description="Folder of a game profile; goes before `game`.", json_schema_extra=PROVIDED
+        default=None, description="Folder of a game profile; overrides `game`.", json_schema_extra=PROVIDED
     )
     rom_path: Path | None = Field(
-        default=None, description="Cartridge image. Without one the profile's own is used.", json_schema_extra=PROVIDED
+        default=None, description="Cartridge image; the profile's by default.", json_schema_extra=PROVIDED
     )
     force_rom: bool = Field(
         default=False,
-        description="Go on with an image that no profile knows; needs `game`.",
+        description="Accept an image that no profile knows; needs `game`.",
         json_schema_extra=PROVIDED,
     )
     observation_type: Literal["multi_modal", "screen", "state", "goal", "goal_screen"] = Field(
         default="multi_modal",
-        description="What is observed: multi_modal is the screen and the state variables; goal is the numbers of the "
-        "goal, the map around the player and the state variables; goal_screen those and the screen.",
+        description="Parts of the observation: multi_modal is the screen and the state variables; goal is the "
+        "numbers of the goal, the map around the player and the state variables; goal_screen those and the screen.",
         json_schema_extra=PROVIDED,
     )
     goals: Literal["rules", "none"] = Field(
         default="rules",
-        description="Who sets the goals that are observed: the rules, or nobody, which leaves their numbers 0.",
+        description="Source of the observed goals: the rules, or none, which leaves their numbers 0.",
         json_schema_extra=PROVIDED,
     )
     max_steps_per_episode: int | None = Field(
         default=None,
         ge=1,
-        description="Steps after which an episode is cut off; the profile's by default.",
+        description="Maximum steps of an episode; the profile's by default.",
         json_schema_extra=PROVIDED,
     )
     goal: str | None = Field(
         default=None,
-        description="Milestone that ends an episode; `first` is the one that the game has for a first training, `last` "
-        "the game's last, as without one.",
+        description="Milestone that ends an episode; `first` is the game's goal for a first training, `last` its last "
+        "milestone, the default.",
         json_schema_extra=PROVIDED,
     )
     local_map: bool = Field(
-        default=True, description="Whether goals are seen with a map of the tiles around the player; off to compare."
+        default=True, description="Observe goals with a map of the tiles around the player; false for comparisons."
     )
     knowledge: Literal["cartridge", "seen"] = Field(
         default="cartridge",
-        description="What the pilot knows of the world: all maps of the cartridge image, or what was on the screen in "
-        "the episode and the exits that were taken.",
+        description="World known to the pilot: all maps of the cartridge image, or the tiles that were on the screen "
+        "in the episode and the exits that were taken.",
         json_schema_extra=PROVIDED,
     )
     rewards: dict[str, RewardPart] = Field(
@@ -94,17 +94,17 @@ class EnvironmentSettings(EmulationSettings):
         default=None, ge=2, le=600, description="Frames of an action; the profile's by default."
     )
     hold_frames: int | None = Field(default=None, ge=1, le=599, description="Frames that a button is held.")
-    action_repeat: int = Field(default=1, ge=1, le=60, description="How often one step makes its action.")
+    action_repeat: int = Field(default=1, ge=1, le=60, description="Number of times that one step makes its action.")
     without_mask_rules: tuple[str, ...] = Field(
         default=(),
         description=(
             f"Rules that the action mask leaves out: {', '.join(RULE_NAMES)}; {ALL_RULES} leaves everything allowed."
         ),
     )
-    text_map_columns: int = Field(default=15, ge=3, le=99, description="Most columns of tiles in a text map.")
-    text_map_rows: int = Field(default=11, ge=3, le=99, description="Most rows of tiles in a text map.")
+    text_map_columns: int = Field(default=15, ge=3, le=99, description="Maximum columns of tiles in a text map.")
+    text_map_rows: int = Field(default=11, ge=3, le=99, description="Maximum rows of tiles in a text map.")
     seed_presses: int = Field(
-        default=16, ge=0, le=100, description="Most steps and turns drawn from the seed at the start."
+        default=16, ge=0, le=100, description="Maximum random steps and turns at the start of an episode."
     )
 
     @field_validator("rewards", mode="before")

@@ -1,4 +1,4 @@
-"""The goals of a game in the order in which a player meets them: each milestone after its errands, and theirs."""
+"""Goals of a game in the order in which a player meets them: each milestone after its errands, and theirs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ _FLAG_BITS = 8
 
 
 def story(profile: GameProfile) -> Iterator[Milestone]:
-    """All milestones in order, each after the errands that it and they need."""
+    """Return all milestones in order, each after the errands that it and they need."""
     return (goal for goal, _ in story_with_moves(profile))
 
 
 def story_with_moves(profile: GameProfile) -> Iterator[tuple[Milestone, frozenset[str]]]:
-    """The same, each with the field moves that it needs or that the goal above it has brought before.
+    """Return the goals of :func:`story`, each with the field moves known by then.
 
-    An errand's way may need what its goal needs, but for what the errand itself helps to bring.
+    These are the moves that it needs or that the goal above it needs. The route of an errand may use the moves that its
+    goal needs, except those that the errand helps to get.
     """
     seen: set[str] = set()
     goals = {goal.key: goal for goal in (*profile.milestones, *profile.errands.values())}
@@ -52,7 +53,7 @@ def story_with_moves(profile: GameProfile) -> Iterator[tuple[Milestone, frozense
 
 
 def _bringing(profile: GameProfile, move: str, sources: dict[int, Milestone]) -> frozenset[str]:
-    """Keys of all goals that bring a field move, or come before one that does."""
+    """Return the keys of all goals that give a field move, or come before one that does."""
     goals = {goal.key: goal for goal in (*profile.milestones, *profile.errands.values())}
 
     def givers(name: str) -> list[Milestone]:
@@ -86,6 +87,6 @@ def events_of(goal: Milestone, memory: MemoryMap) -> frozenset[int]:
     )
 
 
-def told_events(goals: Collection[Milestone], memory: MemoryMap) -> frozenset[int]:
+def proving_events(goals: Collection[Milestone], memory: MemoryMap) -> frozenset[int]:
     """Return all event flags that prove some goal."""
     return frozenset(event for goal in goals for event in events_of(goal, memory))

@@ -1,4 +1,4 @@
-"""Reads targets of milestones.toml, and refuses keys that would mean nothing together."""
+"""Loader of targets in milestones.toml. Refuses keys that have no meaning together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkmncli.errors import EnvironmentSetupError
 
 
 def build_target(path: Path, where: str, entry: GoalFile, memory: MemoryMap, radio: Radio | None) -> Target | None:
-    """Return a goal's target; None where it has none.
+    """Return a goal's target; None if it has none.
 
     Args:
         path: the file, for errors.
@@ -23,7 +23,7 @@ def build_target(path: Path, where: str, entry: GoalFile, memory: MemoryMap, rad
         radio: the game's radio, if it has one.
 
     Raises:
-        EnvironmentSetupError: keys that mean nothing together, or a byte that is not there; names file and key.
+        EnvironmentSetupError: keys have no meaning together, or a byte does not exist; the message has file and key.
     """
     place = entry.target
     if place is None:
@@ -55,7 +55,7 @@ def _byte(by: ByFile | None, memory: MemoryMap, check: _Checker) -> MemoryField 
     if by is None:
         return None
     if (by.field is None) == (by.address is None):
-        check.fail("by", "it takes either field or address")
+        check.fail("by", "give either field or address")
     if by.field is None:
         return field_at(by.address or 0)
     try:
@@ -63,12 +63,12 @@ def _byte(by: ByFile | None, memory: MemoryMap, check: _Checker) -> MemoryField 
     except EnvironmentSetupError as error:
         check.fail("by", str(error))
     if field.size != 1:
-        check.fail("by", f"{by.field} has {field.size} bytes; a case is picked by one")
+        check.fail("by", f"{by.field} has {field.size} bytes; a case is selected by one")
     return field
 
 
 class _Checker:
-    """Refuses senseless targets.
+    """Checks of targets.
 
     Args:
         path: the file.
@@ -87,41 +87,41 @@ class _Checker:
         raise EnvironmentSetupError(f"{self._path}: {self._where}.target{inner}: {self._key}: {message}")
 
     def place(self, place: PlaceFile, base: TargetFile, name: str) -> None:
-        """Refuse half a tile, a tile beside a person, and a direction with nothing to face.
+        """Refuse half a tile, a tile with a person, and a direction without a tile or person.
 
         ``base`` is the target that a case or choice changes, or ``place`` itself.
         """
         if (place.x is None) != (place.y is None):
             self.fail(name, "x and y go together")
         if place.x is not None and place.person is not None:
-            self.fail(name, "it is either a person or x and y: a person is found where they stand")
+            self.fail(name, "give either a person or x and y: a person is found at any place")
         there = place.x is not None or place.person is not None or base.x is not None or base.person is not None
         if place.facing is not None and not there:
             self.fail(name, "facing is for a person, or for x and y")
 
     def scene(self, place: TargetFile) -> None:
-        """Refuse what a scene has no use for: it starts on any of its tiles."""
+        """Refuse keys that have no effect on a scene: it starts on any of its tiles."""
         if place.scene is None:
             return
         for name in ("x", "y", "facing", "person"):
             if getattr(place, name) is not None:
-                self.fail("", f"a scene starts on any of its tiles; take {name} out")
+                self.fail("", f"a scene starts on any of its tiles; remove {name}")
 
     def push(self, place: TargetFile, entry: GoalFile) -> None:
-        """Require strength of who pushes a boulder, and one place to push it to."""
+        """Require strength for a boulder to push, and one tile to push it to."""
         if place.push_to is None:
             return
         for name in ("x", "y", "facing", "scene"):
             if getattr(place, name) is not None:
-                self.fail("", f"push_to says where to; take {name} out")
+                self.fail("", f"push_to is the destination; remove {name}")
         for name in ("by", "cases", "choices"):
             if getattr(place, name):
-                self.fail("", f"push_to is one tile; take {name} out")
+                self.fail("", f"push_to is one tile; remove {name}")
         if "strength" not in entry.needs_field_moves:
-            self.fail("", 'push_to takes needs_field_moves = ["strength"]')
+            self.fail("", 'push_to needs needs_field_moves = ["strength"]')
 
     def station(self, place: TargetFile, radio: Radio | None) -> None:
-        """Require of who tunes in a station a radio whose knob gets there, and something to press A at."""
+        """Require a radio whose knob reaches the station, and a person or tile to press A at."""
         if place.station is None:
             return
         if radio is None:
@@ -129,7 +129,7 @@ class _Checker:
         knob = place.station.knob
         if knob > radio.most or knob % radio.step:
             steps = f"0 to {radio.most} in steps of {radio.step}"
-            self.fail("station", f"the knob never stands at {knob}; it goes from {steps}")
+            self.fail("station", f"the knob has no position {knob}; it has {steps}")
         at_a_tile = None not in (place.x, place.y, place.facing)
         if place.scene is not None or place.push_to is not None or not (place.person or at_a_tile):
             self.fail("station", "a station is for a person, or for x, y and facing")
@@ -139,20 +139,20 @@ class _Checker:
         if (place.by is None) != (not place.cases):
             self.fail("by", "by and cases go together")
         if place.by is not None and place.choices:
-            self.fail("choices", "it has cases already; a target has one of both")
+            self.fail("choices", "there are cases already; give only one of the two")
         values = [case.value for case in place.cases]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:
-            self.fail("cases", f"value {twice} is there twice")
+            self.fail("cases", f"value {twice} is listed twice")
 
     def alternatives(self, place: TargetFile, target: Target) -> None:
-        """Refuse cases and choices that change nothing, or that leave a target without sense."""
+        """Refuse cases and choices that change nothing, or that make a target invalid."""
         lists: tuple[tuple[str, list[PlaceFile]], ...] = (("cases", [*place.cases]), ("choices", [*place.choices]))
         for name, entries in lists:
             for number, entry in enumerate(entries):
                 inner = f"{name}.{number}"
                 if entry.x is None and entry.y is None and entry.person is None and entry.facing is None:
-                    self.fail(inner, "it changes nothing; it takes x and y, person or facing")
+                    self.fail(inner, "it changes nothing; give x and y, person or facing")
                 self.place(entry, place, inner)
                 case = TargetCase(0, entry.x, entry.y, entry.facing, entry.person)
                 changed = target.with_case(case)

@@ -1,7 +1,7 @@
-"""The surroundings in letters, with coordinates, for whoever reads rather than sees: a language model or a person.
+"""Surroundings of the player in letters, with coordinates, for a language model or a person.
 
-Only tiles that were on the screen in this episode are shown; a legend explains the letters that were used, and lists
-say where the ways out lead and who stands where.
+Only tiles that were on the screen in this episode are shown; a legend explains the letters that occur, and lists give
+the exits with their destinations, and the people.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _MEANINGS = {
 
 
 class TextMap:
-    """Draws maps.
+    """Text maps of a game.
 
     Args:
         emulator: runs the game.
-        profile: says where the game keeps its map.
-        names: what maps are called.
+        profile: addresses of the map in memory.
+        names: names of maps.
     """
 
     def __init__(self, emulator: Emulator, profile: GameProfile, names: Names) -> None:
@@ -66,9 +66,9 @@ class TextMap:
         }
 
     def draw(self, state: GameState, seen: SeenTiles, columns: int, rows: int) -> str:
-        """The map around the player, ``columns`` x ``rows`` tiles of it at most.
+        """Return the map around the player, at most ``columns`` x ``rows`` tiles of it.
 
-        Empty where the profile does not say how to read maps, before a game is loaded, and between two maps.
+        Empty if the profile does not describe maps, before a game is loaded, and between two maps.
         """
         if not self._grids.readable or not state.map_group:
             return ""
@@ -107,7 +107,7 @@ class TextMap:
     def _letters(
         self, state: GameState, grid: MapGrid, exits: list[Exit], people: list[Person]
     ) -> dict[tuple[int, int], str]:
-        """What stands on tiles, the more important over the less."""
+        """Return the letters of tiles with people and objects, the more important over the less."""
         letters = dict.fromkeys(self._exits.signs(), SIGN)
         for way in exits:
             if not way.key.startswith("edge"):

@@ -1,1 +1,1 @@
-"""The game's state, read from emulated memory by a profile's map of it."""
+"""State of a game, read from emulated memory by the memory map of its profile."""

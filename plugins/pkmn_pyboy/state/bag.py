@@ -1,4 +1,4 @@
-"""What the player carries, pocket by pocket."""
+"""Contents of the bag, pocket by pocket."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from pkmn_pyboy.state.memory_map import item_pairs
 
-ITEM_PLACES, BALL_PLACES, KEY_ITEM_PLACES = 20, 12, 25
+ITEM_SLOTS, BALL_SLOTS, KEY_ITEM_SLOTS = 20, 12, 25
 MACHINES, HIDDEN_MACHINES = 50, 7
 _LIST_END = 0xFF
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Some of one item."""
+    """Stack of one item."""
 
     item: int
     name: str
@@ -23,7 +23,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine that teaches a move. ``label`` goes from TM01 to HM07; ``move`` is 0 where the image is silent."""
+    """Machine that teaches a move. ``label`` goes from TM01 to HM07; ``move`` is 0 if the image does not say."""
 
     label: str
     move: int
@@ -33,7 +33,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """The pockets, each in the order in which the game shows it."""
+    """Pockets of the bag, each in the order in which the game shows it."""
 
     items: tuple[Stack, ...] = ()
     balls: tuple[Stack, ...] = ()
@@ -41,32 +41,32 @@ class Bag:
     machines: tuple[Machine, ...] = ()
 
     def count(self, item: int) -> int:
-        """How many of an item are carried, machines left out."""
+        """Return the number of an item that is carried, without machines."""
         return sum(stack.count for stack in (*self.items, *self.balls, *self.key_items) if stack.item == item)
 
     def counts(self) -> dict[str, int]:
-        """How many there are of each thing carried, by name; machines by label and move."""
+        """Return the number of each item carried, by name; machines by label and move."""
         found = {stack.name: stack.count for stack in (*self.items, *self.balls, *self.key_items)}
         return found | {f"{machine.label} {machine.name}".strip(): machine.count for machine in self.machines}
 
 
-def read_stacks(number: int, data: bytes, places: int, names: Mapping[int, str]) -> tuple[Stack, ...]:
-    """A pocket of pairs. More entries than there are places is what memory holds before a game is loaded."""
-    if not 0 < number <= places:
+def read_stacks(number: int, data: bytes, limit: int, names: Mapping[int, str]) -> tuple[Stack, ...]:
+    """Return a pocket of pairs; empty if it claims more entries than slots, as before a game is loaded."""
+    if not 0 < number <= limit:
         return ()
     return tuple(Stack(item, _name(item, names), count) for item, count in item_pairs(data)[:number])
 
 
 def read_key_items(number: int, data: bytes, names: Mapping[int, str]) -> tuple[Stack, ...]:
-    """The pocket of key items, of which there is one each."""
-    if not 0 < number <= KEY_ITEM_PLACES:
+    """Return the pocket of key items, one of each."""
+    if not 0 < number <= KEY_ITEM_SLOTS:
         return ()
     listed = data.split(bytes((_LIST_END,)), 1)[0][:number]
     return tuple(Stack(item, _name(item, names), 1) for item in listed)
 
 
 def read_machines(data: bytes, moves: tuple[int, ...], names: Mapping[int, str]) -> tuple[Machine, ...]:
-    """The machines: memory holds a count for each, the hidden ones last."""
+    """Return the machines: memory holds a count for each, the hidden ones last."""
     machines = []
     for place, count in enumerate(data):
         if count:

@@ -1,4 +1,4 @@
-"""Reads a battle: both sides that are out, decoded only where a byte changed."""
+"""Reader of a battle: both battlers, decoded only when a byte changed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ BATTLE_FIELDS: Mapping[str, int] = {
     "wPlayerStatLevels": STAGE_BYTES, "wEnemyStatLevels": STAGE_BYTES,
     "wOtherTrainerID": 1, "wBattleWeather": 1, "wPlayerScreens": 1, "wEnemyScreens": 1,
 }  # fmt: skip
-"""Fields that are read in a battle, with their sizes where a profile lacks them (they then read as zero)."""
+"""Fields that are read in a battle, with their sizes for profiles that lack them (they then read as zero)."""
 
 _NOT_OUT_YET = 0xFF
 
 
 class BattleReader:
-    """Reads one game's battles.
+    """Reader of one game's battles.
 
     Args:
         fields: the profile's memory.
-        chart: types and moves, for how well the own moves work; None where the image says nothing of them.
+        chart: types and moves, for the effectiveness of the player's moves; None if the image has no tables.
     """
 
     def __init__(self, fields: Mapping[str, MemoryField], chart: TypeChart | None) -> None:
@@ -32,15 +32,15 @@ class BattleReader:
         absent = {name: size for name, size in BATTLE_FIELDS.items() if name not in fields}
         self._plan = ReadPlan(known, absent)
         self.offset: Mapping[str, int] = self._plan.offset
-        """Where in :attr:`data` each field begins."""
+        """Position of each field in :attr:`data`."""
         self.data = b""
-        """The bytes of the latest battle, for hashes."""
+        """Bytes of the latest battle, for hashes."""
         self._chart = chart
         self._key: tuple[bytes, int, int] = (b"", 0, 0)
         self._battle = Battle(0, 0, 0, None, None, 0.0)
 
     def read(self, memory: Memory, kind: int, trainer_class: int) -> Battle:
-        """The battle that is on."""
+        """Return the current battle."""
         data = self.data = self._plan.read(memory)
         key = (data, kind, trainer_class)
         if key != self._key:
@@ -80,5 +80,5 @@ class BattleReader:
         if not data[start] or (kind == TRAINER_BATTLE and data[at["wCurOTMon"]] == _NOT_OUT_YET):
             return None
         opponent = parse_battler(data[start : start + BATTLER_BYTES], data[stages : stages + STAGE_BYTES])
-        # Nobody has fainted before the own one is out: the record is still being written, hit points last.
+        # Nobody has fainted before the player's Pokemon is out: the record is still being written, hit points last.
         return None if opponent.hp == 0 and not data[at["wBattleMon"]] else opponent

@@ -1,4 +1,4 @@
-"""What is worth knowing but not needed at every step, read when someone asks: bag, Pokedex, flags, clock and names."""
+"""Details of a game that are read on request, not at every step: bag, Pokedex, flags, clock and names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "S
 
 
 class TimeOfDay(IntEnum):
-    """What the game takes the time for; in a dark cave it is darkness at any hour."""
+    """Time of day as the game treats it; a dark cave is darkness at any hour."""
 
     MORNING = 0
     DAY = 1
@@ -24,7 +24,7 @@ class TimeOfDay(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The game's own time."""
+    """Time of the game's clock."""
 
     weekday: str
     hour: int
@@ -34,7 +34,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class PlayTime:
-    """How long was played, as the game counts."""
+    """Time played, as the game counts it."""
 
     hours: int
     minutes: int
@@ -54,7 +54,7 @@ class Pokedex:
 
 @dataclass(frozen=True, slots=True)
 class BattleDetails:
-    """More of a battle: passing conditions of both sides, what stands between them, and who is still to come."""
+    """More about a battle: volatile conditions and screens of both sides, weather, and the trainer's party."""
 
     own_conditions: tuple[str, ...]
     opponent_conditions: tuple[str, ...]
@@ -64,14 +64,14 @@ class BattleDetails:
     trainer: str
     """Class of the trainer, empty in the wild."""
     own_place: int
-    """Place in the party of the Pokemon that fights, from 0."""
+    """Slot in the party of the Pokemon that fights, from 0."""
     opponents: Party
-    """The trainer's Pokemon; nobody in the wild."""
+    """Pokemon of the trainer; empty in the wild."""
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """All of it at one moment."""
+    """All details at one moment."""
 
     name: str
     rival_name: str
@@ -91,4 +91,4 @@ class Details:
     play_time: PlayTime
     battle: BattleDetails | None = None
     where: Mapping[str, str] = field(default_factory=dict)
-    """Of the map: ``landmark``, the place that it is part of, and ``kind``, such as town, route, indoors or cave."""
+    """Names of the map: ``landmark``, its larger place, and ``kind``, such as town, route, indoors or cave."""

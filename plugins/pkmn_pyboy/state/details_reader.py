@@ -1,4 +1,4 @@
-"""Reads :class:`~pkmn_pyboy.state.details.Details`. Fields that a profile lacks read as zero."""
+"""Reader of :class:`~pkmn_pyboy.state.details.Details`. Fields that a profile lacks read as zero."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.state.bag import (
-    BALL_PLACES,
+    BALL_SLOTS,
     HIDDEN_MACHINES,
-    ITEM_PLACES,
+    ITEM_SLOTS,
     MACHINES,
     Bag,
     read_key_items,
@@ -45,12 +45,12 @@ _BATTLE_FIELDS: Mapping[str, int] = {
 
 
 class DetailsReader:
-    """Reads the details of one game.
+    """Reader of one game's details.
 
     Args:
         profile: the game.
-        names: what its numbers are called.
-        rom: bytes of the cartridge image, for what machines teach; empty to do without.
+        names: names of its numbers.
+        rom: bytes of the cartridge image, for the moves of machines; empty if there is none.
     """
 
     def __init__(self, profile: GameProfile, names: Names, rom: bytes = b"") -> None:
@@ -72,7 +72,7 @@ class DetailsReader:
         )
 
     def read(self, memory: Memory, state: GameState) -> Details:
-        """The details now. ``state`` is what the state reader gave for the same moment."""
+        """Return the details now. ``state`` is the result of the state reader at the same moment."""
         part = _parts(self._plan, self._plan.read(memory), self._sizes)
         names = self._names
         loaded = state.map_group != 0
@@ -100,8 +100,8 @@ class DetailsReader:
                 for place in range(len(state.party.members))
             ),
             bag=Bag(
-                read_stacks(part["wNumItems"][0], part["wItems"], ITEM_PLACES, names.items),
-                read_stacks(part["wNumBalls"][0], part["wBalls"], BALL_PLACES, names.items),
+                read_stacks(part["wNumItems"][0], part["wItems"], ITEM_SLOTS, names.items),
+                read_stacks(part["wNumBalls"][0], part["wBalls"], BALL_SLOTS, names.items),
                 read_key_items(part["wNumKeyItems"][0], part["wKeyItems"], names.items),
                 read_machines(part["wTMsHMs"], self._machines, names.moves) if loaded else (),
             ),
@@ -143,7 +143,7 @@ class DetailsReader:
         )
 
     def _text(self, data: bytes) -> str:
-        # A game without this name leaves its room at zero, which is no character.
+        # A game without this name leaves its bytes at zero, which is not a character.
         return self._charmap.decode(data) if data[0] else ""
 
 

@@ -1,4 +1,4 @@
-"""The story's flags: looked up by number or by the name that the profile gives the ones worth knowing."""
+"""Event flags of the story, by number or by the name that the profile gives them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 TEMPORARY_FLAGS = 8
-"""The first ones are cleared with every map, so they tell nothing."""
+"""Number of flags at the start that are cleared with every map and so have no lasting meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,26 +18,26 @@ class EventFlags:
     names: Mapping[int, str]
 
     def is_set(self, flag: int | str) -> bool:
-        """Whether a flag is set.
+        """Return True if a flag is set.
 
         Args:
             flag: its number, or its name in any case.
 
         Raises:
-            ValueError: there is no such flag, or it is one of those that every map clears.
+            ValueError: there is no such flag, or every map clears it.
         """
         number = flag if isinstance(flag, int) else self._number(flag)
         if not TEMPORARY_FLAGS <= number < len(self.data) * 8:
             last = len(self.data) * 8 - 1
-            raise ValueError(f"flag {number} is not kept: those from {TEMPORARY_FLAGS} to {last} are")
+            raise ValueError(f"flag {number} is not kept; use {TEMPORARY_FLAGS} to {last}")
         return bool(self.data[number >> 3] >> (number & 7) & 1)
 
     def named(self) -> dict[str, bool]:
-        """Every named flag, and whether it is set."""
+        """Return every named flag with its value."""
         return {name: self.is_set(number) for number, name in self.names.items()}
 
     def set_names(self) -> tuple[str, ...]:
-        """The names of those that are set, in the order of their numbers."""
+        """Return the names of the set flags, in the order of their numbers."""
         return tuple(name for number, name in sorted(self.names.items()) if self.is_set(number))
 
     def _number(self, name: str) -> int:

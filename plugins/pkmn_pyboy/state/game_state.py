@@ -1,6 +1,6 @@
-"""The state of a game after a step, typed and frozen: what rewards, masks, pilots and observations work from.
+"""State of a game after a step, typed and frozen: the input of rewards, masks, pilots and observations.
 
-What is made anew at every step is a named tuple, which is built four times faster than a frozen dataclass.
+Values that are new at every step are named tuples, which are built four times faster than frozen dataclasses.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ PARTY_PLACES = 6
 SPECIES_COUNT = 251
 MONEY_MOST = 999_999
 TRAINER_BATTLE = 2
-"""Kind of a battle that is not wild."""
+"""Kind of a trainer battle."""
 
 
 class Phase(IntEnum):
-    """What kind of situation the game is in, and so what a press would do."""
+    """Phase of the game, which decides what a press does."""
 
     FREE = 0
-    """The player stands and can walk."""
+    """The player can walk."""
     MOVING = 1
-    """A step is under way."""
+    """A step is in progress."""
     DIALOGUE = 2
     """A message box waits or is being written."""
     CHOICE = 3
@@ -48,13 +48,13 @@ PHASE_NAMES: tuple[str, ...] = tuple(phase.name.lower() for phase in Phase)
 SITUATIONS: tuple[str, ...] = (
     "walking", "walking", "words", "menu", "menu", "battle", "battle", "battle", "other", "other",
 )  # fmt: skip
-"""The kind of situation of each phase, coarser than it."""
+"""Kind of situation of each phase."""
 
 BATTLE_PHASES = frozenset({Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES})
 
 
 class Facing(IntEnum):
-    """Directions, in the game's own order."""
+    """Directions, in the game's order."""
 
     DOWN = 0
     UP = 1
@@ -63,7 +63,7 @@ class Facing(IntEnum):
 
 
 class Movement(IntEnum):
-    """Ways of getting about, by the game's own numbers."""
+    """Ways of moving, by the game's numbers."""
 
     FOOT = 0
     BICYCLE = 1
@@ -77,11 +77,11 @@ _MOVEMENTS = frozenset(Movement)
 
 @dataclass(frozen=True, slots=True)
 class PartyMember:
-    """A Pokemon in the party. ``pp`` are the points left for each move; ``status`` the game's own bits, 0 healthy.
+    """Pokemon in the party. ``pp`` are the PP left of each move; ``status`` the game's status bits, 0 healthy.
 
-    ``stats`` are attack, defence, speed, special attack and special defence; ``pp_ups`` says for each move how often
-    its most points were raised; ``happiness`` of an egg are the rounds left until it hatches;
-    ``dvs``, 0 to 15, are what attack, defence, speed and special were born with.
+    ``stats`` are attack, defence, speed, special attack and special defence; ``pp_ups`` counts for each move how often
+    its maximum PP was raised; ``happiness`` of an egg are the rounds left until it hatches; ``dvs``, 0 to 15, are the
+    inborn values of attack, defence, speed and special.
     """
 
     species: int
@@ -101,32 +101,32 @@ class PartyMember:
 
     @property
     def ailment(self) -> Ailment:
-        """What lasting harm it has."""
+        """Non-volatile status condition."""
         return ailment_of(self.status)
 
     @property
     def sleep_turns(self) -> int:
-        """Turns that it will still sleep."""
+        """Turns left to sleep."""
         return sleep_turns(self.status)
 
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """The player's Pokemon, in order. Eggs are listed, and left out of the sums."""
+    """Party of the player, in order. Eggs are listed, and excluded from the sums."""
 
     members: tuple[PartyMember, ...] = ()
     level_sum: int = 0
     hp_share: float = 0.0
-    """Hit points of all over their most (0..1), 0 without a party."""
+    """Hit points of all members over their maximum (0..1), 0 without a party."""
 
     @property
     def count(self) -> int:
-        """How many, eggs too."""
+        """Number of members, including eggs."""
         return len(self.members)
 
     @property
     def lead(self) -> PartyMember | None:
-        """The first that is no egg."""
+        """First member that is not an egg."""
         for member in self.members:
             if not member.egg:
                 return member
@@ -135,7 +135,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Battler:
-    """A Pokemon that is out in a battle. ``stats`` are those of its party record as stages and status changed them.
+    """Pokemon that fights. ``stats`` are its party record's, as stages and status changed them.
 
     ``stages``, of attack, defence, speed, special attack, special defence, accuracy and evasion, go from -6 to 6.
     """
@@ -156,13 +156,13 @@ class Battler:
 
     @property
     def ailment(self) -> Ailment:
-        """What lasting harm it has."""
+        """Non-volatile status condition."""
         return ailment_of(self.status)
 
 
 @dataclass(frozen=True, slots=True)
 class Battle:
-    """A battle under way. ``kind`` is 1 for wild, 2 for a trainer; who isn't out yet is None."""
+    """Battle in progress. ``kind`` is 1 for wild, 2 for a trainer; a battler that is not out yet is None."""
 
     kind: int
     type: int
@@ -170,20 +170,20 @@ class Battle:
     opponent: Battler | None
     own: Battler | None
     best_effectiveness: float
-    """Of the own moves that do damage and have points left: the best factor on the opponent's types, 0..4."""
+    """Best factor on the opponent's types (0..4) among the player's damaging moves with PP left."""
     trainer_number: int = 0
-    """Which trainer of the class, from 1; 0 in the wild, and where the profile doesn't know."""
+    """Number of the trainer in the class, from 1; 0 in the wild, and if the profile does not know it."""
     weather: int = 0
-    """0 none, 1 rain, 2 sun, 3 sandstorm; 4 to 6 while each ends."""
+    """Weather: 0 none, 1 rain, 2 sun, 3 sandstorm; 4 to 6 while each ends."""
     own_screens: int = 0
-    """Bits of what protects the own side, as :func:`pkmn_pyboy.state.status.screens_of` names them."""
+    """Bits of the protections of the player's side, as :func:`pkmn_pyboy.state.status.screens_of` names them."""
     opponent_screens: int = 0
 
 
 class Menu(NamedTuple):
-    """Bytes of the menu that is open, as the game keeps them; they keep their last values when none is.
+    """Bytes of the open menu, as the game keeps them; they keep their last values when none is open.
 
-    ``cursor_shown`` says whether the solid cursor stands where the menu has it, so whether it waits for a choice.
+    ``cursor_shown`` is true if the solid cursor is at the menu's position, so the menu waits for a choice.
     """
 
     windows: int
@@ -198,10 +198,10 @@ class Menu(NamedTuple):
 
 
 class GameState(NamedTuple):
-    """All that was read after a step.
+    """Values that were read after a step.
 
-    ``map_group``, ``map_number``, ``x`` and ``y`` are the last consistent ones while a map is being changed. Badges
-    are bit sets. ``milestones`` counts those reached in this episode.
+    ``map_group``, ``map_number``, ``x`` and ``y`` are the last consistent ones while a map changes. Badges are bit
+    sets. ``milestones`` counts those reached in this episode.
     """
 
     map_group: int
@@ -224,26 +224,26 @@ class GameState(NamedTuple):
     printing: bool
     milestones: int
     loaded: bool = True
-    """Whether a game runs, rather than the title screen, its menus, or the page between CONTINUE and the map."""
+    """True if a game runs; false for the title screen, its menus, and the page between CONTINUE and the map."""
 
     @property
     def page_opens(self) -> bool:
-        """Whether a menu or a full-screen page shows no cursor: it is being drawn, or it has none."""
+        """True if a menu or a full-screen page shows no cursor: it is being drawn, or it has none."""
         return self.phase is Phase.MENU and not self.menu.cursor_shown
 
     @property
     def map_id(self) -> int:
-        """Group * 256 + number."""
+        """Map id: group * 256 + number."""
         return self.map_group * 256 + self.map_number
 
     @property
     def way_of_moving(self) -> Movement:
-        """How the player gets about; on foot where the number means nothing."""
+        """Movement of the player; on foot if the number is unknown."""
         return Movement(self.movement) if self.movement in _MOVEMENTS else Movement.FOOT
 
     @property
     def badges(self) -> int:
-        """How many badges of both regions."""
+        """Number of badges of both regions."""
         return self.johto_badges.bit_count() + self.kanto_badges.bit_count()
 
     @property

@@ -1,4 +1,4 @@
-"""Where a game keeps what: named fields of memory, how their bytes are read, and plans that read many at once."""
+"""Memory map of a game: named fields, the decoding of their bytes, and plans that read many at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from pkmncli.errors import EnvironmentSetupError
 
 NO_BANK = -1
-"""Bank of an address that is the same whatever is switched in: high RAM, or games without banked work RAM."""
+"""Bank of an address that does not depend on bank switching: high RAM, or games without banked work RAM."""
 
 _ENCODING = re.compile(r"^(?P<kind>[a-z_]+[0-9]*(?:be|le)?)(?:\[(?P<count>[0-9]+)\])?$")
 _INTEGERS = {"u8": 1, "u16be": 2, "u16le": 2, "u24be": 3, "u32be": 4}
@@ -23,27 +23,27 @@ Span: TypeAlias = tuple[int, int, int]
 
 
 class Memory(Protocol):
-    """Anything that gives bytes by bank and address: the emulator, or a fake one in a test."""
+    """Source of bytes by bank and address: the emulator, or a fake one in a test."""
 
     def read(self, bank: int, address: int, size: int) -> bytes:
-        """``size`` bytes from ``address`` of ``bank`` (:data:`NO_BANK` for none)."""
+        """Return ``size`` bytes from ``address`` of ``bank`` (:data:`NO_BANK` for none)."""
         ...
 
     def bind(self, spans: Sequence[Span]) -> Callable[[], bytes]:
-        """A function that reads the same spans over and over and gives their bytes in one piece."""
+        """Return a function that reads the same spans repeatedly and returns their bytes joined."""
         ...
 
 
 @cache
 def _parts_of(encoding: str) -> tuple[str, str | None]:
-    """Return the kind of number of an encoding, and how many there are where it says so."""
+    """Return the kind of number of an encoding, and its count if it has one."""
     match = _ENCODING.match(encoding)
     return (match["kind"], match["count"]) if match else ("", None)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryField:
-    """One named place in memory. ``valid_when`` says in words when its value means something."""
+    """Named place in memory. ``valid_when`` describes when its value is valid."""
 
     name: str
     address: int
@@ -54,7 +54,7 @@ class MemoryField:
     valid_when: str = ""
 
     def decode(self, data: bytes) -> Any:
-        """The value of the field's bytes: a number, a tuple of numbers or pairs, or the bytes themselves."""
+        """Return the value of the field's bytes: a number, a tuple of numbers or pairs, or the bytes themselves."""
         kind, count = _parts_of(self.encoding)
         if kind == "pairs":
             return item_pairs(data)
@@ -68,7 +68,7 @@ class MemoryField:
 
 @dataclass(frozen=True, slots=True)
 class RomTable:
-    """Where a table stands in the cartridge image."""
+    """Address of a table in the cartridge image."""
 
     bank: int
     address: int
@@ -81,7 +81,7 @@ class RomTable:
 
 @dataclass(frozen=True, slots=True)
 class StructLayout:
-    """A record of several parts. ``parts`` maps a name to (offset, size) in bytes."""
+    """Record of several parts. ``parts`` maps a name to (offset, size) in bytes."""
 
     size: int
     parts: Mapping[str, tuple[int, int]]
@@ -89,7 +89,7 @@ class StructLayout:
 
 @dataclass(frozen=True, slots=True)
 class MemoryMap:
-    """All that a profile says about memory."""
+    """Fields, records and tables of a profile."""
 
     fields: Mapping[str, MemoryField]
     structs: Mapping[str, StructLayout] = field(default_factory=dict)
@@ -108,13 +108,13 @@ class MemoryMap:
             raise EnvironmentSetupError(f"{self.source} has no memory field {name!r}{hint}") from None
 
     def read(self, memory: Memory, name: str) -> Any:
-        """The decoded value of one field, straight from memory."""
+        """Return the decoded value of one field, read from memory."""
         place = self[name]
         return place.decode(memory.read(place.bank, place.address, place.size))
 
 
 def item_pairs(data: bytes) -> tuple[tuple[int, int], ...]:
-    """A pocket's list: (item, quantity) pairs up to the end mark FF."""
+    """Return the (item, quantity) pairs of a pocket up to the end mark FF."""
     pairs = []
     for i in range(0, len(data) - 1, 2):
         if data[i] == 0xFF:
@@ -124,10 +124,10 @@ def item_pairs(data: bytes) -> tuple[tuple[int, int], ...]:
 
 
 class ReadPlan:
-    """Reads the bytes of many fields at once, and no others; those of fields that overlap only once.
+    """Reader of the bytes of many fields at once, and no others; overlapping fields are read once.
 
-    :meth:`read` gives all bytes in one piece; :attr:`offset` says where in it a field begins. Fields that the
-    profile does not have read as zero, except for the ``defaults`` given.
+    :meth:`read` returns all bytes joined; :attr:`offset` is where each field begins in them. Fields that the profile
+    lacks read as zero, except for the ``defaults`` given.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class ReadPlan:
         return bank == place.bank and same_page and place.address <= start + size
 
     def read(self, memory: Memory) -> bytes:
-        """All fields' bytes, in one piece."""
+        """Return all fields' bytes, joined."""
         if memory is not self._memory:
             self._memory = memory
             self._read = memory.bind(self._spans)

@@ -1,4 +1,4 @@
-"""Names that the cartridge image itself keeps, for what a profile does not name."""
+"""Names in the cartridge image, for those that a profile does not give."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MACHINE_MOVES = "TMHMMoves"
 
 
 def names_with_image(profile: GameProfile, rom: bytes) -> Names:
-    """The profile's names; of each kind that it leaves out those in the image, where it says where they are."""
+    """Return the profile's names; a kind that it leaves out is read from the image, if its address is known."""
     names, tables = profile.names, profile.memory.rom_tables
     return replace(
         names,
@@ -33,7 +33,7 @@ def names_with_image(profile: GameProfile, rom: bytes) -> Names:
 
 
 def machine_moves(rom: bytes, tables: Mapping[str, RomTable], count: int) -> tuple[int, ...]:
-    """The moves that machines teach, in order; empty where the profile does not say where they are."""
+    """Return the moves that machines teach, in order; empty if the profile has no address of them."""
     table = tables.get(_MACHINE_MOVES)
     moves = rom[table.offset : table.offset + count] if table is not None else b""
     return tuple(moves) if len(moves) == count else ()
@@ -53,7 +53,7 @@ def _fixed(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, st
 
 
 def _strings(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, str]:
-    """Strings on end, up to the first that is none: the table does not say how many it has."""
+    """Return consecutive strings up to the first invalid one: the table does not say how many it has."""
     names = {}
     place = table.offset if table is not None else len(rom)
     for number in range(1, _MOST + 1):
@@ -67,7 +67,7 @@ def _strings(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, 
 
 
 def _pointed(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, str]:
-    """A list of addresses in its own bank, which goes up to the first of the names."""
+    """Return the names of a list of addresses in its bank; the list ends at the first of the names."""
     if table is None:
         return {}
     names: dict[int, str] = {}
@@ -89,6 +89,6 @@ def _pointed(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, 
 
 
 def _name(data: bytes, charmap: Charmap) -> str:
-    """A name without bytes that are no characters; empty if it has any."""
+    """Return a name; empty if any byte of it is not a character."""
     codes = data.split(bytes((charmap.end,)), 1)[0]
     return charmap.decode(codes) if all(code in charmap.characters for code in codes) else ""

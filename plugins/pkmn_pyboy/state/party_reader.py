@@ -1,4 +1,4 @@
-"""Reads the party: of six records only those that are somebody's, decoded only where a byte changed."""
+"""Reader of the party: only the records in use, decoded only when a byte changed."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from pkmn_pyboy.state.game_state import PARTY_PLACES, Party
 from pkmn_pyboy.state.memory_map import Memory, MemoryField
 from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
 
-_NOBODY = Party()
+_EMPTY_PARTY = Party()
 
 
 class PartyReader:
-    """Reads one game's party.
+    """Reader of one game's party.
 
     Args:
-        first: place of the first member's record, where the profile knows it; the others follow it.
+        first: field of the first member's record, if the profile knows it; the others follow it.
     """
 
     def __init__(self, first: MemoryField | None) -> None:
         self._first = first
         self.data = b""
-        """The species and records that the latest party was decoded from, for hashes."""
-        self._party = _NOBODY
+        """Species and records of the latest party, for hashes."""
+        self._party = _EMPTY_PARTY
         self._memory: Memory | None = None
         self._readers: dict[int, Callable[[], bytes]] = {}
 
     def read(self, memory: Memory, count: int, species: bytes) -> Party:
-        """The party, given its number of members and the list of their species, six bytes.
+        """Return the party, from its number of members and the list of their species, six bytes.
 
-        More than there are places is what memory holds before a game is loaded: then there is nobody.
+        A number above the number of slots occurs before a game is loaded: then the party is empty.
         """
         if not 0 < count <= PARTY_PLACES or self._first is None:
-            self.data, self._party = b"", _NOBODY
-            return _NOBODY
+            self.data, self._party = b"", _EMPTY_PARTY
+            return _EMPTY_PARTY
         if memory is not self._memory:
             self._memory = memory
             self._readers.clear()

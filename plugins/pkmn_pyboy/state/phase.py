@@ -1,4 +1,4 @@
-"""Which kind of situation the game is in, told from a few bytes of memory."""
+"""Phase of the game, from a few bytes of memory."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ BOX_CORNERS = (0x79, 0x7B, 0x7D, 0x7E)
 MAP_NOT_BEGUN, MAP_RUNNING = 0, 2
 TURNING = 9
 LEAVING = frozenset({4, 5, 6})
-"""Values of wScriptRunning while a map's edge, a warp or a pit is acted on."""
+"""Values of wScriptRunning while a map's edge, a warp or a pit takes effect."""
 
 QUESTION_COLUMN = 10
-"""First column of the screen in which the cursor of a question stands on a full-screen page; its lists stand left."""
+"""First screen column of a question's cursor on a full-screen page; the page's own lists are left of it."""
 
 _WINDOW_OPEN = 1 << 6
 _JOYPAD_OFF = 0xD0
 
 
 class Signals(NamedTuple):
-    """The bytes that tell the phases apart."""
+    """Bytes that distinguish the phases."""
 
     map_group: int
     map_status: int
@@ -43,31 +43,31 @@ class Signals(NamedTuple):
     cursor_shown: bool
     message_box: bool
     trainer_class: int = 0
-    """Of a trainer who fights, from the moment that the battle is prepared."""
+    """Class of a trainer who fights, from the moment that the battle is prepared."""
     cursor_column: int = 0
-    """Column of the screen in which the cursor stands, where it is shown."""
+    """Column of the screen of the cursor, if it is shown."""
     words: bool = False
-    """Whether the message box has a letter in it, or one is being written; told on full-screen pages only."""
+    """True if the message box has a letter in it, or one is being written; set on full-screen pages only."""
 
 
 def is_page(signals: Signals) -> bool:
-    """Whether a full-screen page hides the map: bag, party, a clerk's list, naming."""
-    # A trainer's battle turns the sprites off, as such a page does, some frames before it says that it began.
+    """Return True if a full-screen page hides the map: bag, party, a clerk's list, naming."""
+    # A trainer battle turns the sprites off, as such a page does, some frames before its battle mode is set.
     return signals.sprite_updates == 0 and signals.battle_mode == 0 and not signals.trainer_class
 
 
 def is_loaded(signals: Signals) -> bool:
-    """Whether a game runs, rather than the title screen and its pages.
+    """Return True if a game runs, rather than the title screen and its pages.
 
-    The page between CONTINUE and the map has the place of the saved game already, and a window; a map that is set up
-    has none.
+    The page between CONTINUE and the map already has the saved game's position, and a window; a map that is being set
+    up has none.
     """
     before_map = signals.map_status == MAP_NOT_BEGUN and signals.windows > 0 and is_page(signals)
     return signals.map_group != 0 and not before_map
 
 
 def has_control(signals: Signals) -> bool:
-    """Whether the map runs and nothing stands between a press and the player."""
+    """Return True if the map runs and a press reaches the player."""
     return (
         signals.map_status == MAP_RUNNING
         and signals.script_running == 0
@@ -80,7 +80,7 @@ def has_control(signals: Signals) -> bool:
 
 
 def phase_of(signals: Signals) -> Phase:
-    """The phase, by the first test that fits."""
+    """Return the phase, by the first test that is true."""
     if signals.battle_mode:
         return _battle_phase(signals)
     if has_control(signals):
@@ -99,7 +99,7 @@ def _window_phase(signals: Signals) -> Phase:
         in_list = page and signals.cursor_column < QUESTION_COLUMN
         return Phase.CHOICE if signals.message_box and not in_list else Phase.MENU
     if signals.message_box and (signals.state_flags & _WINDOW_OPEN or signals.map_group == 0):
-        # A page draws its frames, the message box too, before its words and its cursor.
+        # A page draws its frames, including the message box, before its text and its cursor.
         drawn = page and signals.windows > 0 and not signals.words
         return Phase.MENU if drawn else Phase.DIALOGUE
     return Phase.MENU if signals.windows or page else Phase.CUTSCENE

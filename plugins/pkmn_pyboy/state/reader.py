@@ -1,8 +1,8 @@
-"""Reads the game's state once a step: all bytes that it needs in one go, decoded only where they changed.
+"""Reader of a game's state once a step: all bytes at once, decoded only when they changed.
 
-Values are used only while they mean something: the place not while a map is set up or its edge is crossed, the
-opponent not outside its battle nor before it is out, the own battler not before it is out, menus only where a cursor
-stands.
+Values are used only while they are valid: the position not while a map is set up or its edge is crossed, the opponent
+not outside its battle nor before it is out, the player's battler not before it is out, menus only while a cursor is
+shown.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
 _TILEMAP_BYTES = 360
 _SCREEN_COLUMNS = 20
 _BOX_WORDS = slice(13 * _SCREEN_COLUMNS, 17 * _SCREEN_COLUMNS)
-"""Places of the message box's lines among the tiles of the screen."""
+"""Positions of the message box's lines among the tiles of the screen."""
 _FIRST_LETTER, _LAST_LETTER, _FIRST_DIGIT = 0x80, 0xB9, 0xF6
 _PRINTING = 2
 _BOX = {"box_corner_1": 12 * 20, "box_corner_2": 12 * 20 + 19, "box_corner_3": 17 * 20, "box_corner_4": 17 * 20 + 19}
-"""Places of the message box's corners among the tiles of the screen."""
+"""Positions of the message box's corners among the tiles of the screen."""
 _FACINGS = tuple(Facing)
 _WINDOW_PHASES = frozenset(
     {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES}
 )
 
-# Fields that are read every step, with their sizes where a profile lacks them (they then read as zero).
+# Fields that are read every step, with their sizes for profiles that lack them (they then read as zero).
 _FIELDS: Mapping[str, int] = {
     "wMapGroup": 1, "wMapNumber": 1, "wXCoord": 1, "wYCoord": 1, "wMapHeight": 1, "wMapWidth": 1,
     "wPlayerDirection": 1, "wPlayerState": 1,
@@ -51,11 +51,11 @@ _PARTY_RECORDS = tuple(f"wPartyMon{place}" for place in range(1, PARTY_PLACES + 
 
 
 class StateReader:
-    """Reads one game's state.
+    """Reader of one game's state.
 
     Args:
         profile: the game.
-        rom: bytes of the cartridge image, for its table of moves and types; empty to do without.
+        rom: bytes of the cartridge image, for its tables of moves and types; empty if there is none.
     """
 
     def __init__(self, profile: GameProfile, rom: bytes = b"") -> None:
@@ -71,7 +71,7 @@ class StateReader:
         self._at = self._plan.offset
         self._party = PartyReader(fields.get("wPartyMon1"))
         self._battle = BattleReader(fields, TypeChart.from_rom(rom, profile.memory.rom_tables))
-        # For the fine hash most is read already; the party's and the battlers' records count only while there are any.
+        # The fine hash uses bytes already read; records of party and battlers count only while they are in use.
         read = {*_FIELDS, *profile.coarse_fields}
         rest = [name for name in profile.fine_fields if name not in {*read, *BATTLE_FIELDS, *_PARTY_RECORDS}]
         self._fine_plan = ReadPlan([fields[name] for name in rest])
@@ -92,7 +92,7 @@ class StateReader:
         self._balls = 0
 
     def read(self, memory: Memory, milestones: int = 0) -> GameState:
-        """The state now. ``milestones`` is how many were reached, for the state to carry."""
+        """Return the state now. ``milestones`` is the number reached, to store in the state."""
         raw = self._raw = self._plan.read(memory)
         self._memory = memory
         self._fine_hash = None
@@ -101,7 +101,7 @@ class StateReader:
         phase = self._phase = phase_of(signals)
         if signals.map_status == MAP_RUNNING and signals.map_group:
             column, row = raw[at["wXCoord"]], raw[at["wYCoord"]]
-            # A step over a map's edge ends beside the map, -1 as 255, just before the next map is there.
+            # A step over a map's edge ends beside the map, -1 as 255, just before the next map is loaded.
             if column < (raw[at["wMapWidth"]] * 2 or 256) and row < (raw[at["wMapHeight"]] * 2 or 256):
                 self._place = (signals.map_group, raw[at["wMapNumber"]], column, row)
         group, number, x, y = self._place
@@ -133,7 +133,7 @@ class StateReader:
         )
 
     def current_map(self) -> int:
-        """Id of the last consistent map."""
+        """Return the id of the last consistent map."""
         return self._place[0] * 256 + self._place[1]
 
     def _signals(self, raw: bytes, memory: Memory) -> tuple[Signals, Menu]:
@@ -146,7 +146,7 @@ class StateReader:
         cursor_shown, cursor_column = False, 0
         busy = script_running or battle_mode or map_group == 0 or map_status != MAP_RUNNING
         if busy and self._tilemap is not None:
-            # The pointer keeps its last value, so the cursor tile itself is looked at.
+            # The pointer keeps its last value, so the cursor tile itself is checked.
             cursor = raw[at["wCursorCurrentTile"]] | raw[at["wCursorCurrentTile"] + 1] << 8
             place = cursor - self._tilemap.address
             if 0 <= place < _TILEMAP_BYTES:
@@ -221,19 +221,19 @@ class StateReader:
         return self._balls
 
     def screen_tiles(self) -> bytes:
-        """The 20 x 18 tiles of the screen, after the latest :meth:`read`; empty unless a window was open."""
+        """Return the 20 x 18 tiles of the screen at the latest :meth:`read`; empty unless a window was open."""
         if self._memory is None or self._tilemap is None or self._phase not in _WINDOW_PHASES:
             return b""
         return self._memory.read(self._tilemap.bank, self._tilemap.address, _TILEMAP_BYTES)
 
     def coarse_hash(self) -> int:
-        """64 bits over place and phase, after the latest :meth:`read`."""
+        """Return 64 bits over position and phase at the latest :meth:`read`."""
         raw = self._raw
         data = b"".join([raw[part] for part in self._coarse]) + bytes((self._phase,))
         return _hash(data)
 
     def fine_hash(self) -> int:
-        """64 bits over all that a decision could depend on, after the latest :meth:`read`."""
+        """Return 64 bits over all that a decision could depend on at the latest :meth:`read`."""
         if self._fine_hash is None and self._memory is not None:
             raw, rest = self._raw, self._fine_plan.read(self._memory)
             parts = [raw[part] for part in self._fine_read]
@@ -244,16 +244,16 @@ class StateReader:
         return self._fine_hash or 0
 
     def save_state(self) -> dict[str, Any]:
-        """What is remembered from step to step, as plain values."""
+        """Return the values that persist from step to step, as plain values."""
         return {"place": list(self._place)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore a saved state."""
         group, number, x, y = state["place"]
         self._place = (int(group), int(number), int(x), int(y))
 
     def reset(self) -> None:
-        """Forgets the last place."""
+        """Forget the last position."""
         self._place = (0, 0, 0, 0)
 
 

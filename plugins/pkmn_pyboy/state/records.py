@@ -9,14 +9,14 @@ MEMBER_BYTES = 48
 BATTLER_BYTES = 32
 STAGE_BYTES = 7
 EGG = 0xFD
-"""What the list of species says of an egg; its record holds the species inside."""
+"""Value of an egg in the list of species; its record holds the species inside."""
 
-_POINTS = 0x3F
-"""Bits of a move's points; the two above count how often its most was raised."""
+_PP_BITS = 0x3F
+"""Bits of a move's PP; the two bits above count how often its maximum was raised."""
 
 
 def parse_party(species: bytes, records: bytes) -> Party:
-    """The party from its list of species and its records of 48 bytes each."""
+    """Return the party from its list of species and its records of 48 bytes each."""
     members = []
     level_sum = hp_sum = max_hp_sum = 0
     for place, listed in enumerate(species):
@@ -30,10 +30,10 @@ def parse_party(species: bytes, records: bytes) -> Party:
             item=data[1],
             experience=int.from_bytes(data[8:11], "big"),
             moves=tuple(data[2:6]),
-            pp=tuple(points & _POINTS for points in data[0x17:0x1B]),
+            pp=tuple(points & _PP_BITS for points in data[0x17:0x1B]),
             egg=listed == EGG,
             pp_ups=tuple(points >> 6 for points in data[0x17:0x1B]),
-            stats=_words(data[0x26:0x30]),
+            stats=_stats(data[0x26:0x30]),
             happiness=data[0x1B],
             dvs=_nibbles(data[0x15:0x17]),
         )
@@ -46,7 +46,7 @@ def parse_party(species: bytes, records: bytes) -> Party:
 
 
 def parse_battler(data: bytes, stages: bytes = b"") -> Battler:
-    """A Pokemon in battle from its record of 32 bytes and the seven bytes of its stages."""
+    """Return a Pokemon in battle from its record of 32 bytes and the seven bytes of its stages."""
     return Battler(
         species=data[0],
         level=data[0x0D],
@@ -55,9 +55,9 @@ def parse_battler(data: bytes, stages: bytes = b"") -> Battler:
         status=data[0x0E],
         types=(data[0x1E], data[0x1F]),
         moves=tuple(data[2:6]),
-        pp=tuple(points & _POINTS for points in data[8:12]),
+        pp=tuple(points & _PP_BITS for points in data[8:12]),
         item=data[1],
-        stats=_words(data[0x14:0x1E]),
+        stats=_stats(data[0x14:0x1E]),
         stages=stages_of(stages),
         dvs=_nibbles(data[6:8]),
         happiness=data[0x0C],
@@ -68,5 +68,5 @@ def _nibbles(data: bytes) -> tuple[int, ...]:
     return tuple(part for byte in data for part in (byte >> 4, byte & 15))
 
 
-def _words(data: bytes) -> tuple[int, ...]:
+def _stats(data: bytes) -> tuple[int, ...]:
     return tuple(data[place] << 8 | data[place + 1] for place in range(0, len(data), 2))

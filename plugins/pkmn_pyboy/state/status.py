@@ -1,4 +1,4 @@
-"""What a status byte says of a Pokemon, and the passing conditions of one that fights."""
+"""Status conditions of a Pokemon from its status byte, and the volatile conditions of a battler."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ _SLEEP_TURNS = 0b111
 
 
 class Ailment(IntEnum):
-    """A lasting harm. At most one at a time; the number is its bit in the status byte, sleep's the lowest of three."""
+    """Non-volatile status condition, at most one at a time.
+
+    The value is its bit in the status byte, for sleep the lowest of three.
+    """
 
     HEALTHY = -1
     ASLEEP = 0
@@ -19,7 +22,7 @@ class Ailment(IntEnum):
 
 
 def ailment_of(status: int) -> Ailment:
-    """The ailment that a status byte tells."""
+    """Return the status condition of a status byte."""
     if status & _SLEEP_TURNS:
         return Ailment.ASLEEP
     for ailment in (Ailment.POISONED, Ailment.BURNED, Ailment.FROZEN, Ailment.PARALYSED):
@@ -29,18 +32,18 @@ def ailment_of(status: int) -> Ailment:
 
 
 def sleep_turns(status: int) -> int:
-    """Turns that a status byte says are still slept, 0 awake."""
+    """Return the turns left to sleep in a status byte, 0 if awake."""
     return status & _SLEEP_TURNS
 
 
 STAGE_NAMES = ("attack", "defence", "speed", "special attack", "special defence", "accuracy", "evasion")
-"""What the stages of a battler change, in the order in which memory has them."""
+"""Stats that the stages of a battler change, in the order of memory."""
 
 _NEUTRAL_STAGE, _LAST_STAGE = 7, 13
 
 
 def stages_of(data: bytes) -> tuple[int, ...]:
-    """The seven stages as -6 to 6, 0 unchanged. Bytes that are no stage, as in a game without them, are unchanged."""
+    """Return the seven stages as -6 to 6, 0 unchanged. Invalid bytes, as in a game without stages, are unchanged."""
     return tuple(value - _NEUTRAL_STAGE if 1 <= value <= _LAST_STAGE else 0 for value in data)
 
 
@@ -54,7 +57,7 @@ _CONDITIONS: tuple[tuple[str, ...], ...] = (
 
 
 def conditions_of(data: bytes) -> tuple[str, ...]:
-    """The passing conditions that five bytes of bits tell, in words."""
+    """Return the volatile conditions of five bytes of bits, in words."""
     return tuple(
         name
         for byte, names in zip(data, _CONDITIONS, strict=False)
@@ -68,10 +71,10 @@ _WEATHER = {1: "rain", 2: "sun", 3: "sandstorm"}
 
 
 def screens_of(value: int) -> tuple[str, ...]:
-    """What stands on one side of a battle."""
+    """Return the screens and hazards on one side of a battle."""
     return tuple(name for bit, name in _SCREENS.items() if value >> bit & 1)
 
 
 def weather_of(value: int) -> str:
-    """The weather of a battle; empty for none, and while one is ending."""
+    """Return the weather of a battle; empty for none, and while one is ending."""
     return _WEATHER.get(value, "")

@@ -1,4 +1,4 @@
-"""Words on the screen: the game's character codes, and the text found in its grid of tiles."""
+"""Text of the game: its character codes, and the words in its grid of tiles."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class Charmap:
 
     @classmethod
     def build(cls, runs: Sequence[tuple[int, str]], single: Mapping[int, str], end: int) -> Charmap:
-        """From runs of characters that follow each other, and single ones."""
+        """Build from runs of consecutive characters, and single ones."""
         characters = {start + i: character for start, run in runs for i, character in enumerate(run)}
         characters.update(single)
         return cls(characters, end)
 
     def decode(self, data: bytes) -> str:
-        """A stored string, such as a name, up to its end mark."""
+        """Return a stored string, such as a name, up to its end mark."""
         return "".join(self.characters.get(code, "?") for code in data.split(bytes((self.end,)), 1)[0]).strip()
 
     def encode(self, word: str) -> bytes:
-        """A word as the game codes it; 0 for a letter that has no code of its own."""
+        """Return the game's codes of a word; 0 for a letter without a code."""
         codes = {character: code for code, character in self.characters.items() if len(character) == 1}
         return bytes(codes.get(letter, 0) for letter in word)
 
     def screen_rows(self, tiles: bytes) -> list[str]:
-        """The text in a screen of 20 x 18 tiles, one string a row; tiles that are no characters become spaces."""
+        """Return the text of a screen of 20 x 18 tiles, one string a row; tiles without a character become spaces."""
         rows = []
         for row in range(ROWS):
             codes = tiles[row * COLUMNS : (row + 1) * COLUMNS]
@@ -43,7 +43,7 @@ class Charmap:
         return rows
 
     def _screen_rows_in_full(self, tiles: bytes) -> list[str]:
-        """Like :meth:`screen_rows`, but with all letters of tiles that stand for two: columns no longer count."""
+        """Return rows as :meth:`screen_rows`, but with both letters of tiles that stand for two: columns shift."""
         return [
             "".join(
                 self.characters.get(code, " ") if code >= _FIRST_LETTER and code not in _WORD_HALVES else " "
@@ -53,7 +53,7 @@ class Charmap:
         ]
 
     def screen_text(self, tiles: bytes) -> str:
-        """The words on a screen of tiles, frames left out, rows joined by line breaks."""
+        """Return the words on a screen of tiles, without frames, rows joined by line breaks."""
         frame = str.maketrans("┌─┐│└┘▼", "       ")
         rows = (" ".join(row.translate(frame).split()) for row in self._screen_rows_in_full(tiles))
         return "\n".join(row for row in rows if row)

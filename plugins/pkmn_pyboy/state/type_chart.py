@@ -1,4 +1,4 @@
-"""How well moves work against types, from the tables in the cartridge image."""
+"""Effectiveness of moves against types, from the tables in the cartridge image."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _MOVE_COUNT = 251
 _CHART_END = 0xFF
 _CHART_SECOND_PART = 0xFE
 BEST_FACTOR = 4.0
-"""The largest factor there is: very effective on both types."""
+"""Maximum factor: super effective on both types."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypeChart:
-    """Power and type of each move, and what a type does to another: ``factors`` has the pairs that are not 1."""
+    """Power and type of each move, and the effectiveness of types: ``factors`` has the pairs that are not 1."""
 
     moves: Mapping[int, tuple[int, int]]
     factors: Mapping[tuple[int, int], float]
 
     @classmethod
     def from_rom(cls, data: bytes, tables: Mapping[str, RomTable]) -> TypeChart | None:
-        """Reads the tables; None where the profile does not say where they are."""
+        """Read the tables; None if the profile has no addresses of them."""
         if "Moves" not in tables or "TypeMatchups" not in tables:
             return None
         start = tables["Moves"].offset
@@ -44,7 +44,7 @@ class TypeChart:
         return cls(moves, factors)
 
     def factor(self, move: int, types: Sequence[int]) -> float:
-        """What the move's type does to a Pokemon of these types, 0..4; 0 for moves that do no damage."""
+        """Return the factor of a move on a Pokemon of these types, 0..4; 0 for moves that do no damage."""
         power, kind = self.moves.get(move, (0, 0))
         if power == 0:
             return 0.0
@@ -54,5 +54,5 @@ class TypeChart:
         return result
 
     def best(self, moves: Sequence[int], pp: Sequence[int], types: Sequence[int]) -> float:
-        """The best factor among the moves with points left."""
+        """Return the best factor among the moves with PP left."""
         return max((self.factor(move, types) for move, left in zip(moves, pp, strict=False) if left), default=0.0)

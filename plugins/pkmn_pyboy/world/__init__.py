@@ -1,1 +1,1 @@
-"""The game's world: what the cartridge image says about it, or what was seen of it, and the ways through it."""
+"""World of a game: maps from the cartridge image, or as far as seen, and routes through them."""

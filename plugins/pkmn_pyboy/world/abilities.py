@@ -1,4 +1,4 @@
-"""What the player can do about obstacles: field moves at hand, and the event flags that hide who stood in the way."""
+"""Abilities of the player against obstacles: usable field moves, and the event flags that hide people."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 FIELD_MOVES = ("cut", "surf", "strength", "whirlpool", "waterfall", "rock_smash", "flash")
-"""Field moves that open ways, as profiles and options call them."""
+"""Field moves that open routes, as profiles and options name them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What the player can do now.
+    """Current abilities of the player.
 
     Args:
-        moves: field moves that can be used: learnt by someone in the party, and allowed by the badges.
-        flags: event flags that are set; None where they are not known. Then whoever a flag may hide is thought to be
-            in the way only as far as that costs.
-        hour: of the game's clock, 0 to 23; None where it is not known. Then whoever keeps hours may be there.
+        moves: usable field moves: known by a party member, and allowed by the badges.
+        flags: event flags that are set; None if unknown. Then people that a flag may hide only add a cost.
+        hour: of the game's clock, 0 to 23; None if unknown. Then people with hours may be present.
     """
 
     moves: frozenset[str] = frozenset()
@@ -26,10 +25,10 @@ class Abilities:
 
     @classmethod
     def of(cls, moves: Iterable[str] = (), flags: Iterable[int] | None = None, hour: int | None = None) -> Abilities:
-        """From any collections."""
+        """Create from any collections."""
         return cls(frozenset(moves), None if flags is None else frozenset(flags), hour)
 
     @classmethod
     def everything(cls) -> Abilities:
-        """All field moves; flags not known."""
+        """Return abilities with all field moves; flags are unknown."""
         return cls(frozenset(FIELD_MOVES))

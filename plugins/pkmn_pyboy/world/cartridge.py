@@ -1,4 +1,4 @@
-"""All that the user's own cartridge image says about its game, each part read when it is first asked for."""
+"""Data of a game in the user's own cartridge image, each part read on first use."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from pkmn_pyboy.world.table_records import GrowthRate, Item, MoveData, Species, 
 
 
 class Cartridge:
-    """The tables of an image, and its world. A table that the profile doesn't know, or that makes no sense, is empty.
+    """Tables of an image, and its world. A table that is unknown to the profile or invalid is empty.
 
     Args:
         rom: the image.
-        profile: says where its tables are.
+        profile: addresses of its tables.
     """
 
     def __init__(self, rom: bytes, profile: GameProfile) -> None:
@@ -43,7 +43,7 @@ class Cartridge:
 
     @cached_property
     def species(self) -> Mapping[int, Species]:
-        """Species by number, with evolutions and the moves that levels bring."""
+        """Species by number, with evolutions and the moves that they learn by level."""
         return read_species(self._image, self._profile.names)
 
     @cached_property
@@ -53,22 +53,22 @@ class Cartridge:
 
     @cached_property
     def items(self) -> Mapping[int, Item]:
-        """Things by number."""
+        """Items by number."""
         return read_items(self._image, self._profile.names)
 
     @cached_property
     def machines(self) -> tuple[int, ...]:
-        """The move of each machine, from place 0; 0 for a place without one."""
+        """Move of each machine, by slot from 0; 0 for an empty slot."""
         return read_machines(self._image)
 
     @cached_property
     def machine_items(self) -> Mapping[int, int]:
-        """The move that a machine in the bag teaches, by item."""
+        """Move that a machine in the bag teaches, by item."""
         return machine_items(dict(self.items), self.machines)
 
     @cached_property
     def type_chart(self) -> TypeChart | None:
-        """What types do to each other."""
+        """Type effectiveness chart."""
         return TypeChart.from_rom(self._rom, self._profile.memory.rom_tables)
 
     @cached_property
@@ -99,21 +99,21 @@ class Cartridge:
         return found
 
     def wild_on(self, map_id: int) -> tuple[WildTable, ...]:
-        """Wild tables of a map: in the grass, on the water, both or none."""
+        """Return the wild tables of a map: in the grass, on the water, both or none."""
         return self._wild_on.get(map_id, ())
 
     @cached_property
     def shops(self) -> tuple[tuple[int, ...], ...]:
-        """What each shop sells, by number."""
+        """Items that each shop sells, by shop number."""
         return read_shops(self._image)
 
     @cached_property
     def spawns(self) -> tuple[Place, ...]:
-        """Where the player returns to after a defeat, by number."""
+        """Places where the player returns to after a defeat, by number."""
         return read_spawns(self._image, set(self.world.map_ids()))
 
     def teaches(self, species: int) -> frozenset[int]:
-        """The moves that machines can teach a species."""
+        """Return the moves that machines can teach a species."""
         known = self.species.get(species)
         places = known.machines if known is not None else ()
         return frozenset(self.machines[place] for place in places if place < len(self.machines)) - {0}

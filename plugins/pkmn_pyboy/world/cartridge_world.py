@@ -1,4 +1,4 @@
-"""The world as the cartridge image has it: every map, read when it is first asked for."""
+"""World of a cartridge image: every map, read on first use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pkmn_pyboy.world.records import Warp, Way, WorldMap
 
 
 class CartridgeWorld:
-    """All maps of an image. Nothing is read before it is asked for, and what was read is kept.
+    """All maps of an image, read on first use and kept.
 
-    What makes no sense (another game's image, a cut-off one) is left out; ``problems`` says what and why.
+    Invalid data (another game's image, a truncated one) are left out; ``problems`` says what and why.
 
     Args:
         rom: the cartridge image.
-        profile: says where its tables are.
+        profile: addresses of its tables.
     """
 
     def __init__(self, rom: bytes, profile: GameProfile) -> None:
@@ -32,7 +32,7 @@ class CartridgeWorld:
         self.story_blocks = profile.world.changed
         """Blocks that the story changes, by map id."""
         self.problems: dict[int, str] = {}
-        """Why a map, or what happens on it, was left out, by map id."""
+        """Reason why a map, or its events, were left out, by map id."""
         self._names = profile.names
         self._image = Image(rom, profile.memory.rom_tables)
         self._layouts = MapLayouts(self._image, profile)
@@ -43,7 +43,7 @@ class CartridgeWorld:
 
     @property
     def version(self) -> int:
-        """Always 0: an image doesn't change."""
+        """Always 0: an image does not change."""
         return 0
 
     @cached_property
@@ -59,21 +59,21 @@ class CartridgeWorld:
         return tuple(map_id for map_id in sorted(self._places) if self._header(map_id) is not None)
 
     def map_ids(self) -> Sequence[int]:
-        """All maps that make sense, in order."""
+        """Return the ids of all valid maps, in order."""
         return self._ids
 
     def name(self, map_id: int) -> str:
-        """What the profile calls a map."""
+        """Return the profile's name of a map."""
         return self._names.map_name(map_id)
 
     def map(self, map_id: int) -> WorldMap | None:
-        """A map, or None where the image has none of that number."""
+        """Return a map, or None if the image has no map of that number."""
         if map_id not in self._maps:
             self._maps[map_id] = self._read(map_id)
         return self._maps[map_id]
 
     def ways(self, map_id: int) -> Sequence[Way]:
-        """The tiles by which a map can be left: warps, then tiles along connected edges."""
+        """Return the exits of a map: warps, then tiles along connected edges."""
         found = self._ways.get(map_id)
         if found is None:
             here = self.map(map_id)
@@ -82,11 +82,11 @@ class CartridgeWorld:
         return found
 
     def with_blocks(self, map_id: int, blocks: Mapping[tuple[int, int], int]) -> WorldMap | None:
-        """Return a map with other blocks in it, as its script sets them; None where the image has no such map.
+        """Return a map with other blocks, as its script sets them; None if the image has no such map.
 
         Args:
             map_id: the map.
-            blocks: numbers of blocks by their upper left tile. Where one makes no sense, none is set.
+            blocks: numbers of blocks by their upper left tile. If one is invalid, none is set.
         """
         here, header = self.map(map_id), self._header(map_id)
         if here is None or header is None:
@@ -94,19 +94,19 @@ class CartridgeWorld:
         try:
             return replace(here, grid=self._layouts.changed(header, here.grid, blocks))
         except OutOfImage as error:
-            self.problems[map_id] = f"without what the story changes: {error}"
+            self.problems[map_id] = f"without the story's changes: {error}"
             return here
 
     def ways_of(self, here: WorldMap) -> tuple[Way, ...]:
-        """Return the ways out of a map that differs from the image's."""
+        """Return the exits of a map that differs from the image's."""
         return ways_out(here, self.rules, self._warps_of, self._size_of)
 
     def size(self, map_id: int) -> tuple[int, int] | None:
-        """Columns and rows of a map, without reading its tiles."""
+        """Return columns and rows of a map, without reading its tiles."""
         return self._size_of(map_id)
 
     def block_count(self, map_id: int) -> int:
-        """Return how many blocks the tileset of a map has at most; 0 where the image has no such map."""
+        """Return the maximum number of blocks of a map's tileset; 0 if the image has no such map."""
         header = self._header(map_id)
         if header is None:
             return 0

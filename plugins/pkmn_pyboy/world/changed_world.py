@@ -1,4 +1,4 @@
-"""The world of a cartridge as the story has changed it: by its flags, and by how a map was when it was last seen."""
+"""World of a cartridge with the story's changes: those of its event flags, and those seen on loaded maps."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _WATER_MOVE = "surf"
 
 
 class ChangedWorld:
-    """A world, and what differs from it.
+    """World with changes.
 
-    Blocks that scripts set by the story's flags are known from the profile (:meth:`follow`). Where a map was seen
-    differently, that counts (:meth:`note`), but for blocks that flags have changed since.
+    Blocks that scripts set by event flags are known from the profile (:meth:`follow`). A map that was seen differently
+    replaces that (:meth:`note`), except for blocks that flags have changed since.
 
     Args:
-        world: the maps as nobody has changed them.
+        world: the unchanged maps.
     """
 
     def __init__(self, world: CartridgeWorld) -> None:
         self._world = world
         self._events: frozenset[int] | None = None
-        self._listed = frozenset(event for one in world.story_blocks.values() for event in one.events)
+        self._block_events = frozenset(event for one in world.story_blocks.values() for event in one.events)
         self._blocks: dict[int, dict[Tile, int]] = {}
         self._by_story: dict[int, WorldMap] = {}
         self._seen: dict[int, WorldMap] = {}
@@ -38,7 +38,7 @@ class ChangedWorld:
 
     @property
     def rules(self) -> TileRules:
-        """What the collision bytes of its maps mean."""
+        """Meaning of the collision bytes of its maps."""
         return self._world.rules
 
     @property
@@ -48,24 +48,24 @@ class ChangedWorld:
 
     @property
     def problems(self) -> Mapping[int, str]:
-        """Why a map, or what happens on it, was left out, by map id."""
+        """Reason why a map, or its events, were left out, by map id."""
         return self._world.problems
 
     @property
     def version(self) -> int:
-        """Rises whenever a map is found changed."""
+        """Number that rises whenever a map has changed."""
         return self._world.version + self._changes
 
     def map_ids(self) -> Sequence[int]:
-        """All maps known, in order."""
+        """Return the ids of all known maps, in order."""
         return self._world.map_ids()
 
     def map(self, map_id: int) -> WorldMap | None:
-        """A map as it was last seen, or as the story has it; None where it is not known."""
-        return self._seen.get(map_id) or self._told(map_id)
+        """Return a map as it was last seen, or as the story sets it; None if it is unknown."""
+        return self._seen.get(map_id) or self._story_map(map_id)
 
     def ways(self, map_id: int) -> Sequence[Way]:
-        """The tiles by which a map can be left as it is now: warps, then tiles along connected edges."""
+        """Return the present exits of a map: warps, then tiles along connected edges."""
         here = self.map(map_id)
         if here is None or here is self._world.map(map_id):
             return self._world.ways(map_id)
@@ -75,18 +75,18 @@ class ChangedWorld:
         return known[1]
 
     def name(self, map_id: int) -> str:
-        """What a map is called."""
+        """Return the name of a map."""
         return self._world.name(map_id)
 
-    # What the story says ------------------------------------------------------------------------------------
+    # Changes by the story ---------------------------------------------------------------------------------------
 
     def follow(self, flags: Collection[int]) -> bool:
-        """Take in the event flags that are set. Returns whether a map is different now.
+        """Update to the event flags that are set. Return True if a map is different now.
 
         Args:
-            flags: all of them; those that change no block make no difference.
+            flags: all set flags; those that change no block are ignored.
         """
-        events = self._listed.intersection(flags)
+        events = self._block_events.intersection(flags)
         if events == self._events:
             return False
         self._events = events
@@ -99,60 +99,65 @@ class ChangedWorld:
         return changed
 
     def follow_bytes(self, flags: bytes) -> bool:
-        """Take in event flags as the game's memory has them. Returns whether a map is different now."""
-        if flags == self._flags or not self._listed:
+        """Update to event flags as in the game's memory. Return True if a map is different now."""
+        if flags == self._flags or not self._block_events:
             return False
         self._flags = flags
-        return self.follow([event for event in self._listed if flags[event >> 3] >> (event & 7) & 1])
+        return self.follow([event for event in self._block_events if flags[event >> 3] >> (event & 7) & 1])
 
     def _set_blocks(self, map_id: int, before: dict[Tile, int], now: dict[Tile, int]) -> bool:
-        """Replace the blocks of a map. Returns whether its tiles are different now."""
-        known, told_before, seen = self.map(map_id), self._told(map_id), self._seen.get(map_id)
+        """Replace the blocks of a map. Return True if its tiles are different now."""
+        known, story_map_before, seen = self.map(map_id), self._story_map(map_id), self._seen.get(map_id)
         self._blocks[map_id] = now
         self._by_story.pop(map_id, None)
-        told = self._told(map_id)
-        if known is None or told_before is None or told is None:
+        story_map = self._story_map(map_id)
+        if known is None or story_map_before is None or story_map is None:
             return False
-        if told.grid.tiles == told_before.grid.tiles:
-            self._by_story[map_id] = told_before  # other blocks, the same ground: whoever knows the map still does
+        if story_map.grid.tiles == story_map_before.grid.tiles:
+            # other blocks, the same tiles: keep the object, so that caches of this map stay valid
+            self._by_story[map_id] = story_map_before
         if seen is not None:
             tiles = bytearray(seen.grid.tiles)
             for x, y in {*before, *now}:
                 if before.get((x, y)) != now.get((x, y)) and seen.grid.inside(x, y):
                     for row in (y, y + 1):
                         cells = slice(seen.grid.cell(x, row), seen.grid.cell(x, row) + 2)
-                        tiles[cells] = told.grid.tiles[cells]
+                        tiles[cells] = story_map.grid.tiles[cells]
             self._remember(map_id, bytes(tiles))
         return self.map(map_id) is not known
 
-    def _told(self, map_id: int) -> WorldMap | None:
-        """A map with the blocks that the story sets."""
+    def _story_map(self, map_id: int) -> WorldMap | None:
+        """Return a map with the blocks that the story sets."""
         blocks = self._blocks.get(map_id)
         if not blocks:
             return self._world.map(map_id)
-        told = self._by_story.get(map_id)
-        if told is None:
-            told = self._world.with_blocks(map_id, blocks)
-            if told is None:
+        story_map = self._by_story.get(map_id)
+        if story_map is None:
+            story_map = self._world.with_blocks(map_id, blocks)
+            if story_map is None:
                 return None
-            self._by_story[map_id] = told
-        return told
+            self._by_story[map_id] = story_map
+        return story_map
 
-    # What was seen ------------------------------------------------------------------------------------------
+    # Changes that were seen ------------------------------------------------------------------------------------
 
     def note(self, grid: MapGrid, *, arrived: bool = True) -> bool:
-        """Take in a map that is loaded now. Returns whether it is different from what was known.
+        """Record the map that is loaded now. Return True if it differs from what was known.
 
         Args:
-            grid: the map. What lies beyond its edges is another map's.
-            arrived: it was just entered. Else only what changed there since it was last noted counts, without what
-                field moves opened, which closes again.
+            grid: the map. Tiles beyond its edges belong to another map.
+            arrived: True if it was just entered. Else only changes since the last call count, except tiles that
+                field moves opened, because they close again.
         """
         noted, self._noted = self._noted, grid
         if not arrived and grid == noted:
             return False
-        told, known = self._told(grid.map_id), self.map(grid.map_id)
-        if told is None or known is None or (told.grid.width, told.grid.height) != (grid.width, grid.height):
+        story_map, known = self._story_map(grid.map_id), self.map(grid.map_id)
+        if (
+            story_map is None
+            or known is None
+            or (story_map.grid.width, story_map.grid.height) != (grid.width, grid.height)
+        ):
             return False
         tiles = bytearray(known.grid.tiles)
         for y in range(grid.height):
@@ -170,11 +175,11 @@ class ChangedWorld:
         return True
 
     def _remember(self, map_id: int, tiles: bytes) -> None:
-        told = self._told(map_id)
-        if told is None or tiles == told.grid.tiles:
+        story_map = self._story_map(map_id)
+        if story_map is None or tiles == story_map.grid.tiles:
             self._seen.pop(map_id, None)
         elif map_id not in self._seen or self._seen[map_id].grid.tiles != tiles:
-            self._seen[map_id] = replace(told, grid=replace(told.grid, tiles=tiles))
+            self._seen[map_id] = replace(story_map, grid=replace(story_map.grid, tiles=tiles))
 
     # Episodes -----------------------------------------------------------------------------------------------
 
@@ -187,9 +192,9 @@ class ChangedWorld:
         self._events, self._noted, self._flags = None, None, b""
 
     def save_state(self) -> dict[str, str]:
-        """The tiles of maps that were seen otherwise by id, the events taken in and the map noted, as plain values."""
+        """Return the tiles of differing maps by id, the current events and the last noted map, as plain values."""
         state = {str(map_id): here.grid.tiles.hex() for map_id, here in self._seen.items()}
-        if self._events is not None and self._listed:
+        if self._events is not None and self._block_events:
             state[_EVENTS] = " ".join(str(event) for event in sorted(self._events))
         if self._noted is not None:
             grid = self._noted
@@ -197,7 +202,7 @@ class ChangedWorld:
         return state
 
     def load_state(self, state: Mapping[str, str]) -> None:
-        """Go on from :meth:`save_state`."""
+        """Restore the state from :meth:`save_state`."""
         self.clear()
         if _EVENTS in state:
             self.follow([int(event) for event in state[_EVENTS].split()])

@@ -1,4 +1,4 @@
-"""`pkmn world`: the maps of a game, what is on one of them, and the way between two places."""
+"""Command `pkmn world`: the maps of a game, one map in detail, and the route between two places."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def world(
     to: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TO]", help="Show the way there from MAP: a map, a tile as 'Name:x,y', or healer, shop, grass."
+            metavar="[TO]", help="Show the route there from MAP: a map, a tile as 'Name:x,y', or healer, shop, grass."
         ),
     ] = None,
     *,
@@ -51,32 +51,34 @@ def world(
         ),
     ] = None,
     game: Annotated[
-        str | None, typer.Option(help="Game profile, by name or by its folder. [default: told by the image]")
+        str | None, typer.Option(help="Game profile, by name or by its folder. [default: from the image]")
     ] = None,
     force_rom: Annotated[
-        bool, typer.Option("--force-rom", help="Go on with an image that the game profile does not know.")
+        bool, typer.Option("--force-rom", help="Accept an image that the game profile does not know.")
     ] = False,
     with_: Annotated[
         str | None,
-        typer.Option("--with", help="Field moves at hand, such as cut,surf; or none. [default: all of them]"),
+        typer.Option("--with", help="Usable field moves, such as cut,surf; or none. [default: all]"),
     ] = None,
     badges: Annotated[
-        str | None, typer.Option(help="Badges at hand, by name or how many: limits the field moves to theirs.")
+        str | None, typer.Option(help="Badges, by name or number: limits the field moves to theirs.")
     ] = None,
     events: Annotated[
         str | None,
-        typer.Option(help="Event flags that are set, by name or number: maps as the story has changed them by then."),
+        typer.Option(help="Event flags that are set, by name or number: shows the maps as the story has changed them."),
     ] = None,
-    maps: Annotated[bool, typer.Option("--maps", help="Draw every map of a way.")] = False,
-    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map or the way as a picture.")] = None,
+    maps: Annotated[bool, typer.Option("--maps", help="Show every map of a route.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the map or the route as a picture.")
+    ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Tell the way to each goal of the game's story, or why there is none.")
+        bool, typer.Option("--check", help="Show the route to each goal of the game's story, or its problem.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")] = False,
 ) -> None:
-    """Show the maps of a game, one of them, or the way between two places, read from the cartridge image.
+    """Show the maps of a game, one of them, or the route between two places, from the cartridge image.
 
-    Nothing is written, but for --picture. A map's name may be shortened; a tile is added as in "Fern Trail:5,0".
+    Nothing is written, except --picture. A map's name may be shortened; a tile is added as in "Fern Trail:5,0".
     """
     if check:
         _refuse_beside_check(
@@ -86,7 +88,7 @@ def world(
     if picture is not None:
         check_picture_name(picture)
         if place is None:
-            raise ConfigurationError("--picture draws one map or a way: name a map, as in: pkmn world MAP --picture")
+            raise ConfigurationError("--picture draws one map or a route: name a map, as in: pkmn world MAP --picture")
     profile, image = select_game(_settings(game, rom, force_rom))
     cartridge = Cartridge(image.data, profile)
     if not cartridge.world.map_ids():
@@ -109,16 +111,14 @@ def world(
             title = f"{journey.start_name} to {journey.goal_name}: {journey.route.tiles:,} steps"
             lines += _drawn(picture, changed, along(changed, journey.route.legs), title, result)
         elif picture is not None:
-            raise ConfigurationError(f"--picture {picture}: there is no way to draw")
+            raise ConfigurationError(f"--picture {picture}: there is no route to draw")
     elif place is not None:
         map_id, tile = find_place(cartridge.world, place)
         if tile is not None:
-            raise ConfigurationError(
-                f"{place!r} names a tile: name the way's other end after it, or leave out the tile"
-            )
+            raise ConfigurationError(f"{place!r} names a tile: add the destination of the route, or leave out the tile")
         here = changed.map(map_id)
         if here is None:
-            raise EnvironmentSetupError(f"{image.path}: the map {place!r} can't be read from this image")
+            raise EnvironmentSetupError(f"{image.path}: the map {place!r} cannot be read from this image")
         result, lines = map_page(describer, here, console.width)
         if picture is not None:
             lines += _drawn(picture, changed, one_map(here), f"{profile.title}: {here.name}", result)
@@ -132,14 +132,14 @@ def world(
 
 
 def _refuse_beside_check(given: dict[str, Any], maps: bool) -> None:
-    """Refuse what --check would not heed: it follows the whole story, with what the player has at each goal."""
+    """Refuse options that --check ignores: it follows the whole story, with the abilities at each goal."""
     named = [name for name, value in given.items() if value is not None] + (["--maps"] if maps else [])
     if named:
         raise ConfigurationError(f"--check follows the whole story by itself: leave out {', '.join(named)}")
 
 
 def _show_roads(profile: GameProfile, cartridge: Cartridge, *, as_json: bool, width: int) -> bool:
-    """Tell the way to each milestone and errand, or what is wrong with it. Returns whether nothing is wrong."""
+    """Show the route to each milestone and errand, or its problems. Return True if there are none."""
     found = check_story(profile, cartridge)
     result, lines = story_page(cartridge.world, profile.title, found, width)
     if as_json:
@@ -163,10 +163,10 @@ def _settings(game: str | None, rom: Path | None, force_rom: bool) -> Environmen
 
 
 def _abilities(profile: GameProfile, moves: str | None, badges: str | None) -> Abilities:
-    """Field moves: those named, as far as the badges allow them.
+    """Return the field moves that are named, as far as the badges allow them.
 
     Raises:
-        ConfigurationError: a move or badge that there is not.
+        ConfigurationError: a move or badge does not exist.
     """
     chosen = set(FIELD_MOVES)
     if moves is not None:
@@ -174,7 +174,7 @@ def _abilities(profile: GameProfile, moves: str | None, badges: str | None) -> A
         for word in words:
             if word not in (*FIELD_MOVES, _NONE):
                 raise ConfigurationError(
-                    f"--with {moves!r}: {word!r} is no field move; there are {', '.join(FIELD_MOVES)}"
+                    f"--with {moves!r}: {word!r} is not a field move; choose from {', '.join(FIELD_MOVES)}"
                 )
         chosen = {word for word in words if word != _NONE}
     if badges is not None:
@@ -189,10 +189,10 @@ def _abilities(profile: GameProfile, moves: str | None, badges: str | None) -> A
 
 
 def _events(profile: GameProfile, words: str | None) -> frozenset[int] | None:
-    """Event flags by name or number; None where none are given.
+    """Return event flags by name or number; None if none are given.
 
     Raises:
-        ConfigurationError: a flag that there is not.
+        ConfigurationError: a flag does not exist.
     """
     if words is None:
         return None
@@ -202,16 +202,14 @@ def _events(profile: GameProfile, words: str | None) -> frozenset[int] | None:
     found = set()
     parts = [part.strip().lower() for part in words.split(",") if part.strip()]
     if _NONE in parts and len(parts) > 1:
-        raise ConfigurationError(f"--events {words!r}: it is either {_NONE} or flags")
+        raise ConfigurationError(f"--events {words!r}: give either {_NONE} or flags")
     for word in parts:
         if word == _NONE:
             continue
         number = int(word) if word.isdigit() else by_name.get(word, most)
         if number >= most:
             near = difflib.get_close_matches(word, by_name, 1)
-            hint = (
-                f"did you mean {near[0].upper()}?" if near else f"there are those of the profile, and 0 to {most - 1}"
-            )
+            hint = f"did you mean {near[0].upper()}?" if near else f"use a name of the profile, or 0 to {most - 1}"
             raise ConfigurationError(f"--events {words!r}: there is no flag {word!r}; {hint}")
         found.add(number)
     return frozenset(found)
@@ -225,6 +223,8 @@ def _badge_bits(profile: GameProfile, words: str) -> set[int]:
     for word in (part.strip().lower().removesuffix(" badge") for part in words.split(",")):
         if word not in names:
             known = ", ".join(profile.names.johto_badges) or "none"
-            raise ConfigurationError(f"--badges {words!r}: no badge is called {word!r}; there are {known}, or a number")
+            raise ConfigurationError(
+                f"--badges {words!r}: no badge is called {word!r}; choose from {known}, or give a number"
+            )
         held.add(names.index(word))
     return held

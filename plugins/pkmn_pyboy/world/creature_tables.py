@@ -1,4 +1,4 @@
-"""Reads species, moves, items and machines. Each table ends where its entries stop making sense."""
+"""Readers of species, moves, items and machines. Each table ends where its entries become invalid."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MACHINES = 57
 
 
 def read_species(image: Image, names: Names) -> dict[int, Species]:
-    """All species by number."""
+    """Return all species by number."""
     table = image.table("BaseData")
     if table is None:
         return {}
@@ -50,7 +50,7 @@ def read_species(image: Image, names: Names) -> dict[int, Species]:
 
 
 def read_growing(image: Image) -> dict[int, tuple[tuple[Evolution, ...], tuple[tuple[int, int], ...]]]:
-    """Evolutions, and levels with the moves that they bring, by species."""
+    """Return evolutions, and levels with the moves learned at them, by species."""
     table = image.table("EvosAttacks")
     if table is None:
         return {}
@@ -91,7 +91,7 @@ def _learns(image: Image, place: int) -> tuple[tuple[int, int], ...]:
 
 
 def read_moves(image: Image, names: Names) -> dict[int, MoveData]:
-    """All moves by number."""
+    """Return all moves by number."""
     table = image.table("Moves")
     if table is None:
         return {}
@@ -105,7 +105,7 @@ def read_moves(image: Image, names: Names) -> dict[int, MoveData]:
 
 
 def read_items(image: Image, names: Names) -> dict[int, Item]:
-    """All things by number, as far as the profile names things."""
+    """Return all items by number, as far as the profile names items."""
     table = image.table("ItemAttributes")
     if table is None:
         return {}
@@ -119,7 +119,7 @@ def read_items(image: Image, names: Names) -> dict[int, Item]:
 
 
 def read_machines(image: Image) -> tuple[int, ...]:
-    """The move of each machine by its place: TMs, HMs, then what tutors teach up to a 0; 0 for a place without one."""
+    """Return the move of each machine by slot: TMs, HMs, then tutor moves up to a 0; 0 for an empty slot."""
     table = image.table("TMHMMoves")
     if table is None:
         return ()
@@ -128,13 +128,13 @@ def read_machines(image: Image) -> tuple[int, ...]:
 
 
 def machine_items(items: dict[int, Item], machines: tuple[int, ...]) -> dict[int, int]:
-    """The move that each machine in the bag teaches, by item: the things of the machines' pocket, in order."""
+    """Return the move that each machine in the bag teaches, by item: items of the machines' pocket, in order."""
     numbers = sorted(number for number, item in items.items() if item.pocket == _MACHINES_POCKET)
     return dict(zip(numbers, (move for move in machines if move), strict=False))
 
 
 def read_growth_rates(image: Image, species: dict[int, Species]) -> tuple[GrowthRate, ...]:
-    """Growth rates by number, as many as species have."""
+    """Return growth rates by number, as many as species use."""
     table = image.table("GrowthRates")
     if table is None or not species:
         return ()
@@ -148,7 +148,7 @@ def read_growth_rates(image: Image, species: dict[int, Species]) -> tuple[Growth
 
 
 def read_stat_stages(image: Image) -> tuple[tuple[int, int], ...]:
-    """Numerator and denominator of what the 13 stages make of a stat, from the lowest."""
+    """Return numerator and denominator of a stat's 13 stages, from the lowest."""
     table = image.table("StatStages")
     if table is None or image.room(table.offset) < 2 * _STAGES:
         return ()

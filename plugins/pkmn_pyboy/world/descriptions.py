@@ -16,17 +16,17 @@ SIDES = ("south", "north", "west", "east")
 
 
 def map_id_text(map_id: int) -> str:
-    """group.number"""
+    """Return the id as ``group.number``."""
     return f"{map_id >> 8}.{map_id & 0xFF}"
 
 
 class Describer:
-    """Says what is on maps.
+    """Descriptions of what is on maps.
 
     Args:
         cartridge: the tables.
-        names: what things are called.
-        world: the maps as the story has changed them by now; without it as it begins.
+        names: names of items, species and others.
+        world: the maps as the story has changed them; by default as they are at the start.
     """
 
     def __init__(self, cartridge: Cartridge, names: Names, world: ChangedWorld | None = None) -> None:
@@ -35,7 +35,7 @@ class Describer:
         self.names = names
 
     def changes(self, map_id: int) -> list[dict[str, Any]]:
-        """Blocks that a map's script sets, at first and with each event, by their upper left tile."""
+        """Return the blocks that a map's script sets, initially and with each event, by their upper left tile."""
         story = self.cartridge.world.story_blocks.get(map_id)
         if story is None:
             return []
@@ -45,11 +45,11 @@ class Describer:
         return rows
 
     def kind(self, here: WorldMap) -> str:
-        """Town, route, indoor and so on."""
+        """Return town, route, indoor and so on."""
         return KINDS.get(here.kind, f"kind {here.kind}")
 
     def exits(self, here: WorldMap) -> list[dict[str, Any]]:
-        """Ways out, one row for a door with all its tiles and one for an edge."""
+        """Return the exits, one row for a door with all its tiles and one for an edge."""
         rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         for way in self.world.ways(here.map_id):
             target = way.arrival.map_id if way.arrival is not None else None
@@ -61,7 +61,7 @@ class Describer:
         return list(rows.values())
 
     def _exit(self, way: Way, target: int | None) -> dict[str, Any]:
-        to = "back where the player came from" if way.back else "nowhere known"
+        to = "back where the player came from" if way.back else "an unknown place"
         row: dict[str, Any] = {"by": "door" if way.warp else SIDES[way.press], "tiles": []}
         if target is not None and way.arrival is not None:
             to = self.world.name(target)
@@ -71,7 +71,7 @@ class Describer:
         return {**row, "to": to}
 
     def exits_short(self, here: WorldMap) -> str:
-        """As in ``3 doors, west``."""
+        """Return the exits in short, as in ``3 doors, west``."""
         rows = self.exits(here)
         doors = sum(row["by"] == "door" for row in rows)
         sides = [side for side in ("north", "south", "west", "east") if any(row["by"] == side for row in rows)]
@@ -79,11 +79,11 @@ class Describer:
         return ", ".join([*parts, *sides])
 
     def wild_short(self, map_id: int) -> str:
-        """Where wild Pokemon live on a map."""
+        """Return where wild Pokemon live on a map."""
         return ", ".join(self._where(table) for table in self.cartridge.wild_on(map_id))
 
     def _where(self, table: WildTable) -> str:
-        """Water, grass, or all the floor of a map without grass."""
+        """Return water, grass, or floor for a map without grass."""
         if table.water:
             return "water"
         here = self.world.map(table.map_id)
@@ -91,7 +91,7 @@ class Describer:
         return "grass" if here is None or any(tile in grass for tile in set(here.grid.tiles)) else "floor"
 
     def people(self, here: WorldMap) -> list[dict[str, Any]]:
-        """Everyone on a map, with what their scripts tell."""
+        """Return everyone on a map, with what their scripts show."""
         return [self._person(person) for person in here.people]
 
     def _person(self, person: MapPerson) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class Describer:
         return row
 
     def person_name(self, person: MapPerson) -> str:
-        """Who or what someone is, as far as their script tells."""
+        """Return the name or role of a person, as far as their script shows it."""
         if person.role is Role.TRAINER and person.trainer_class:
             title = self.names.trainer_classes.get(person.trainer_class, f"trainer class {person.trainer_class}")
             trainer = self.cartridge.trainers.get((person.trainer_class, person.trainer))
@@ -124,7 +124,7 @@ class Describer:
         if person.role is Role.ITEM and person.item:
             name = self.item(person.item)
             return f"{person.quantity} x {name}" if person.quantity > 1 else name
-        words = {Role.CLERK: "shop clerk", Role.ITEM: "thing to take"}
+        words = {Role.CLERK: "shop clerk", Role.ITEM: "item to take"}
         return words.get(person.role, person.role.value)
 
     def _party(self, person: MapPerson) -> Iterator[dict[str, Any]]:
@@ -144,7 +144,7 @@ class Describer:
             yield {"item": self.item(item), "price": known.price if known is not None else 0}
 
     def wild(self, map_id: int) -> list[dict[str, Any]]:
-        """Wild tables: rate and who is met, for each time of day that differs."""
+        """Return the wild tables: rate and encounters, for each time of day that differs."""
         return [row for table in self.cartridge.wild_on(map_id) for row in self._wild(table)]
 
     def _wild(self, table: WildTable) -> Iterator[dict[str, Any]]:
@@ -171,13 +171,13 @@ class Describer:
         ]
 
     def species(self, number: int) -> str:
-        """A species' name."""
+        """Return the name of a species."""
         return self.names.species.get(number, f"species {number}")
 
     def item(self, number: int) -> str:
-        """A thing's name."""
+        """Return the name of an item."""
         return self.names.items.get(number, f"item {number}")
 
     def flag(self, number: int) -> str:
-        """An event flag's name."""
+        """Return the name of an event flag."""
         return self.names.event_flags.get(number, f"event flag {number}")

@@ -1,4 +1,4 @@
-"""Reads who is met: wild Pokemon, trainers and their parties; and where things are sold and the player returns to."""
+"""Readers of wild Pokemon, trainers and their parties, shops, and the places of return after a defeat."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOVES = 4
 
 
 def read_wild(image: Image, maps: Collection[int]) -> tuple[WildTable, ...]:
-    """All wild tables. Tables of a profile whose names begin with WildGrass or WildWater are read."""
+    """Return all wild tables: the profile's tables whose names begin with WildGrass or WildWater."""
     found: list[WildTable] = []
     for name in sorted(image.tables):
         table = image.table(name)
@@ -53,7 +53,7 @@ def _wild(image: Image, table: RomTable, maps: Collection[int], *, water: bool) 
 
 
 def read_trainers(image: Image, names: Names, charmap: Charmap) -> dict[tuple[int, int], Trainer]:
-    """All trainers by class and number. A class ends where the next one begins, or where a trainer makes no sense."""
+    """Return all trainers by class and number. A class ends where the next begins, or at an invalid trainer."""
     table = image.table("Trainers") or image.table("TrainerGroups")
     if table is None:
         return {}
@@ -89,20 +89,20 @@ def _name(image: Image, place: int, charmap: Charmap) -> tuple[str, int]:
             return charmap.decode(image.take(place, size)), place + size + 1
         if code not in charmap.characters:
             break
-    raise OutOfImage("no trainer's name")
+    raise OutOfImage("not a trainer's name")
 
 
 def _party(image: Image, place: int) -> tuple[tuple[TrainerMember, ...], int]:
     kind = image.byte(place)
     if kind > _WITH_MOVES | _WITH_ITEM:
-        raise OutOfImage("no trainer's party")
+        raise OutOfImage("not a trainer's party")
     size = 2 + (kind & _WITH_ITEM) // _WITH_ITEM + _MOVES * (kind & _WITH_MOVES)
     place += 1
     party: list[TrainerMember] = []
     while image.byte(place) != _END:
         row = image.take(place, size)
         if not 0 < row[0] <= _MOST_LEVEL or len(party) == _MOST_PARTY:
-            raise OutOfImage("no trainer's party")
+            raise OutOfImage("not a trainer's party")
         item = row[2] if kind & _WITH_ITEM else 0
         moves = tuple(move for move in row[-_MOVES:] if move) if kind & _WITH_MOVES else ()
         party.append(TrainerMember(row[0], row[1], item, moves))
@@ -113,7 +113,7 @@ def _party(image: Image, place: int) -> tuple[tuple[TrainerMember, ...], int]:
 
 
 def read_shops(image: Image) -> tuple[tuple[int, ...], ...]:
-    """What each shop sells, by number."""
+    """Return the items that each shop sells, by shop number."""
     table = image.table("Marts")
     if table is None:
         return ()
@@ -131,7 +131,7 @@ def read_shops(image: Image) -> tuple[tuple[int, ...], ...]:
 
 
 def read_spawns(image: Image, maps: Collection[int]) -> tuple[Place, ...]:
-    """Where the player returns to after a defeat, by the number of the place."""
+    """Return the places where the player returns to after a defeat, by number."""
     table = image.table("SpawnPoints")
     if table is None:
         return ()

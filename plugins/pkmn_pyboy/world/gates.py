@@ -1,4 +1,4 @@
-"""The ways between maps as a graph, and how far at least it is from each of them to a goal."""
+"""Graph of the exits between maps, and the minimum distance from each of them to a goal."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Box = tuple[int, int, int, int]
 """Left, top, right and bottom tile."""
 
 Linked = Callable[[int, Way, Way], bool]
-"""Whether one can walk freely between two neighbouring tiles of a map's edge, on both maps and in both directions."""
+"""True if two neighbouring tiles of a map's edge connect freely, on both maps and in both directions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A warp, or tiles of an edge of which each can be walked to from the others. Crossing it costs ``cost``."""
+    """Warp, or connected tiles of an edge. Crossing it costs ``cost``."""
 
     number: int
     map_id: int
@@ -30,7 +30,7 @@ class Gate:
     there: Box
     target: int
     key: Place | int
-    """What tells where it leads apart from where others do: the place, or for an edge its own number."""
+    """Identity of its destination: the place, or for an edge its own number."""
 
 
 class GateGraph:
@@ -38,8 +38,8 @@ class GateGraph:
 
     Args:
         world: its maps.
-        exit_cost: what a warp costs beyond a step.
-        linked: tells which neighbouring tiles of an edge are as good as each other.
+        exit_cost: cost of a warp beyond a step.
+        linked: returns True for neighbouring edge tiles that are equivalent.
     """
 
     def __init__(self, world: World, exit_cost: int, linked: Linked) -> None:
@@ -65,18 +65,18 @@ class GateGraph:
                 self._into.setdefault(gate.target, []).append(gate)
 
     def on(self, map_id: int) -> Sequence[Gate]:
-        """The gates of a map."""
+        """Return the gates of a map."""
         return self._on.get(map_id, ())
 
     def origins(self, place: Place) -> Iterator[Place]:
-        """Where the warps stand that lead to a tile: where one that leads back may lead."""
+        """Yield the places of the warps that lead to a tile: where an exit that leads back may lead."""
         for gate in self._into.get(place.map_id, ()):
             way = gate.ways[0]
             if way.arrival == place and way.warp:
                 yield Place(gate.map_id, way.x, way.y)
 
     def at_least(self, goals: Mapping[int, Box]) -> list[int]:
-        """For each gate what it costs at least from it to the nearest goal, walls and obstacles left aside."""
+        """Return for each gate the minimum cost from it to the nearest goal, without walls and obstacles."""
         found = [NEVER] * len(self.gates)
         heap: list[tuple[int, int]] = []
 
@@ -98,7 +98,7 @@ class GateGraph:
 
 
 def _groups(ways: Sequence[Way], linked: Callable[[Way, Way], bool]) -> Iterator[tuple[Way, ...]]:
-    """Ways that lead somewhere: each warp alone, edges in pieces that hang together on both sides."""
+    """Yield exits with a known destination: each warp alone, edges in pieces that are connected on both sides."""
     piece: list[Way] = []
     for way in ways:
         if way.arrival is None:
@@ -127,5 +127,5 @@ def _box(tiles: Sequence[tuple[int, int]]) -> Box:
 
 
 def _apart(one: Box, other: Box) -> int:
-    """Steps between two boxes."""
+    """Return the steps between two boxes."""
     return max(0, one[0] - other[2], other[0] - one[2]) + max(0, one[1] - other[3], other[1] - one[3])

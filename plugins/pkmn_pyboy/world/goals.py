@@ -1,4 +1,4 @@
-"""Where a way may end: a tile, beside a person, in a scene, anywhere on a map, or at the nearest of a kind."""
+"""Goals of a route: a tile, beside a person, in a scene, anywhere on a map, or at the nearest of a kind."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from pkmn_pyboy.world.records import DIRECTIONS, ENTER, MapPerson, Place, Role, 
 KINDS = ("grass", "water", "healer", "shop", "item", "unseen")
 
 Ends = Mapping[tuple[int, int], int]
-"""Tiles where a way may end, with the direction to press there, ENTER for none."""
+"""Tiles where a route may end, with the direction to press there, ENTER for none."""
 
 _SPOKEN_TO = {"healer": Role.HEALER, "shop": Role.CLERK, "item": Role.ITEM}
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Tiles to end on, by map; None for a map that only has to be reached.
+    """Goal tiles by map; None for a map that only has to be reached.
 
-    ``enters``: ends without a press are exits that act when they are stepped on.
+    ``enters``: goal tiles without a press are exits that act when stepped on.
     """
 
     ends: Mapping[int, Ends | None]
     enters: bool = False
 
     def tiles_on(self, place: Place) -> Iterable[tuple[tuple[int, int], int]]:
-        """Tiles that end a way on the map of a place where it was entered."""
+        """Return the goal tiles on the map of a place where it was entered."""
         if place.map_id not in self.ends:
             return ()
         ends = self.ends[place.map_id]
         return (((place.x, place.y), ENTER),) if ends is None else ends.items()
 
     def press_at(self, place: Place) -> int:
-        """What to press at the end."""
+        """Return the direction to press at the end."""
         ends = self.ends.get(place.map_id)
         return ENTER if ends is None else ends.get((place.x, place.y), ENTER)
 
     @cached_property
     def boxes(self) -> dict[int, Box]:
-        """What surrounds the ends on each map."""
+        """Boxes around the goal tiles on each map."""
         found = {}
         for map_id, ends in self.ends.items():
             if ends is None:
@@ -57,14 +57,15 @@ class Goal:
 
 
 def on_map(map_id: int) -> Goal:
-    """Anywhere on a map."""
+    """Return the goal of being anywhere on a map."""
     return Goal({map_id: None})
 
 
 def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
-    """On a tile, with a direction to press there; without one also facing it, where nobody can stand there.
+    """Return the goal of a tile, with a direction to press there.
 
-    Without ends where the map is not known, or has no such tile.
+    If the tile is blocked and no direction is given, the goal is to face it. Without tiles if the map is unknown or has
+    no such tile.
     """
     here = world.map(place.map_id)
     if here is None or not here.grid.inside(place.x, place.y):
@@ -79,12 +80,10 @@ def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
 
 
 def of_target(world: World, target: Target) -> Goal:
-    """Where a milestone's target is: beside its person, on a tile that starts its scene, on its tile, on its map.
+    """Return the goal of a milestone's target: beside its person, on a tile of its scene, on its tile, on its map.
 
-    For a boulder to push that is beside it, or beside any boulder where none is named.
-
-    Without ends where the map is not known, or what the target names is not on it; its map may still be reached by
-    :func:`on_map`.
+    For a boulder to push that is beside it, or beside any boulder if none is named. Without tiles if the map is
+    unknown, or does not have what the target names; its map may still be reached by :func:`on_map`.
     """
     here = world.map(target.map_id)
     if here is None:
@@ -110,7 +109,7 @@ def of_target(world: World, target: Target) -> Goal:
 
 
 def talk_ends(here: WorldMap, rules: TileRules, x: int, y: int) -> dict[tuple[int, int], int]:
-    """Tiles from which something can be spoken to or read, over a counter too, with the direction to face there."""
+    """Return the tiles from which a person or text can be reached, also over a counter, with the direction to face."""
     grid, ends = here.grid, {}
     for direction, (dx, dy) in enumerate(STEPS):
         place = (x - dx, y - dy)
@@ -122,7 +121,7 @@ def talk_ends(here: WorldMap, rules: TileRules, x: int, y: int) -> dict[tuple[in
 
 
 def of_kind(world: World, kind: str, abilities: Abilities, visited: Collection[int]) -> Goal:
-    """The ends of everything of a kind. Raises ValueError for a kind that there is not."""
+    """Return the goal of everything of a kind. Raises ValueError for an unknown kind."""
     if kind == "unseen":
         return Goal(dict(_unseen(world, visited)), enters=True)
     if kind in _SPOKEN_TO:
@@ -131,7 +130,7 @@ def of_kind(world: World, kind: str, abilities: Abilities, visited: Collection[i
         return Goal(dict(_tiles(world, world.rules.grass)))
     if kind == "water":
         return Goal(dict(_shores(world)))
-    raise ValueError(f"there is no nearest {kind!r}; there is {', '.join(KINDS)}")
+    raise ValueError(f"there is no nearest {kind!r}; choose from {', '.join(KINDS)}")
 
 
 def _maps(world: World) -> Iterator[WorldMap]:
@@ -182,7 +181,7 @@ def _tiles(world: World, values: Collection[int]) -> Iterator[tuple[int, Ends]]:
 
 
 def _shores(world: World) -> Iterator[tuple[int, Ends]]:
-    """Tiles of land beside water, facing it."""
+    """Yield land tiles beside water, facing it."""
     rules = world.rules
     water = frozenset(value for value in range(256) if rules.kind[value] == WATER)
     for map_id, tiles in _tiles(world, water):

@@ -1,4 +1,4 @@
-"""A question after the way between two named places, and its answer."""
+"""Request for a route between two named places, and its answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEAREST = tuple(kind for kind in KINDS if kind != "unseen")
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """The way from one place to another. ``route`` is None where there is none, whatever one can do."""
+    """Route from one place to another. ``route`` is None if there is none with any abilities."""
 
     start: Place
     start_name: str
@@ -29,21 +29,21 @@ class Journey:
 
     @property
     def walkable(self) -> bool:
-        """Whether it can be walked with these abilities."""
+        """True if it can be walked with these abilities."""
         return self.route is not None and not self.route.blocked_by
 
 
 def find_journey(world: World, start_words: str, goal_words: str, abilities: Abilities) -> Journey:
-    """Finds the way; where it can't be walked, the one with the least in between.
+    """Find the route; if it cannot be walked, the one with the fewest obstacles.
 
     Args:
         world: the maps.
-        start_words: where to begin: a map, or a tile of one.
-        goal_words: where to go: the same, or the nearest of a kind.
-        abilities: what the player can do.
+        start_words: the start: a map, or a tile of one.
+        goal_words: the destination: the same, or the nearest of a kind.
+        abilities: the player's abilities.
 
     Raises:
-        ConfigurationError: a place is not known, or nobody can stand where it begins.
+        ConfigurationError: a place is unknown, or the start is blocked.
     """
     start = _start(world, start_words)
     planner = RoutePlanner(world)
@@ -62,11 +62,11 @@ def _start(world: World, words: str) -> Place:
     map_id, place = find_place(world, words)
     here = world.map(map_id)
     if here is None:
-        raise ConfigurationError(f"{world.name(map_id)} can't be read from this image")
+        raise ConfigurationError(f"{world.name(map_id)} cannot be read from this image")
     grid, kind = here.grid, world.rules.kind
     if place is not None:
         if kind[grid.tiles[grid.cell(place.x, place.y)]] == WALL:
-            raise ConfigurationError(f"{world.name(map_id)} ({place.x},{place.y}) is a wall: nobody can begin there")
+            raise ConfigurationError(f"{world.name(map_id)} ({place.x},{place.y}) is a wall: choose another start")
         return place
     ways = world.ways(map_id)
     if ways:

@@ -1,4 +1,4 @@
-"""What a planner asks of a world, whether it was read from the cartridge or seen on the way."""
+"""Interface through which a planner sees a world, read from the cartridge or seen while playing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pkmn_pyboy.world.records import Way, WorldMap
 
 
 class World(Protocol):
-    """Maps and the ways between them."""
+    """Maps and their exits."""
 
     @property
     def rules(self) -> TileRules:
-        """What the collision bytes of its maps mean."""
+        """Meaning of the collision bytes of its maps."""
         ...
 
     @property
@@ -25,28 +25,28 @@ class World(Protocol):
 
     @property
     def version(self) -> int:
-        """Rises whenever something is learnt."""
+        """Number that rises whenever something new is known."""
         ...
 
     def map_ids(self) -> Sequence[int]:
-        """All maps known, in order."""
+        """Return the ids of all known maps, in order."""
         ...
 
     def map(self, map_id: int) -> WorldMap | None:
-        """A map, or None where it is not known."""
+        """Return a map, or None if it is unknown."""
         ...
 
     def ways(self, map_id: int) -> Sequence[Way]:
-        """The tiles by which a map can be left: warps, then tiles along connected edges."""
+        """Return the exits of a map: warps, then tiles along connected edges."""
         ...
 
     def name(self, map_id: int) -> str:
-        """What a map is called."""
+        """Return the name of a map."""
         ...
 
 
 def openers_of(profile: GameProfile, rules: TileRules) -> dict[int, str]:
-    """Field moves by the tiles that they open: as the profile says, else by the names of its tiles."""
+    """Return field moves by the tiles that they open: as the profile says, else by the names of its tiles."""
     names = profile.collision.names
     found = {value: "surf" for value in range(256) if rules.kind[value] == WATER}
     for move, name in (("cut", "cut_tree"), ("whirlpool", "whirlpool"), ("waterfall", "waterfall")):

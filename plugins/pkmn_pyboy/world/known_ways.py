@@ -1,4 +1,4 @@
-"""What a planner found out about maps and the ways between them, kept for as long as nothing there changes."""
+"""Caches of map searches and links between maps, invalidated when a map changes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pkmn_pyboy.world.steps import BLOCKED, Costs, MapSteps
 
 _KEPT_SEARCHES, _KEPT_BOUNDS = 2048, 64
 _KEPT_KINDS = ("grass", "water")
-"""Goals that stay where they are, whatever happens in the game."""
+"""Goals that never move."""
 
 Crossing = tuple[Way, int, int]
-"""A way over a gate, the cell that it leaves from, and a number."""
+"""Exit of a gate, the cell that it leaves from, and a number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of a planner."""
+class RouteRequest:
+    """Conditions of a request to a planner."""
 
     abilities: Abilities
     relaxed: bool
@@ -32,7 +32,7 @@ class Question:
     """Cells not to step on, by map."""
     came_from: Place | None
     situations: dict[int, tuple[object, ...]] = field(default_factory=dict)
-    """What makes a difference on each map."""
+    """Conditions that make a difference on each map."""
 
 
 class KnownWays:
@@ -40,7 +40,7 @@ class KnownWays:
 
     Args:
         world: the maps.
-        costs: what counts how much.
+        costs: extra costs.
     """
 
     def __init__(self, world: World, costs: Costs) -> None:
@@ -55,7 +55,7 @@ class KnownWays:
         self._version = world.version
 
     def forget_changes(self) -> None:
-        """After something was learnt: maps that are still the same object are as they were."""
+        """Drop what may have changed since the last call; maps that are still the same object are unchanged."""
         if self._world.version == self._version:
             return
         self._version = self._world.version
@@ -69,7 +69,7 @@ class KnownWays:
                 del self._steps[map_id]
 
     def steps_on(self, map_id: int) -> MapSteps | None:
-        """The moves of a map, None where it is not known."""
+        """Return the moves of a map, None if it is unknown."""
         steps = self._steps.get(map_id)
         if steps is None:
             here = self._world.map(map_id)
@@ -80,7 +80,7 @@ class KnownWays:
         return steps
 
     def gates(self) -> GateGraph:
-        """All gates."""
+        """Return all gates."""
         if self._graph is None:
             self._graph = GateGraph(self._world, self._costs.exit, self._linked)
         return self._graph
@@ -98,7 +98,7 @@ class KnownWays:
         )
 
     def bounds(self, goal: Goal) -> list[int]:
-        """For each gate what it costs at least from it to a goal."""
+        """Return for each gate the minimum cost from it to a goal."""
         key = tuple(sorted(goal.boxes.items()))
         bounds = self._bounds.get(key)
         if bounds is None:
@@ -108,7 +108,7 @@ class KnownWays:
         return bounds
 
     def goal_of(self, kind: str, abilities: Abilities, visited: Collection[int]) -> Goal:
-        """Where everything of a kind is. Raises ValueError for a kind that there is not."""
+        """Return the goal of everything of a kind. Raises ValueError for an unknown kind."""
         if kind not in _KEPT_KINDS:
             return of_kind(self._world, kind, abilities, visited)
         if kind not in self._goals:
@@ -116,16 +116,16 @@ class KnownWays:
         return self._goals[kind]
 
     def crossings(self, gate: Gate) -> tuple[Crossing, ...]:
-        """The tiles of a gate with their cells, and the number of what arriving there needs on the other map."""
+        """Return the tiles of a gate with their cells, and the number of the needs of arriving on the other map."""
         entries = self._crossings.get(gate.number)
         if entries is None:
             entries = self._crossings[gate.number] = tuple(self._entries(gate))
         return entries
 
-    def open_crossings(self, gate: Gate, question: Question) -> Iterator[Crossing]:
-        """Those that can be taken, with what arriving costs beyond the step: water to enter, someone there."""
+    def open_crossings(self, gate: Gate, request: RouteRequest) -> Iterator[Crossing]:
+        """Yield the passable crossings, with the extra cost of arriving: water to enter, a person there."""
         for way, cell, need in self.crossings(gate):
-            extra = self.cost_of(self._steps[gate.target], need, question) if need else 0
+            extra = self.cost_of(self._steps[gate.target], need, request) if need else 0
             if extra != BLOCKED:
                 yield way, cell, extra
 
@@ -144,23 +144,23 @@ class KnownWays:
             yield way, cell, need
 
     @staticmethod
-    def cost_of(steps: MapSteps, need: int, question: Question) -> int:
-        """What a need costs who asks, BLOCKED where it can't be met."""
-        return steps.cost_of(need, question.abilities, relaxed=question.relaxed)
+    def cost_of(steps: MapSteps, need: int, request: RouteRequest) -> int:
+        """Return the cost of a need under a request's conditions, BLOCKED if it cannot be met."""
+        return steps.cost_of(need, request.abilities, relaxed=request.relaxed)
 
-    def search(self, place: Place, question: Question) -> MapSearch | None:
-        """The search from a place over its map, None where that is not known."""
+    def search(self, place: Place, request: RouteRequest) -> MapSearch | None:
+        """Return the search from a place over its map, None if the map is unknown."""
         steps = self.steps_on(place.map_id)
         if steps is None:
             return None
-        situation = question.situations.get(place.map_id)
+        situation = request.situations.get(place.map_id)
         if situation is None:
-            situation = steps.situation(question.abilities, relaxed=question.relaxed)
-            question.situations[place.map_id] = situation
-        key = (place, situation, question.avoid.get(place.map_id))
+            situation = steps.situation(request.abilities, relaxed=request.relaxed)
+            request.situations[place.map_id] = situation
+        key = (place, situation, request.avoid.get(place.map_id))
         search = self._searches.get(key)
         if search is None:
-            search = self.new_search(steps, {steps.grid.cell(place.x, place.y): 0}, question)
+            search = self.new_search(steps, {steps.grid.cell(place.x, place.y): 0}, request)
             self._searches[key] = search
             if len(self._searches) > _KEPT_SEARCHES:
                 self._searches.popitem(last=False)
@@ -169,14 +169,14 @@ class KnownWays:
         return search
 
     def new_search(
-        self, steps: MapSteps, starts: Mapping[int, int], question: Question, until: Collection[int] = ()
+        self, steps: MapSteps, starts: Mapping[int, int], request: RouteRequest, until: Collection[int] = ()
     ) -> MapSearch:
-        """A search that is not kept."""
-        avoid = question.avoid.get(steps.map.map_id, frozenset())
-        return MapSearch(steps, starts, lambda need: self.cost_of(steps, need, question), avoid, until)
+        """Return a search that is not cached."""
+        avoid = request.avoid.get(steps.map.map_id, frozenset())
+        return MapSearch(steps, starts, lambda need: self.cost_of(steps, need, request), avoid, until)
 
     def cells_of(self, places: Collection[Place]) -> dict[int, frozenset[int]]:
-        """Cells of places, by map."""
+        """Return the cells of places, by map."""
         found: dict[int, set[int]] = {}
         for place in places:
             steps = self.steps_on(place.map_id)

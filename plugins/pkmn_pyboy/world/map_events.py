@@ -1,4 +1,4 @@
-"""What happens on maps: warps, triggers, signs and people, with what their scripts tell."""
+"""Events of maps: warps, triggers, signs and people, with what their scripts show."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Events:
 
 
 class EventReader:
-    """Reads events.
+    """Reader of events.
 
     Args:
         image: the cartridge image.
-        profile: says how movements and scripts are read.
+        profile: rules for movements and scripts.
         maps: the maps that warps can lead to.
     """
 
@@ -48,7 +48,7 @@ class EventReader:
         self._maps = maps
 
     def read(self, header: Header) -> Events:
-        """A map's events; what lies outside of the map is left out. Raises OutOfImage where a list runs on."""
+        """Return a map's events inside the map. Raises OutOfImage if a list runs beyond the image."""
         width, height = header.width * 2, header.height * 2
         warps, place = self._list(header.events + 2, _WARP_BYTES)
         triggers, place = self._list(place, _TRIGGER_BYTES)
@@ -91,13 +91,13 @@ class EventReader:
     def _person(self, header: Header, number: int, row: bytes, ends: Mapping[int, int]) -> MapPerson:
         rules, movement, kind = self._rules, row[3], row[7] & 0x0F
         role = Role.TRAINER if kind == _KIND_TRAINER else Role.ITEM if kind == _KIND_ITEM else Role.PERSON
-        told: dict[str, int] = {}
+        kept: dict[str, int] = {}
         if movement == self._boulder:
             role = Role.BOULDER
         elif movement in rules.roles:
             role = Role(rules.roles[movement])
         else:
-            role, told = self._told(header, row, kind, role, ends)
+            role, kept = self._role_by_script(header, row, kind, role, ends)
         flag = row[11] | row[12] << 8
         return MapPerson(
             number,
@@ -112,18 +112,18 @@ class EventReader:
             (-1 if row[5] == _ANY_HOUR else row[5], -1 if row[6] == _ANY_HOUR else row[6]),
             row[8] if kind == _KIND_TRAINER else 0,
             NO_FLAG if flag == _NO_FLAG else flag,
-            told.get("flag", NO_FLAG),
-            told.get("class", 0),
-            told.get("trainer", 0),
-            told.get("item", 0),
-            told.get("quantity", 0) or (1 if "item" in told else 0),
-            told.get("shop", -1),
+            kept.get("flag", NO_FLAG),
+            kept.get("class", 0),
+            kept.get("trainer", 0),
+            kept.get("item", 0),
+            kept.get("quantity", 0) or (1 if "item" in kept else 0),
+            kept.get("shop", -1),
         )
 
-    def _told(
+    def _role_by_script(
         self, header: Header, row: bytes, kind: int, role: Role, ends: Mapping[int, int]
     ) -> tuple[Role, dict[str, int]]:
-        """What the first pattern that fits the script keeps."""
+        """Return the role and values of the first pattern that matches the script."""
         try:
             start = self._image.place(header.scripts_bank, row[9] | row[10] << 8)
         except OutOfImage:
@@ -132,23 +132,23 @@ class EventReader:
         for mark in self._rules.marks:
             if mark.kind not in (-1, kind):
                 continue
-            told = mark.read(script)
-            if told is None or not self._makes_sense(told):
+            kept = mark.read(script)
+            if kept is None or not self._makes_sense(kept):
                 continue
-            return Role(mark.role), told
+            return Role(mark.role), kept
         return role, {}
 
-    def _makes_sense(self, told: Mapping[str, int]) -> bool:
-        """Whether there can be such a trainer or shop: other bytes may look like a pattern."""
-        if told.get("shop", 0) >= _MOST_SHOPS:
+    def _makes_sense(self, kept: Mapping[str, int]) -> bool:
+        """Return True if the trainer or shop is plausible: other bytes may look like a pattern."""
+        if kept.get("shop", 0) >= _MOST_SHOPS:
             return False
-        if "class" not in told:
+        if "class" not in kept:
             return True
-        number = told["class"]
-        return number > 0 and told.get("trainer", 1) > 0 and (not self._classes or number in self._classes)
+        number = kept["class"]
+        return number > 0 and kept.get("trainer", 1) > 0 and (not self._classes or number in self._classes)
 
     def _script_ends(self, header: Header, words: Iterable[bytes]) -> dict[int, int]:
-        """Where each script ends at the latest: where the next one begins, or the events themselves."""
+        """Return the latest end of each script: where the next one begins, or the events themselves."""
         places = {header.events}
         for data in words:
             try:

@@ -1,4 +1,4 @@
-"""By which tiles a map is left, and where each leads."""
+"""Exit tiles of a map, and where each leads."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def ways_out(
     warps_of: Callable[[int], tuple[Warp, ...]],
     size_of: Callable[[int], tuple[int, int] | None],
 ) -> tuple[Way, ...]:
-    """All ways out of a map.
+    """Return all exits of a map.
 
     Args:
         here: the map.
-        rules: what tiles mean.
-        warps_of: gives another map's warps; none where it is not known.
-        size_of: gives another map's columns and rows.
+        rules: meaning of tiles.
+        warps_of: returns another map's warps; empty if it is unknown.
+        size_of: returns another map's columns and rows.
     """
     return (*_by_warps(here, rules, warps_of, size_of), *_over_edges(here, rules, size_of))
 

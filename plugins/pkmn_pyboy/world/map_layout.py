@@ -1,4 +1,4 @@
-"""The ground of maps: which there are, how large, and the collision of every tile with what lies beyond the edges."""
+"""Layout of maps: their number, sizes, and the collision bytes of every tile and of one tile beyond the edges."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _MOST_GROUPS = 64
 _ATTRIBUTES_BYTES = 12
 _TILESET_COLLISION = 6
 _BLOCK_BYTES = (0, 16, 4)
-"""Of each block in the parts of a tileset: graphics, which are of tiles, then which tiles it has, then collision."""
+"""Bytes of a block in each part of a tileset: graphics (0: per tile, not per block), tile numbers, collision."""
 _BLOCK_NUMBERS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the image says about a map before its tiles. Positions are those in the image."""
+    """Header of a map in the image. Positions are offsets in the image."""
 
     map_id: int
     tileset: int
@@ -34,7 +34,7 @@ class Header:
     landmark: int
     border: int
     width: int
-    """In blocks of two by two tiles."""
+    """Width in blocks of two by two tiles."""
     height: int
     blocks: int
     collision: int
@@ -44,11 +44,11 @@ class Header:
 
 
 class MapLayouts:
-    """Reads where maps are and how they are laid out.
+    """Reader of map positions and layouts.
 
     Args:
         image: the cartridge image.
-        profile: names the maps, and says how much memory a map may take.
+        profile: names of the maps, and the memory size of a map.
     """
 
     def __init__(self, image: Image, profile: GameProfile) -> None:
@@ -60,10 +60,10 @@ class MapLayouts:
         self._corners: dict[int, dict[int, bytes]] = {}
 
     def places(self) -> dict[int, int]:
-        """Positions of all maps' headers by map id; empty where the profile doesn't know the table.
+        """Return the positions of all map headers by map id; empty if the profile does not know the table.
 
-        A group ends where the next one begins. Where nothing marks an end, the maps that the profile names count: for
-        the last group, and for how many there are if their lists don't follow the table.
+        A group ends where the next one begins. If nothing marks an end, the maps that the profile names count: for the
+        last group, and for the number of groups if their lists do not follow the table.
         """
         table = self._image.table("MapGroupPointers")
         if table is None:
@@ -82,7 +82,7 @@ class MapLayouts:
         return found
 
     def header(self, map_id: int, place: int) -> Header:
-        """A map's header and attributes. Raises OutOfImage where they make no sense."""
+        """Return a map's header and attributes. Raises OutOfImage if they are invalid."""
         known = self._headers.get(map_id)
         if known is None:
             known = self._headers[map_id] = self._read_header(map_id, place)
@@ -94,7 +94,7 @@ class MapLayouts:
         attributes = image.pointer(place + 3, head[0])
         border, height, width, blocks_bank = image.take(attributes, 4)
         if not width or not height or (width + 2 * _BORDER_BLOCKS) * (height + 2 * _BORDER_BLOCKS) > self._room:
-            raise OutOfImage(f"{width} x {height} blocks are no map")
+            raise OutOfImage(f"{width} x {height} blocks are not a valid map size")
         blocks = image.pointer(attributes + 4, blocks_bank)
         image.take(blocks, width * height)
         scripts_bank = image.byte(attributes + 6)
@@ -116,7 +116,7 @@ class MapLayouts:
     def _collision(self, tileset: int) -> int:
         table = self._image.table("Tilesets")
         if table is None:
-            raise OutOfImage("the profile doesn't say where the tilesets are")
+            raise OutOfImage("the profile has no address of the tilesets")
         entry = table.offset + tileset * _TILESET_BYTES
         return self._image.pointer(entry + _TILESET_COLLISION + 1, self._image.byte(entry + _TILESET_COLLISION))
 
@@ -136,7 +136,7 @@ class MapLayouts:
         return tuple(found)
 
     def grid(self, header: Header, places: dict[int, int]) -> MapGrid:
-        """The collision of a map's tiles, and of one tile around: of the connected map, or of the border block."""
+        """Return the collision bytes of a map and of one tile around it: of a connected map, or the border block."""
         rows = [self._row(header, y) for y in range(header.height * 2)]
         width, height = header.width * 2, header.height * 2
         border = self._block(header, header.border)
@@ -171,7 +171,7 @@ class MapLayouts:
         return MapGrid(header.map_id, width, height, bytes(tiles + below))
 
     def changed(self, header: Header, grid: MapGrid, blocks: Mapping[tuple[int, int], int]) -> MapGrid:
-        """Return a map's grid with other blocks in it, by their upper left tile. Raises OutOfImage for a wrong one."""
+        """Return a map's grid with other blocks, by their upper left tile. Raises OutOfImage for an invalid block."""
         tiles = bytearray(grid.tiles)
         for (x, y), number in blocks.items():
             if not grid.inside(x, y):
@@ -183,11 +183,11 @@ class MapLayouts:
         return replace(grid, tiles=bytes(tiles))
 
     def block_count(self, tileset: int, tilesets: Iterable[int]) -> int:
-        """Return how many blocks a tileset has at most: none says so, but its data end where others begin.
+        """Return the maximum number of blocks of a tileset: its data end where others begin.
 
         Args:
             tileset: its number.
-            tilesets: numbers of all that maps use.
+            tilesets: numbers of all tilesets that maps use.
         """
         starts = [start for one in tilesets for start, _ in self._parts(one)]
         most = _BLOCK_NUMBERS
@@ -198,7 +198,7 @@ class MapLayouts:
         return most
 
     def _parts(self, tileset: int) -> list[tuple[int, int]]:
-        """Where graphics, tiles and collision of a tileset begin, and how many bytes a block takes there."""
+        """Return the positions of a tileset's graphics, tile numbers and collision, with the bytes of a block."""
         image, table = self._image, self._image.table("Tilesets")
         found: list[tuple[int, int]] = []
         if table is None:

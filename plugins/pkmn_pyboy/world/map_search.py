@@ -1,4 +1,4 @@
-"""The cheapest ways from some tiles of a map to all others, with what each move needs counted in."""
+"""Cheapest paths from some tiles of a map to all others, including the cost of needs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pkmn_pyboy.world.records import Way
 from pkmn_pyboy.world.steps import MapSteps
 
 NEVER = 1 << 28
-"""Cost of what can't be reached."""
+"""Cost of an unreachable cell."""
 
 _AGAIN = 2
 
 
 class MapSearch:
-    """A search over a whole map (Dijkstra, with one list of cells for each cost).
+    """Search over a whole map (Dijkstra, with one list of cells for each cost).
 
     Args:
-        steps: what the map allows.
-        starts: cells to begin at, with what each costs to begin with.
-        extra: what a need costs, by its number; below 0 it can't be met.
+        steps: moves of the map.
+        starts: cells to begin at, with the initial cost of each.
+        extra: cost of a need, by its number; below 0 it cannot be met.
         avoid: cells not to step on.
-        until: the search may end when all of these are reached; without any it goes everywhere.
+        until: the search may end when all of these are reached; if empty it covers the whole map.
     """
 
     def __init__(
@@ -75,23 +75,23 @@ class MapSearch:
         self._came_from = came_from
         self._steps = steps
         self.exits: dict[int, tuple[int, Way | None]] = {}
-        """For gates that need nothing: what getting to one costs, and the way of it that is the nearest."""
+        """Cost of reaching each gate without needs, and its nearest exit tile."""
 
     def cost(self, cell: int, *, entering: bool = False) -> int:
-        """What getting to a cell costs, NEVER where that can't be done.
+        """Return the cost of reaching a cell, NEVER if it is unreachable.
 
-        ``entering``: the cell has to be stepped on, also where one stands there already.
+        ``entering``: the cell must be stepped on, even if the player is there already.
         """
         if entering and cell in self._starts:
             return self._starts[cell] + _AGAIN if self._beside(cell) >= 0 else NEVER
         return self._costs[cell]
 
     def cost_at(self, x: int, y: int, *, entering: bool = False) -> int:
-        """The same for a tile."""
+        """Return the cost of reaching a tile, as :meth:`cost`."""
         return self.cost(self._steps.grid.cell(x, y), entering=entering)
 
     def path(self, cell: int, *, entering: bool = False) -> list[int]:
-        """The cells on the way to one that can be reached, from a start to it."""
+        """Return the cells on the path from a start to a reachable cell."""
         if entering and cell in self._starts:
             return [cell, self._beside(cell), cell]
         cells = [cell]
@@ -102,7 +102,7 @@ class MapSearch:
         return cells
 
     def _beside(self, start: int) -> int:
-        """A cell to step to and come back from, -1 for none."""
+        """Return a neighbouring cell to step to and back from, -1 for none."""
         for target, _, _, need in self._steps[start]:
             if need == 0 and any(back == start and other == 0 for back, _, _, other in self._steps[target]):
                 return target

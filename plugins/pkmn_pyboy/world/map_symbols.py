@@ -1,4 +1,4 @@
-"""What is drawn for what: letters and meanings of tiles, people and ways out, for text maps and pictures alike."""
+"""Letters, meanings and colours of tiles, people and exits, for text maps and pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEDGE_LETTERS = "v^<>"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A letter, what it means, and a colour."""
+    """Letter, its meaning, and a colour."""
 
     letter: str
     meaning: str
@@ -40,19 +40,19 @@ class Ground(Enum):
 
 
 class Thing(Enum):
-    """Kinds of people, things and exits."""
+    """Kinds of people, objects and exits."""
 
     DOOR = Look("D", "door or stairs", (200, 88, 60))
-    SIGN = Look("S", "sign or thing to read", (238, 218, 150))
-    HIDDEN = Look("h", "hidden thing", (214, 150, 70))
+    SIGN = Look("S", "sign or text to read", (238, 218, 150))
+    HIDDEN = Look("h", "hidden item", (214, 150, 70))
     PERSON = Look("P", "person", (60, 90, 190))
     TRAINER = Look("T", "trainer", (190, 50, 110))
-    ITEM = Look("I", "thing to take", (226, 166, 30))
+    ITEM = Look("I", "item to take", (226, 166, 30))
     HEALER = Look("H", "healer", (230, 110, 160))
     CLERK = Look("$", "shop clerk", (40, 140, 150))
     BOULDER = Look("B", "boulder to push", (110, 90, 70))
     ROCK = Look("R", "rock to smash", (140, 120, 100))
-    PATH = Look("*", "the way", (214, 40, 40))
+    PATH = Look("*", "the route", (214, 40, 40))
     START = Look("@", "start", (20, 20, 20))
     GOAL = Look("X", "goal", (214, 40, 40))
 
@@ -70,7 +70,7 @@ _OPENED = {"cut": Ground.TREE, "whirlpool": Ground.WHIRLPOOL, "waterfall": Groun
 
 
 def ground(world: World, here: WorldMap, x: int, y: int) -> Ground:
-    """The kind of ground of a tile."""
+    """Return the kind of ground of a tile."""
     rules, value = world.rules, here.grid.tiles[here.grid.cell(x, y)]
     opened = _OPENED.get(world.openers.get(value, ""))
     if opened is not None:
@@ -88,13 +88,13 @@ def ground(world: World, here: WorldMap, x: int, y: int) -> Ground:
 
 
 def ledge_letter(world: World, here: WorldMap, x: int, y: int) -> str:
-    """The letter of a ledge: the way it is jumped."""
+    """Return the letter of a ledge: the direction of the jump."""
     jumps = world.rules.jumps[here.grid.tiles[here.grid.cell(x, y)]]
     return LEDGE_LETTERS[(jumps & -jumps).bit_length() - 1]
 
 
 def things(world: World, here: WorldMap) -> dict[tuple[int, int], Thing]:
-    """What stands on tiles of a map, the more important over the less."""
+    """Return the people and objects on the tiles of a map, the more important over the less."""
     found = {(sign.x, sign.y): Thing.HIDDEN if sign.item or sign.flag != NO_FLAG else Thing.SIGN for sign in here.signs}
     found |= {(way.x, way.y): Thing.DOOR for way in world.ways(here.map_id) if way.warp}
     found |= {(person.x, person.y): thing_of(person) for person in here.people}
@@ -102,5 +102,5 @@ def things(world: World, here: WorldMap) -> dict[tuple[int, int], Thing]:
 
 
 def thing_of(person: MapPerson) -> Thing:
-    """What someone is drawn as."""
+    """Return the kind that a person is shown as."""
     return _ROLES[person.role]

@@ -1,4 +1,4 @@
-"""Keeps a seen world up to date while a game is played: what is on the screen, and where exits led that were taken."""
+"""Observer that keeps a seen world up to date during a game: tiles on the screen, and exits that were taken."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 
-_LOOKS = frozenset({Phase.FREE, Phase.DIALOGUE, Phase.CHOICE})
-_WALKS = frozenset({Phase.FREE, Phase.MOVING})
-_TAKEN_AWAY = BATTLE_PHASES | {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU}
-"""After these a player who is on another map did not get there by an exit."""
+_LOOK_PHASES = frozenset({Phase.FREE, Phase.DIALOGUE, Phase.CHOICE})
+_WALK_PHASES = frozenset({Phase.FREE, Phase.MOVING})
+_NOT_WALKING = BATTLE_PHASES | {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU}
+"""Phases after which a player on another map did not get there by an exit."""
 LONGEST_JUMP = 2
-"""Tiles between two steps of someone who walks: over a ledge."""
+"""Maximum tiles between two steps of a walking player: a jump over a ledge."""
 _ROLES = {1: Role.ITEM, 2: Role.TRAINER}
 
 
 class WorldObserver:
-    """Tells a :class:`SeenWorld` what the player sees. Call :meth:`note` after every step.
+    """Observer that records in a :class:`SeenWorld` what the player sees. Call :meth:`note` after every step.
 
     Args:
         emulator: runs the game.
-        profile: says where it keeps its maps.
-        world: what is told.
+        profile: addresses of the maps in memory.
+        world: the world to update.
     """
 
     def __init__(self, emulator: Emulator, profile: GameProfile, world: SeenWorld) -> None:
@@ -42,50 +42,54 @@ class WorldObserver:
         strength = profile.field_moves.get("strength")
         self._boulder = strength.movement if strength is not None else None
         kinds = self._grids.rules.kind
-        # a wall to put where the map itself has the byte that stands for what was not seen
+        # a wall that replaces a map's own byte if it equals UNSEEN
         self._void = bytes([next((value for value in range(UNSEEN) if kinds[value] == WALL), UNSEEN)])
         self._last: Place | None = None
-        self._looked: tuple[Place, Phase] | None = None
+        self._last_look: tuple[Place, Phase] | None = None
 
     def reset(self) -> None:
-        """An episode begins: the player comes from nowhere. What is known of the world stays."""
-        self._last = self._looked = None
+        """Start an episode: there is no previous place. The seen world is kept."""
+        self._last = self._last_look = None
 
     def note(self, state: GameState) -> bool:
-        """Takes in the state after a step. Returns whether something new was learnt."""
+        """Record the state after a step. Return True if something new was seen."""
         phase, place = state.phase, Place(state.map_id, state.x, state.y)
-        last, learnt = self._last, False
-        if phase in _LOOKS and self._grids.readable and self._looked != (place, phase):
+        last, is_new = self._last, False
+        if phase in _LOOK_PHASES and self._grids.readable and self._last_look != (place, phase):
             grid = self._grids.read(state.map_id)
             if not grid.inside(state.x, state.y):
                 return False
-            learnt = self._look(grid, state.x, state.y)
-        if last is not None and phase in _LOOKS | _WALKS and (last.map_id != place.map_id or self._leapt(last, place)):
-            origin = self._left_by(last, int(state.facing))
-            learnt = (origin is not None and self.world.learn_way(origin, place)) or learnt
-        # a change on the screen while the player stands still shows when control comes back
-        self._looked = (place, phase) if phase in _LOOKS else None
-        if phase in _WALKS:
+            is_new = self._look(grid, state.x, state.y)
+        if (
+            last is not None
+            and phase in _LOOK_PHASES | _WALK_PHASES
+            and (last.map_id != place.map_id or self._used_exit(last, place))
+        ):
+            origin = self._exit_taken(last, int(state.facing))
+            is_new = (origin is not None and self.world.learn_way(origin, place)) or is_new
+        # changes on the screen while the player does not move are recorded when control returns
+        self._last_look = (place, phase) if phase in _LOOK_PHASES else None
+        if phase in _WALK_PHASES:
             self._last = place
-        elif phase in _TAKEN_AWAY:
+        elif phase in _NOT_WALKING:
             self._last = None
-        return learnt
+        return is_new
 
     def save_state(self) -> dict[str, Any]:
-        """What :meth:`load_state` needs beside the world, as plain values."""
-        last, looked = self._last, self._looked
+        """Return the state for :meth:`load_state`, without the world, as plain values."""
+        last, looked = self._last, self._last_look
         return {
             "last": [last.map_id, last.x, last.y] if last is not None else None,
             "looked": [looked[0].map_id, looked[0].x, looked[0].y, int(looked[1])] if looked is not None else None,
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore a saved state."""
         last, looked = state.get("last"), state.get("looked")
         self._last = Place(*last) if last is not None else None
-        self._looked = (Place(*looked[:3]), Phase(looked[3])) if looked is not None else None
+        self._last_look = (Place(*looked[:3]), Phase(looked[3])) if looked is not None else None
 
-    # What is on the screen ----------------------------------------------------------------------------------
+    # Tiles and people on the screen ----------------------------------------------------------------------------
 
     def _look(self, grid: MapGrid, x: int, y: int) -> bool:
         known = self.world.map(grid.map_id)
@@ -99,15 +103,18 @@ class WorldObserver:
         return self.world.learn(
             seen,
             [(at_x, at_y, number) for at_x, at_y, number, _ in self._exits.warp_tiles() if _is_seen(seen, at_x, at_y)],
-            self._who_is_seen(known, grid, x, y),
+            self._people_seen(known, grid, x, y),
             [sign for sign in self._exits.signs() if _is_seen(seen, *sign)],
             self._exits.directions(),
         )
 
-    def _who_is_seen(self, known: WorldMap | None, grid: MapGrid, x: int, y: int) -> list[MapPerson]:
-        """Those in view where they are, and those seen before where they were; who walks stays where it was met."""
+    def _people_seen(self, known: WorldMap | None, grid: MapGrid, x: int, y: int) -> list[MapPerson]:
+        """Return the people in view, and those seen before.
+
+        A person who walks keeps the place where they were first seen.
+        """
         here = {one.number: one for one in self._people.all() if _in_view(x, y, one.x, one.y)}
-        found = {one.number: self._met(one) for one in here.values()}
+        found = {one.number: self._map_person(one) for one in here.values()}
         for one in known.people if known is not None else ():
             there = found.get(one.number)
             if (there is None and not (_in_view(x, y, one.x, one.y) and not one.walks)) or (
@@ -116,7 +123,7 @@ class WorldObserver:
                 found[one.number] = one
         return [found[number] for number in sorted(found)]
 
-    def _met(self, person: Person) -> MapPerson:
+    def _map_person(self, person: Person) -> MapPerson:
         if person.movement == self._boulder:
             role = Role.BOULDER
         elif person.movement in self._rules.roles:
@@ -125,16 +132,16 @@ class WorldObserver:
             role = _ROLES.get(person.kind, Role.PERSON)
         return MapPerson(person.number, person.x, person.y, role, walks=person.movement in self._rules.walks)
 
-    # Where exits lead ---------------------------------------------------------------------------------------
+    # Destinations of exits -------------------------------------------------------------------------------------
 
-    def _leapt(self, last: Place, place: Place) -> bool:
-        """Whether someone went from tile to tile of a map by an exit: from one to another, farther than a jump."""
+    def _used_exit(self, last: Place, place: Place) -> bool:
+        """Return True if the player moved by an exit on the same map: onto an exit, farther than a jump."""
         if abs(last.x - place.x) + abs(last.y - place.y) <= LONGEST_JUMP:
             return False
         return any((way.x, way.y) == (place.x, place.y) for way in self.world.ways(place.map_id))
 
-    def _left_by(self, place: Place, facing: int) -> Place | None:
-        """The exit that someone took who walked here last, and now looks that way; None where it was none."""
+    def _exit_taken(self, place: Place, facing: int) -> Place | None:
+        """Return the exit that the player took from their last place, given their direction now; None if none."""
         dx, dy = STEPS[facing]
         ways = self.world.ways(place.map_id)
         here = [way for way in ways if (way.x, way.y) == (place.x, place.y)]
@@ -147,7 +154,7 @@ class WorldObserver:
 
 
 def _rows_in_view(grid: MapGrid, x: int, y: int) -> Iterator[slice]:
-    """The cells on the screen, row by row, with what lies one tile off the map."""
+    """Yield the cells on the screen, row by row, with one tile beyond the map."""
     left, right = max(x - VIEW_LEFT, -1), min(x + VIEW_RIGHT, grid.width)
     for row in range(max(y - VIEW_UP, -1), min(y + VIEW_DOWN, grid.height) + 1):
         yield slice(grid.cell(left, row), grid.cell(right, row) + 1)

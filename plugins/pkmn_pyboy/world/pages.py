@@ -1,4 +1,4 @@
-"""The pages of `pkmn world`: each as values for JSON, and as lines for a terminal of some width."""
+"""Pages of `pkmn world`: each as values for JSON, and as lines for a terminal of some width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Page = tuple[dict[str, Any], list[str]]
 """Values and lines."""
 
 NARROW = 70
-"""Terminals narrower than this get paragraphs instead of tables."""
+"""Minimum terminal width for tables; narrower ones get paragraphs."""
 
 _DOES = {
     "cut": ("cut the tree", "cut"),
@@ -31,7 +31,7 @@ _DOES = {
 
 
 def list_page(describer: Describer, title: str, width: int) -> Page:
-    """All maps of a game."""
+    """Return the page of all maps of a game."""
     world = describer.world
     rows: list[dict[str, Any]] = []
     for map_id in world.map_ids():
@@ -67,13 +67,13 @@ def list_page(describer: Describer, title: str, width: int) -> Page:
             [row["id"], row["name"], f"{row['width']} x {row['height']}", row["kind"], row["exits"], row["wild"]]
             for row in rows
         ]
-        lines += _table(["id", "map", "size", "kind", "ways out", "wild"], cells)
+        lines += _table(["id", "map", "size", "kind", "exits", "wild"], cells)
     lines += [f"{row['id']} {row['why']}" for row in left_out]
     return result, lines
 
 
 def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
-    """One map."""
+    """Return the page of one map."""
     letters = text_map(describer.world, here)
     key = legend(describer.world, [(here, None)])
     exits, people, wild = describer.exits(here), describer.people(here), describer.wild(here.map_id)
@@ -103,8 +103,8 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
     lines = [*_wrapped(title, width), ""]
     lines += [*text_map(describer.world, here, width=width), "", *_legend(key, width)]
     for title, entries in (
-        ("Ways out", [_exit_words(row) for row in exits]),
-        ("People and things", [_person_words(row) for row in people]),
+        ("Exits", [_exit_words(row) for row in exits]),
+        ("People and items", [_person_words(row) for row in people]),
         ("Hidden", [f"({row['x']},{row['y']}) {row['item']}" for row in hidden]),
         ("Wild Pokemon", [_wild_words(row) for row in wild]),
         ("Changed by the story", [_change_words(row) for row in changes]),
@@ -117,7 +117,7 @@ def map_page(describer: Describer, here: WorldMap, width: int) -> Page:
 
 
 def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: bool) -> Page:
-    """The way between two places."""
+    """Return the page of the route between two places."""
     world, route = describer.world, journey.route
     result: dict[str, Any] = {
         "from": str(journey.start),
@@ -127,7 +127,7 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
     }
     if route is None:
         lines = _wrapped(
-            f"There is no way from {journey.start_name} to {journey.goal_name}, whatever one can do.", width
+            f"There is no route from {journey.start_name} to {journey.goal_name}, with any abilities.", width
         )
         return result | {"legs": []}, lines
     result["steps"] = route.tiles
@@ -137,11 +137,11 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
     if journey.walkable:
         head = f"{both}: {steps} over {len(route.legs)} map{'s' if len(route.legs) > 1 else ''}"
     else:
-        head = f"There is no way from {both} yet. Past what is in between it is {steps}"
+        head = f"There is no route from {both} yet. Through the obstacles it is {steps}"
     lines = [*_wrapped(head, width), ""]
     lines += list(_leg_lines(describer, route, width))
     if route.obstacles:
-        lines += ["", "In between"]
+        lines += ["", "Obstacles"]
         for one in route.obstacles:
             lines += _wrapped(_obstacle_words(describer, one, one in route.blocked_by), width, "  ")
     if with_maps:
@@ -153,7 +153,7 @@ def way_page(describer: Describer, journey: Journey, width: int, *, with_maps: b
 
 
 def story_page(world: World, title: str, found: StoryCheck, width: int) -> Page:
-    """The way to each goal of a game's story, from the goal before it, and what is wrong."""
+    """Return the page of the routes to each goal of a story, from the goal before it, with their problems."""
     roads: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for road in found.roads:
@@ -178,9 +178,9 @@ def story_page(world: World, title: str, found: StoryCheck, width: int) -> Page:
     if width < NARROW:
         lines = [line for row in rows for line in _wrapped(" ".join(cell for cell in row if cell), width, "", "  ")]
     else:
-        lines = _table(["", "goal", "steps", "way"], rows, indent="")
+        lines = _table(["", "goal", "steps", "route"], rows, indent="")
     walkable = len(roads) - len(keys & {one.key for one in found.problems})
-    lines += ["", f"{walkable} of {len(roads)} milestones and errands of {title} can be walked to."]
+    lines += ["", f"{walkable} of {len(roads)} milestones and errands of {title} can be reached."]
     return {"goals": len(roads), "problems": problems, "roads": roads}, lines
 
 
@@ -238,13 +238,13 @@ def _obstacle_words(describer: Describer, one: Obstacle, missing: bool) -> str:
         does, move = _DOES[one.kind]
         return f"{where}: {does}" + (f", which needs {move}" if missing else "")
     if one.kind == "item":
-        return f"{where}: take what lies there"
+        return f"{where}: take the item there"
     person = describer.world.map(one.place.map_id)
     who = next((row for row in person.people if row.number == one.person), None) if person is not None else None
-    what = "someone stands there" if who is None else f"{describer.person_name(who)} stands there"
+    what = "a person is there" if who is None else f"{describer.person_name(who)} is there"
     if one.flag != NO_FLAG:
         return f"{where}: {what} until {describer.flag(one.flag)} is set"
-    return f"{where}: {what}" + (", and nothing is known to change that" if missing else "")
+    return f"{where}: {what}" + (", with no known way to change that" if missing else "")
 
 
 def _exit_words(row: dict[str, Any]) -> str:
@@ -261,7 +261,7 @@ def _exit_words(row: dict[str, Any]) -> str:
 def _person_words(row: dict[str, Any]) -> str:
     parts = [f"({row['x']},{row['y']}) {row['what']}"]
     if row.get("walks"):
-        parts.append("walks about")
+        parts.append("walks")
     if "sight" in row:
         facing = f" {row['faces']}" if "faces" in row else ""
         parts.append(f"sees {row['sight']} tile{'s' if row['sight'] > 1 else ''}{facing}")
@@ -296,14 +296,14 @@ def _wild_words(row: dict[str, Any]) -> str:
 def _change_words(row: dict[str, Any]) -> str:
     tiles = ", ".join(f"({x},{y})" for x, y in row["tiles"])
     when = f"with {row['with']}" if "with" in row else "at first"
-    return f"{when}: {tiles or 'as the image has it'}"
+    return f"{when}: {tiles or 'as in the image'}"
 
 
 # Layout -------------------------------------------------------------------------------------------------------
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Columns as wide as they need; the last one runs on."""
+    """Return rows with columns as wide as they need; the last one has no limit."""
     shown = [*([titles] if titles else []), *rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))]
     return [
@@ -312,7 +312,7 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "
 
 
 def _legend(text: str, width: int) -> list[str]:
-    """Wrapped at commas only, so that a letter stays with its meaning."""
+    """Wrap at commas only, so that a letter stays with its meaning."""
     tied = [part.replace(" ", "\0") for part in text.split(", ")]
     return [line.replace("\0", " ") for line in _wrapped(", ".join(tied), width)]
 

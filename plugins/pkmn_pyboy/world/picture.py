@@ -1,4 +1,4 @@
-"""Pictures of maps and ways: schematic, in plain colours, whatever the game. Needs Pillow, loaded when first used."""
+"""Schematic pictures of maps and routes, in plain colours, for any game. Needs Pillow, loaded on first use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUFFIXES = (".png", ".gif", ".jpg", ".jpeg", ".webp", ".bmp")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One map in a picture, with the way on it, and its upper left tile among its neighbours."""
+    """Map in a picture, with the route on it, and its upper left tile among its neighbours."""
 
     here: WorldMap
     leg: Leg | None
@@ -35,11 +35,11 @@ class Part:
 
 
 Region = list[Part]
-"""Maps that lie side by side, as they do in the game."""
+"""Maps side by side, as they are in the game."""
 
 
 def check_picture_name(path: Path) -> Path:
-    """A file name that a picture can be written to. Raises ConfigurationError for another one."""
+    """Return a file name that a picture can be written to. Raises ConfigurationError for others."""
     if path.suffix.lower() not in _SUFFIXES:
         raise ConfigurationError(f"--picture {path}: a picture's name ends in {', '.join(_SUFFIXES)}")
     if path.is_dir():
@@ -48,23 +48,23 @@ def check_picture_name(path: Path) -> Path:
 
 
 def save_picture(path: Path, world: World, regions: Sequence[Region], title: str) -> tuple[int, int]:
-    """Writes a picture. Returns its width and height. Raises ConfigurationError where it can't be written."""
+    """Write a picture and return its width and height. Raises ConfigurationError if it cannot be written."""
     picture = _draw(world, regions, title)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         picture.save(path)
     except OSError as error:
-        raise ConfigurationError(f"--picture {path} can't be written: {error.strerror or error}") from None
+        raise ConfigurationError(f"--picture {path} cannot be written: {error.strerror or error}") from None
     return picture.size
 
 
 def one_map(here: WorldMap) -> list[Region]:
-    """A map alone."""
+    """Return the region of one map alone."""
     return [[Part(here, None, 0, 0)]]
 
 
 def along(world: World, legs: Sequence[Leg]) -> list[Region]:
-    """The maps of a way: those that it joins over edges side by side, a new place wherever it goes through a door."""
+    """Return the maps of a route: maps joined over edges side by side, a new region after each door."""
     regions: list[Region] = []
     before: tuple[Leg, Part] | None = None
     for number, leg in enumerate(legs, 1):
@@ -97,10 +97,10 @@ def _overlap(one: Part, other: Part) -> bool:
 
 
 class _Canvas:
-    """A region drawn by itself."""
+    """Picture of one region."""
 
     def __init__(self, world: World, region: Region, tile: int) -> None:
-        from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415 - slow to load, and text needs none of it
+        from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415 - slow to load, and not needed for text
 
         self._world = world
         self._tile = tile
@@ -201,7 +201,7 @@ class _Canvas:
         if alone or top <= _TITLE:
             pen.text((left, top - 5), name, font=font, fill=_INK, anchor="ls")
             return
-        # a map with neighbours carries its name inside
+        # the name of a map with neighbours is inside of it
         width = font.getlength(name)
         pen.rectangle((left + 2, top + 2, left + width + 10, top + 22), fill=_PAPER, outline=_INK)
         pen.text((left + 6, top + 17), name, font=font, fill=_INK, anchor="ls")
@@ -235,7 +235,7 @@ def _draw(world: World, regions: Sequence[Region], title: str) -> Picture:
 
 
 def _flow(sizes: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, int]], int, int]:
-    """Places of boxes in rows, and the height and width that they take."""
+    """Return the places of boxes in rows, and the height and width that they take."""
     places, x, y, row, widest = [], 0, 0, 0, 0
     for width, height in sizes:
         if x and x + width > _WIDEST:

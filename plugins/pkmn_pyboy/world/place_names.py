@@ -1,4 +1,4 @@
-"""Finds the map that a user means: by its name, part of it, or its numbers; and a tile on it."""
+"""Search for the map that a user means, by its name, part of it, or its numbers; and a tile on it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ALIKE = 0.5
 
 
 def find_map(world: World, words: str) -> int:
-    """The id of a map.
+    """Return the id of a map.
 
     Args:
         world: the maps.
-        words: its name in any case, a part of it that only it has, or group.number.
+        words: its name in any case, a unique part of it, or group.number.
 
     Raises:
-        ConfigurationError: there is none, or there are several; says which ones are near.
+        ConfigurationError: no map or several maps match; the message lists near ones.
     """
     wanted = words.strip()
     ids = world.map_ids()
@@ -48,7 +48,7 @@ def find_map(world: World, words: str) -> int:
         if fits:
             listed = ", ".join(f"{world.name(one)} ({_id(one)})" for one in fits[:_LISTED])
             more = f" and {len(fits) - _LISTED} more" if len(fits) > _LISTED else ""
-            raise ConfigurationError(f"{wanted!r} may be {listed}{more}: say which one, by name or numbers")
+            raise ConfigurationError(f"{wanted!r} may be {listed}{more}: give the full name or the numbers")
     near = sorted(names, key=lambda map_id: -SequenceMatcher(None, plain, names[map_id]).ratio())[:3]
     near = [one for one in near if SequenceMatcher(None, plain, names[one]).ratio() >= _ALIKE]
     hint = f"did you mean {' or '.join(world.name(one) for one in near)}?" if near else "see: pkmn world"
@@ -56,10 +56,10 @@ def find_map(world: World, words: str) -> int:
 
 
 def find_place(world: World, words: str) -> tuple[int, Place | None]:
-    """A map, and the tile on it where one was named, as in ``Fern Trail:5,0``.
+    """Return a map, and the tile on it if one is named, as in ``Fern Trail:5,0``.
 
     Raises:
-        ConfigurationError: there is no such map, or the tile lies outside of it.
+        ConfigurationError: there is no such map, or the tile is outside of it.
     """
     tile = _TILE.match(words.strip())
     if tile is None:
@@ -69,7 +69,7 @@ def find_place(world: World, words: str) -> tuple[int, Place | None]:
     here = world.map(map_id)
     if here is None or not here.grid.inside(place.x, place.y):
         size = f"{here.width} x {here.height} tiles, counted from 0" if here is not None else "no tiles"
-        raise ConfigurationError(f"{world.name(map_id)} has {size}: there is no {place.x},{place.y}")
+        raise ConfigurationError(f"{world.name(map_id)} has {size}; {place.x},{place.y} is outside")
     return map_id, place
 
 

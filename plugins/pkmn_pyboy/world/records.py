@@ -1,4 +1,4 @@
-"""What a world is made of: maps with their exits and people, as plain frozen records."""
+"""Frozen records that make up a world: maps with their exits and people."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ENTER = -1
 """Press of an exit that acts by itself when stepped on."""
 
 NOWHERE = 0
-"""Map id where none is known."""
+"""Map id if no map is known."""
 
 NO_FLAG = -1
-"""Event flag of what none hides."""
+"""Event flag of a person or object that no flag hides."""
 
 DIRECTIONS = ("down", "up", "left", "right")
 """Names of directions, in the order of :class:`~pkmn_pyboy.state.game_state.Facing`."""
@@ -22,7 +22,7 @@ DIRECTIONS = ("down", "up", "left", "right")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """A tile of a map. ``map_id`` is group * 256 + number; column and row count from 0."""
+    """Tile of a map. ``map_id`` is group * 256 + number; column and row count from 0."""
 
     map_id: int
     x: int
@@ -34,13 +34,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Warp:
-    """A door, a staircase, a hole: a tile that leads to another map.
+    """Door, staircase or hole: a tile that leads to another map.
 
-    ``target_map`` is :data:`NOWHERE` where it is not known. ``back``: it leads to where the player came from.
+    ``target_map`` is :data:`NOWHERE` if it is unknown. ``back``: it leads to the map that the player came from.
     """
 
     number: int
-    """On its map, from 1; what other maps' warps call it."""
+    """Number on its map, from 1, by which warps of other maps refer to it."""
     x: int
     y: int
     target_map: int
@@ -50,20 +50,23 @@ class Warp:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A map that continues over an edge. A step over it lands on the tile plus the shift, on the near edge there."""
+    """Map that continues over an edge.
+
+    A step over the edge lands on the tile plus ``shift``, on the near edge of that map.
+    """
 
     direction: int
     """0 down (south), 1 up, 2 left, 3 right."""
     target_map: int
     shift: int
-    """Tiles along the edge from a tile's column (or row) here to the one there."""
+    """Difference between a tile's column (or row) here and there."""
     edge: int
-    """Row (or column) there on which the player lands."""
+    """Row (or column) of the other map on which the player lands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A tile that starts a scene when it is stepped on, while the map's scene has this number (255: always)."""
+    """Tile that starts a scene when stepped on while the map's scene has this number (255: always)."""
 
     scene: int
     x: int
@@ -72,7 +75,7 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """Something to read, or a hidden thing: then ``item`` tells which, and ``flag`` is set once it was taken."""
+    """Text to read, or a hidden item: then ``item`` is its number, and ``flag`` is set once it was taken."""
 
     x: int
     y: int
@@ -82,7 +85,7 @@ class Sign:
 
 
 class Role(StrEnum):
-    """What someone (or something) on a map is there for, as far as the image tells."""
+    """Role of a person or object on a map, as far as the image shows it."""
 
     PERSON = "person"
     TRAINER = "trainer"
@@ -101,54 +104,54 @@ DAY = 1
 
 
 def time_of_day(hour: int) -> int:
-    """0 morning, 1 day, 2 night."""
+    """Return the time of day: 0 morning, 1 day, 2 night."""
     return 0 if MORNING_FROM <= hour < DAY_FROM else DAY if DAY_FROM <= hour < NIGHT_FROM else 2
 
 
 @dataclass(frozen=True, slots=True)
 class MapPerson:
-    """Someone, or something that stands on a map like a person.
+    """Person, or object that the game handles like a person.
 
-    ``hours`` are the first and the last hour at which they are there, -1 for always. With -1 as the first alone, the
-    second has a bit for each time of day: 0 morning, 1 day, 2 night. What is not told by the image, such as the trainer
-    that a long script leads to, is 0.
+    ``hours`` are the first and the last hour at which they are present, -1 for always. If only the first is -1, the
+    second has a bit for each time of day: 0 morning, 1 day, 2 night. Values that the image does not show, such as the
+    trainer that a long script leads to, are 0.
     """
 
     number: int
-    """On its map, from 1, as in the game's memory."""
+    """Number on its map, from 1, as in the game's memory."""
     x: int
     y: int
     role: Role
     sprite: int = 0
     movement: int = 0
     walks: bool = False
-    """Whether it leaves its tile by itself."""
+    """True if it leaves its tile by itself."""
     radius: tuple[int, int] = (0, 0)
-    """Tiles that it goes from its place, sideways and up or down."""
+    """Tiles that it walks from its place, sideways and up or down."""
     facing: int = -1
-    """Direction in which it looks at first, -1 where it turns."""
+    """Initial direction, -1 if it turns."""
     hours: tuple[int, int] = (-1, -1)
     sight: int = 0
-    """Tiles at which a trainer sees the player."""
+    """Distance in tiles at which a trainer sees the player."""
     flag: int = NO_FLAG
     """Event flag that hides it while set."""
     beaten_flag: int = NO_FLAG
-    """Event flag that is set once a trainer is beaten."""
+    """Event flag that is set once the trainer is beaten."""
     trainer_class: int = 0
     trainer: int = 0
     """Number in the class, from 1."""
     item: int = 0
     quantity: int = 0
     shop: int = -1
-    """Number of the shop that a clerk keeps, from 0; -1 for none."""
+    """Number of a clerk's shop, from 0; -1 for none."""
 
     @property
     def keeps_hours(self) -> bool:
-        """Whether they are gone at some hours. The game takes equal hours for the whole day."""
+        """True if they are absent at some hours. The game treats equal hours as the whole day."""
         return self.hours[0] != self.hours[1]
 
     def stands_at(self, hour: int) -> bool:
-        """Whether hours and times of day let them be there."""
+        """Return True if hours and times of day allow them to be there."""
         first, last = self.hours
         if not self.keeps_hours:
             return True
@@ -159,16 +162,16 @@ class MapPerson:
 
 @dataclass(frozen=True, slots=True)
 class WorldMap:
-    """One map, as it is when nobody has changed it."""
+    """A map, as it is before anything changes it."""
 
     map_id: int
     name: str
     tileset: int
     kind: int
-    """1 town, 2 route, 3 indoor, 4 cave, 5 of no kind, 6 gate, 7 dungeon; 0 where it is not known."""
+    """Environment: 1 town, 2 route, 3 indoor, 4 cave, 5 none, 6 gate, 7 dungeon; 0 if unknown."""
     landmark: int
     grid: MapGrid
-    """Collision, with one tile of what lies beyond each edge."""
+    """Collision bytes, with one tile beyond each edge."""
     warps: tuple[Warp, ...] = ()
     connections: tuple[Connection, ...] = ()
     triggers: tuple[Trigger, ...] = ()
@@ -177,20 +180,20 @@ class WorldMap:
 
     @property
     def width(self) -> int:
-        """Columns of tiles."""
+        """Number of tile columns."""
         return self.grid.width
 
     @property
     def height(self) -> int:
-        """Rows of tiles."""
+        """Number of tile rows."""
         return self.grid.height
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One tile by which a map can be left: stand on (x, y), press ``press`` (:data:`ENTER`: nothing, it acts).
+    """Exit tile of a map: at (x, y), press ``press`` (:data:`ENTER`: no press, it acts when stepped on).
 
-    ``arrival`` is where that leads; None where it is not known, or depends on where the player came from (``back``).
+    ``arrival`` is its destination; None if it is unknown, or depends on where the player came from (``back``).
     """
 
     x: int

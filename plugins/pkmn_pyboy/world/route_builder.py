@@ -1,4 +1,4 @@
-"""Makes a route of the maps and gates that were found: every tile, every press, and what stands in between."""
+"""Builder of a route from the maps and gates found: every tile, every press, and the obstacles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pkmn_pyboy.world.gates import Gate
 from pkmn_pyboy.world.goals import Goal
-from pkmn_pyboy.world.known_ways import KnownWays, Question
+from pkmn_pyboy.world.known_ways import KnownWays, RouteRequest
 from pkmn_pyboy.world.map_search import NEVER, MapSearch
 from pkmn_pyboy.world.records import ENTER, Place, Way
 from pkmn_pyboy.world.route import Leg, Obstacle, Route
@@ -19,32 +19,32 @@ _SILENT = (SIGHT, WALKER)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A place where a map is entered, and how it was got to."""
+    """Place where a map is entered, and the node before it."""
 
     place: Place
     key: Place | int
-    """Place, or number of the gate over an edge: one of its tiles is as good as the others."""
+    """Place, or number of the gate over an edge: its tiles are equivalent."""
     came_from: Node | None = None
     way: Way | None = None
-    """The way out of the map before."""
+    """Exit of the map before."""
     gate: Gate | None = None
-    """The edge or warp that the way is a part of."""
+    """Edge or warp that the exit belongs to."""
 
 
 class RouteBuilder:
-    """Builds one route.
+    """Builder of one route.
 
     Args:
         known: moves and searches.
-        costs: what counts how much.
-        question: what was asked.
-        last: the map on which the goal is, with those before it.
+        costs: extra costs.
+        request: conditions of the route.
+        last: node of the goal's map, linked to those before it.
     """
 
-    def __init__(self, known: KnownWays, costs: Costs, question: Question, last: Node) -> None:
+    def __init__(self, known: KnownWays, costs: Costs, request: RouteRequest, last: Node) -> None:
         self._known = known
         self._costs = costs
-        self._question = question
+        self._request = request
         self._nodes = [last]
         while (before := self._nodes[-1].came_from) is not None:
             self._nodes.append(before)
@@ -57,7 +57,7 @@ class RouteBuilder:
         return steps
 
     def build(self, end: Place, goal: Goal) -> Route:
-        """The route to a goal's tile."""
+        """Return the route to a goal's tile."""
         press = goal.press_at(end)
         cell, entering = self._steps[-1].grid.cell(end.x, end.y), press == ENTER and goal.enters
         searches = self._searches(cell)
@@ -81,7 +81,10 @@ class RouteBuilder:
         return Route(tuple(legs), cost, obstacles, tuple(obstacle for obstacle, open_now in met if not open_now))
 
     def _searches(self, last: int) -> list[MapSearch]:
-        """Searches along the way, where an edge may be crossed at any of its tiles. ``last`` is the goal's cell."""
+        """Return the searches along the route; an edge may be crossed at any of its tiles.
+
+        ``last`` is the goal's cell.
+        """
         searches: list[MapSearch] = []
         for index, (node, steps) in enumerate(zip(self._nodes, self._steps, strict=True)):
             starts = {steps.grid.cell(node.place.x, node.place.y): 0}
@@ -95,18 +98,18 @@ class RouteBuilder:
             if index + 1 < len(self._nodes):
                 onward = self._nodes[index + 1].gate
                 until = [cell for _, cell, _ in self._known.crossings(onward)] if onward is not None else []
-            searches.append(self._known.new_search(steps, starts, self._question, until))
+            searches.append(self._known.new_search(steps, starts, self._request, until))
         return searches
 
     def _arrivals(self, gate: Gate, steps: MapSteps, before: MapSearch) -> Iterator[tuple[int, int]]:
-        """Cells on which one arrives by a gate, with the cost of each."""
-        for way, cell, extra in self._known.open_crossings(gate, self._question):
+        """Yield the arrival cells of a gate, with the cost of each."""
+        for way, cell, extra in self._known.open_crossings(gate, self._request):
             spent = before.cost(cell, entering=way.press == ENTER)
             if spent < NEVER and way.arrival is not None:
                 yield steps.grid.cell(way.arrival.x, way.arrival.y), spent + extra + gate.cost
 
     def _way_to(self, index: int, cell: int) -> tuple[Way, tuple[Need, ...]]:
-        """Of the ways that a map may have been entered by, the one that arrives at a cell, and what it needs there."""
+        """Return the exit that arrives at a cell, and its needs there."""
         node, steps = self._nodes[index], self._steps[index]
         for way, _, need in self._known.crossings(node.gate) if node.gate is not None else ():
             if way.arrival is not None and steps.grid.cell(way.arrival.x, way.arrival.y) == cell:
@@ -115,7 +118,7 @@ class RouteBuilder:
         return node.way, ()
 
     def _met(self, steps: MapSteps, cells: list[int]) -> Iterator[tuple[Obstacle, bool]]:
-        """Obstacles on a path, and whether each can be dealt with now."""
+        """Yield the obstacles on a path, and True for each that can be passed now."""
         for before, after in pairwise(cells):
             number = next(need for away, _, _, need in steps.moves(before) if before + away == after)
             yield from self._obstacles(steps, steps.needs[number])
@@ -124,7 +127,7 @@ class RouteBuilder:
         for need in needs:
             if need.kind in _SILENT or not need.begins:
                 continue
-            strict = need.cost(self._question.abilities, self._costs, relaxed=False)
+            strict = need.cost(self._request.abilities, self._costs, relaxed=False)
             if strict:
                 place = Place(steps.map.map_id, *steps.grid.tile_of(need.cell))
                 yield Obstacle(need.kind, place, need.flag, need.person), need.kind == ITEM or strict != BLOCKED

@@ -1,7 +1,7 @@
-"""Byte patterns that tell what a map script is for: healing, selling, a battle, something to take.
+"""Byte patterns that show the purpose of a map script: healing, selling, a battle, an item to take.
 
-A pattern is hexadecimal, ``..`` stands for any byte, ``*`` for up to 96 of them, ``{name}`` for a byte and
-``{name.2}`` for a word that is kept under a name: ``class``, ``trainer``, ``flag``, ``item``, ``quantity``, ``shop``.
+A pattern is hexadecimal: ``..`` matches any byte, ``*`` up to 96 of them, ``{name}`` keeps a byte and ``{name.2}`` a
+word under a name: ``class``, ``trainer``, ``flag``, ``item``, ``quantity``, ``shop``.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _MOST_GAP = 96
 
 
 def compile_pattern(text: str) -> re.Pattern[bytes]:
-    """A pattern as a regular expression. Raises ValueError that says which part is wrong."""
+    """Compile a pattern into a regular expression. Raises ValueError that names the wrong part."""
     parts, place = [], 0
     while place < len(text):
         token = _TOKEN.match(text, place)
         if token is None:
-            raise ValueError(f"{text[place:]!r} is no part of a script pattern")
+            raise ValueError(f"{text[place:]!r} is not valid in a script pattern")
         if token["name"] and token["name"] not in KEPT:
-            raise ValueError(f"a script pattern keeps {', '.join(KEPT)}; not {token['name']!r}")
+            raise ValueError(f"a script pattern can keep {', '.join(KEPT)}; not {token['name']!r}")
         if token["byte"]:
             parts.append(re.escape(bytes((int(token["byte"], 16),))))
         elif token["any"]:
@@ -39,20 +39,20 @@ def compile_pattern(text: str) -> re.Pattern[bytes]:
             parts.append(b"(?P<" + token["name"].encode() + b">" + size + b")")
         place = token.end()
     if not any(parts):
-        raise ValueError("a script pattern needs a byte")
+        raise ValueError("a script pattern needs at least one byte")
     return re.compile(b"".join(parts), re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptMark:
-    """What a script that begins with a pattern is for. ``kind`` limits it to people of that kind, -1 does not."""
+    """Role of a script that begins with a pattern. ``kind`` limits it to people of that kind; -1: any."""
 
     role: str
     pattern: re.Pattern[bytes]
     kind: int = -1
 
     def read(self, script: bytes) -> dict[str, int] | None:
-        """What the pattern keeps, None where it does not fit."""
+        """Return the values that the pattern keeps, None if it does not match."""
         found = self.pattern.match(script)
         if found is None:
             return None
@@ -61,16 +61,16 @@ class ScriptMark:
 
 @dataclass(frozen=True, slots=True)
 class WorldRules:
-    """What a profile says about maps beside their image: how people are read there, and which blocks the story sets."""
+    """Rules of a profile for maps: how people are read from the image, and which blocks the story sets."""
 
     walks: frozenset[int] = frozenset()
-    """Movements of those who leave their tile."""
+    """Movements of people who leave their tile."""
     facing: Mapping[int, int] = field(default_factory=dict)
     """Direction in which a movement looks."""
     roles: Mapping[int, str] = field(default_factory=dict)
-    """Roles told by the movement: boulders, rocks."""
+    """Roles that follow from the movement: boulders, rocks."""
     marks: tuple[ScriptMark, ...] = ()
     hidden_item_kind: int = -1
-    """Kind of the signs that hide something: a flag (word) and an item stand at their script."""
+    """Kind of signs with a hidden item: a flag (word) and an item are at the address of their script."""
     changed: Mapping[int, StoryBlocks] = field(default_factory=dict)
     """Blocks that the story changes, by map id."""

@@ -1,4 +1,4 @@
-"""The world as far as it was seen: tiles that were on the screen, and the ways that were taken between maps."""
+"""World as far as it was seen: tiles that were on the screen, and exits that were taken."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pkmn_pyboy.world.knowledge import openers_of
 from pkmn_pyboy.world.records import ENTER, NOWHERE, MapPerson, Place, Role, Sign, Warp, Way, WorldMap
 
 UNSEEN = OFF_MAP
-"""Collision byte of a tile that was not seen yet: a wall to whoever plans."""
+"""Collision byte of an unseen tile: a wall for planners."""
 
 
 class SeenWorld:
-    """A world that begins empty and holds what :meth:`learn` and :meth:`learn_way` told it.
+    """World that starts empty and grows by :meth:`learn` and :meth:`learn_way`.
 
-    Where an exit leads is not known until it was taken, in either direction: its way has no arrival before.
+    An exit has no arrival until it was taken, in either direction.
 
     Args:
-        profile: says what tiles mean, and what maps are called.
+        profile: meaning of tiles and names of maps.
     """
 
     def __init__(self, profile: GameProfile) -> None:
@@ -42,23 +42,23 @@ class SeenWorld:
 
     @property
     def version(self) -> int:
-        """Rises whenever something is learnt."""
+        """Number that rises whenever something new is seen."""
         return self._version
 
     def map_ids(self) -> Sequence[int]:
-        """The maps that were visited, in order."""
+        """Return the ids of the visited maps, in order."""
         return tuple(sorted(self._maps))
 
     def map(self, map_id: int) -> WorldMap | None:
-        """A map that was visited, or None."""
+        """Return a visited map, or None."""
         return self._maps.get(map_id)
 
     def name(self, map_id: int) -> str:
-        """What the profile calls a map."""
+        """Return the profile's name of a map."""
         return self._names.map_name(map_id)
 
     def ways(self, map_id: int) -> Sequence[Way]:
-        """The tiles by which a map can be left; those not taken yet lead nowhere known."""
+        """Return the exits of a map; an exit that was not taken yet has no arrival."""
         found = self._ways.get(map_id)
         if found is None:
             here = self._maps.get(map_id)
@@ -74,14 +74,14 @@ class SeenWorld:
         signs: Iterable[tuple[int, int]] = (),
         edges: Iterable[int] = (),
     ) -> bool:
-        """Takes in a map, as far as it was seen. Returns whether something about it is new.
+        """Record a map, as far as it was seen. Return True if something about it is new.
 
         Args:
-            grid: its tiles; :data:`UNSEEN` where they were not seen.
+            grid: its tiles; :data:`UNSEEN` for unseen ones.
             warps: column, row and number at the other end (0 and 255 lead back) of each warp, in the game's order.
-            people: who was seen there.
+            people: the people seen there.
             signs: column and row of each.
-            edges: directions in which the map goes on.
+            edges: directions in which the map continues.
         """
         map_id = grid.map_id
         known_warps = tuple(
@@ -100,7 +100,7 @@ class SeenWorld:
         return True
 
     def learn_way(self, origin: Place, arrival: Place) -> bool:
-        """Takes in that an exit led to a place, on another map or its own. Returns whether that is new."""
+        """Record that an exit led to a place, on another map or the same. Return True if that is new."""
         if self._taken.get(origin) == arrival or origin == arrival:
             return False
         before = self._taken.get(origin)
@@ -116,7 +116,7 @@ class SeenWorld:
         return True
 
     def verge(self, map_id: int) -> frozenset[tuple[int, int]]:
-        """The tiles of a map that were seen, are no wall, and lie beside one that was not seen."""
+        """Return the tiles of a map that were seen, are no walls, and have an unseen neighbour."""
         found = self._verges.get(map_id)
         if found is None:
             here = self._maps.get(map_id)
@@ -125,7 +125,7 @@ class SeenWorld:
         return found
 
     def clear(self) -> None:
-        """Forgets all."""
+        """Forget everything."""
         self._maps.clear()
         self._directions.clear()
         self._edges.clear()
@@ -136,7 +136,7 @@ class SeenWorld:
         self._version += 1
 
     def save_state(self) -> dict[str, Any]:
-        """What :meth:`load_state` needs, as plain values."""
+        """Return the state for :meth:`load_state`, as plain values."""
         return {
             "maps": [
                 {
@@ -155,7 +155,7 @@ class SeenWorld:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state. Raises ValueError where it is none."""
+        """Restore a saved state. Raises ValueError if it is invalid."""
         try:
             maps, taken = list(state["maps"]), list(state["ways"])
             self.clear()
@@ -177,7 +177,7 @@ class SeenWorld:
             for origin_map, x, y, arrival_map, to_x, to_y in taken:
                 self.learn_way(Place(int(origin_map), int(x), int(y)), Place(int(arrival_map), int(to_x), int(to_y)))
         except (KeyError, TypeError, zlib.error) as error:
-            raise ValueError(f"no state of a seen world: {error}") from error
+            raise ValueError(f"not the state of a seen world: {error}") from error
 
     def _changed(self, map_id: int) -> None:
         self._ways.pop(map_id, None)
@@ -198,16 +198,16 @@ class SeenWorld:
             yield Way(x, y, direction, self._beyond(here, x, y, direction))
 
     def _through(self, here: WorldMap, warp: Warp) -> Place | None:
-        """Where a warp leads: as it was taken, or back to where someone came from who arrived by it."""
+        """Return a warp's destination: as it was taken, or the exit that was left when the player arrived by it."""
         known = self._taken.get(Place(here.map_id, warp.x, warp.y))
         if known is not None:
             return known
-        # the game takes a step out of a door, so one may be seen first on the tile below it
+        # the game walks one step out of a door, so the player may first be seen on the tile below it
         doorstep = (Place(here.map_id, warp.x, warp.y), Place(here.map_id, warp.x, warp.y + 1))
         return next((self._arrived[place] for place in doorstep if place in self._arrived), None)
 
     def _beyond(self, here: WorldMap, x: int, y: int, direction: int) -> Place | None:
-        """Where an edge leads, told by any tile of it that was crossed, either way: the others lie beside it too."""
+        """Return an edge's destination, from any tile of it that was crossed, in either direction."""
         known = self._taken.get(Place(here.map_id, x, y))
         if known is not None:
             return known
@@ -222,18 +222,18 @@ class SeenWorld:
         return None
 
     def _crossed(self, tile: Place) -> Place | None:
-        """Where a step over an edge from a tile led, or where one came from who arrived on it."""
+        """Return the place on the other side of an edge, from a step over this tile in either direction."""
         known = self._taken.get(tile)
         if known is not None:
             return known
         return self._arrived.get(tile)
 
     def _find_verge(self, here: WorldMap) -> Iterable[tuple[int, int]]:
-        """Looked for in all cells at once: they stand in one long number, a byte each."""
+        """Yield frontier tiles. All cells are tested at once, as the bytes of one long integer."""
         grid = here.grid
         stride, onward = grid.stride, self._directions[here.map_id]
         unseen = bytearray(grid.tiles.translate(bytes(value == UNSEEN for value in range(256))))
-        # how large a map is shows on its edges; off it there is something to see where it goes on
+        # a map's size shows on its edges; beyond an edge there is something to see only if the map continues there
         if 0 not in onward:
             unseen[-stride:] = bytes(stride)
         if 1 not in onward:
@@ -255,7 +255,7 @@ def _plain(place: Place) -> tuple[int, int, int]:
 
 
 def _edge_tiles(grid: MapGrid, rules: TileRules, directions: Iterable[int]) -> tuple[tuple[int, int, int], ...]:
-    """Column, row and direction of the tiles from which a step leaves the map."""
+    """Return column, row and direction of the tiles from which a step leaves the map."""
     tiles, found = grid.tiles, []
     for direction in directions:
         for cell in grid.edge(direction):

@@ -1,4 +1,4 @@
-"""The moves that a map allows from each tile, and what each needs: a field move, someone out of the way."""
+"""Moves that a map allows from each tile, and their needs: a field move, a person out of the way."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pkmn_pyboy.world.records import ENTER, NO_FLAG, MapPerson, Role, Way, World
 
 BLOCKED = -1
 MISSING = 2000
-"""What something that can't be done yet costs where a way through it is looked for all the same."""
+"""Penalty for an obstacle that cannot be passed yet, in searches that allow obstacles."""
 FIXED = 20_000
-"""The same, of what nothing is known to open."""
+"""Penalty in such searches for an obstacle that nothing is known to open."""
 
 PERSON, ITEM, WALKER, SIGHT = "person", "item", "walker", "sight"
 _UP = 1
@@ -22,29 +22,29 @@ _PUSHED = {Role.BOULDER: "strength", Role.ROCK: "rock_smash"}
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a step counts beyond one. All in steps."""
+    """Extra costs of a step beyond 1, in steps."""
 
     grass: int = 0
-    """Into grass where wild Pokemon hide."""
+    """A step into grass with wild Pokemon."""
     exit: int = 4
-    """Through a door or a staircase, which take time to act."""
+    """A step through a door or a staircase, which take time to act."""
     use_move: int = 8
-    """To use a field move: cut a tree, begin to surf."""
+    """Use of a field move: cut a tree, start to surf."""
     push: int = 30
-    """Past a boulder that has to be pushed out of the way first."""
+    """A step past a boulder that must be pushed away first."""
     someone: int = 30
-    """Past someone who may or may not be there."""
+    """A step past a person who may be present."""
     walker: int = 2
-    """Over the place of someone who walks about."""
+    """A step over the tile of a person who walks."""
     take: int = 8
-    """Over a thing, which is taken first."""
+    """A step over an item, which is taken first."""
     sight: int = 0
-    """Into sight of a trainer who is not known to be beaten."""
+    """A step into the sight of a trainer who may be unbeaten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a move asks for. ``begins``: something has to be done first, as when going from land into water."""
+    """Need of a move. ``begins``: the field move must be started here (land to water), not continued."""
 
     kind: str
     cell: int
@@ -52,12 +52,12 @@ class Need:
     flag: int = NO_FLAG
     person: int = 0
     fixed: bool = False
-    """Nothing is known to open it."""
+    """True if nothing is known to open it."""
     who: MapPerson | None = None
-    """Someone who keeps hours."""
+    """Person with hours, if any."""
 
     def cost(self, abilities: Abilities, costs: Costs, *, relaxed: bool) -> int:
-        """What it costs in steps, BLOCKED where it can't be done."""
+        """Return its cost in steps, BLOCKED if it cannot be met."""
         flags = abilities.flags
         gone = flags is not None and self.flag in flags
         if self.who is not None and abilities.hour is not None:
@@ -87,18 +87,18 @@ class Need:
 
 
 Move = tuple[int, int, int, int]
-"""Cell that it leads to (or how far away it is), direction to press, cost, number of its :attr:`MapSteps.needs`."""
+"""Target cell (or its distance), direction to press, cost, number of its :attr:`MapSteps.needs`."""
 
 
 class MapSteps:
-    """All moves of a map, found when first asked for, then kept.
+    """All moves of a map, computed on first use, then kept.
 
     Args:
         here: the map.
-        rules: what its tiles mean.
+        rules: meaning of its tiles.
         openers: field moves by the tiles that they open.
-        ways: how the map is left.
-        costs: what counts how much.
+        ways: exits of the map.
+        costs: extra costs.
     """
 
     def __init__(
@@ -107,46 +107,46 @@ class MapSteps:
         self.map = here
         self.grid = grid = here.grid
         self.needs: list[tuple[Need, ...]] = [()]
-        """What moves ask for, by number; number 0 is nothing."""
+        """Needs of moves, by number; number 0 is no need."""
         self.enter = frozenset(grid.cell(way.x, way.y) for way in ways if way.press == ENTER)
-        """Cells that take the player away when stepped on: reached, never passed."""
+        """Cells that move the player away when stepped on: reached, never passed."""
         self._rules = rules
         self._openers = openers
         self._costs = costs
         self._numbers: dict[tuple[Need, ...], int] = {(): 0}
         self._moves: list[tuple[Move, ...] | None] = [None] * len(grid.tiles)
-        self._same: dict[tuple[Move, ...], tuple[Move, ...]] = {}
-        self._people = self._stand(here.people)
-        self._keep_hours = [person for person in here.people if person.keeps_hours]
+        self._shared_moves: dict[tuple[Move, ...], tuple[Move, ...]] = {}
+        self._people = self._needs_of_people(here.people)
+        self._people_with_hours = [person for person in here.people if person.keeps_hours]
         if costs.sight:
-            self._watch(here.people)
-        self._asks = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
+            self._mark_sight(here.people)
+        self._field_moves = sorted({openers[tile] for tile in set(grid.tiles) if tile in openers})
         self._flags = sorted({need.flag for needs in self._people.values() for need in needs if need.flag != NO_FLAG})
         self._plain = self._plain_cells()
 
     def __getitem__(self, cell: int) -> tuple[Move, ...]:
-        """The moves from a cell, each with the cell that it leads to."""
+        """Return the moves from a cell, each with its target cell."""
         return tuple((cell + away, direction, cost, need) for away, direction, cost, need in self.moves(cell))
 
     def moves(self, cell: int) -> tuple[Move, ...]:
-        """The moves from a cell, each with how far away the cell is that it leads to: most cells share theirs."""
+        """Return the moves from a cell, each with the distance to its target cell: most cells share theirs."""
         moves = self._moves[cell]
         if moves is None:
             found = tuple((target - cell, direction, cost, need) for target, direction, cost, need in self._from(cell))
-            moves = self._moves[cell] = self._same.setdefault(found, found)
+            moves = self._moves[cell] = self._shared_moves.setdefault(found, found)
         return moves
 
     def situation(self, abilities: Abilities, *, relaxed: bool) -> tuple[object, ...]:
-        """All that makes a difference on this map: equal ones allow the same moves at the same costs."""
+        """Return all that makes a difference on this map: equal values allow the same moves at the same costs."""
         moves, flags = abilities.moves, abilities.flags
         pushes = tuple(kind in moves for kind in _PUSHED.values()) if self._people else ()
         known = None if flags is None else tuple(flag in flags for flag in self._flags)
         hour = abilities.hour
-        there = None if hour is None else tuple(person.stands_at(hour) for person in self._keep_hours)
-        return (relaxed, known, pushes, there, *(move in moves for move in self._asks))
+        there = None if hour is None else tuple(person.stands_at(hour) for person in self._people_with_hours)
+        return (relaxed, known, pushes, there, *(move in moves for move in self._field_moves))
 
     def cost_of(self, number: int, abilities: Abilities, *, relaxed: bool) -> int:
-        """What some needs cost together, BLOCKED where one of them can't be met."""
+        """Return the total cost of some needs, BLOCKED if one of them cannot be met."""
         total = 0
         for need in self.needs[number]:
             cost = need.cost(abilities, self._costs, relaxed=relaxed)
@@ -156,22 +156,22 @@ class MapSteps:
         return total
 
     def into(self, cell: int, direction: int, *, from_water: bool) -> int | None:
-        """Number of what stepping onto a cell needs, None where nobody can."""
+        """Return the number of the needs for stepping onto a cell, None if it is impossible."""
         needs = self._entering(cell, direction, from_water=from_water)
         return None if needs is None else self._number(needs)
 
     def free_between(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
-        """Whether neighbouring tiles can be walked between in both directions, whatever the player can do."""
+        """Return True if both directions between neighbouring tiles need nothing."""
         first, second = self.grid.cell(*one), self.grid.cell(*other)
         if first in self.enter or second in self.enter:
-            return False  # one is taken elsewhere from there
+            return False  # it leads elsewhere
         return all(
             any(away == to - at and need == 0 for away, _, _, need in self.moves(at))
             for at, to in ((first, second), (second, first))
         )
 
     def is_water(self, cell: int) -> bool:
-        """Whether one swims there."""
+        """Return True if a cell is water."""
         return self._rules.kind[self.grid.tiles[cell]] == WATER
 
     def _number(self, needs: tuple[Need, ...]) -> int:
@@ -182,7 +182,7 @@ class MapSteps:
         return number
 
     def _plain_cells(self) -> bytearray:
-        """1 for cells of the map that can be stepped on from every side and are empty floor, 0 for all others."""
+        """Return 1 for empty floor cells that can be stepped on from every side, 0 for all others."""
         grid, rules = self.grid, self._rules
         grass = rules.grass if self._costs.grass else frozenset()
         plain = bytes(
@@ -246,7 +246,7 @@ class MapSteps:
             self._rules.kind[self.grid.tiles[cell]] == LAND and self._entering(cell, direction, from_water=False) == ()
         )
 
-    def _stand(self, people: Sequence[MapPerson]) -> dict[int, tuple[Need, ...]]:
+    def _needs_of_people(self, people: Sequence[MapPerson]) -> dict[int, tuple[Need, ...]]:
         found: dict[int, tuple[Need, ...]] = {}
         for person in people:
             cell = self.grid.cell(person.x, person.y)
@@ -264,8 +264,8 @@ class MapSteps:
             found[cell] = (*found.get(cell, ()), need)
         return found
 
-    def _watch(self, people: Sequence[MapPerson]) -> None:
-        """Marks the tiles that trainers see from where they stand."""
+    def _mark_sight(self, people: Sequence[MapPerson]) -> None:
+        """Mark the tiles that trainers see from their place."""
         grid, rules = self.grid, self._rules
         for person in people:
             if person.role is not Role.TRAINER or not person.sight:

@@ -1,4 +1,4 @@
-"""Blocks of a map that its script sets when the map is entered, told by the story's flags of that moment."""
+"""Blocks of a map that its script sets when the map is entered, by the event flags at that moment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Tile = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Block:
-    """A block of two by two tiles by its upper left tile, and its number in the map's tileset."""
+    """Block of two by two tiles: its upper left tile, and its number in the map's tileset."""
 
     x: int
     y: int
@@ -20,12 +20,12 @@ class Block:
 
 @dataclass(frozen=True)
 class StoryBlocks:
-    """The blocks that differ from a map's own.
+    """Blocks that differ from a map's own.
 
     Args:
         map_id: the map.
         always: with none of the events set.
-        by_event: with that one event alone.
+        by_event: with only that event set.
     """
 
     map_id: int
@@ -34,12 +34,12 @@ class StoryBlocks:
 
     @cached_property
     def events(self) -> frozenset[int]:
-        """Story flags that make a difference."""
+        """Event flags that make a difference."""
         return frozenset(self.by_event)
 
     @cached_property
     def _conditions(self) -> tuple[tuple[Block, bool, frozenset[int]], ...]:
-        """Each block, whether it is there at first, and the events with any of which that is the other way round."""
+        """Return each block, True if it is there without events, and the events that reverse this if any is set."""
         blocks = dict.fromkeys((*self.always, *(one for blocks in self.by_event.values() for one in blocks)))
         found = []
         for block in blocks:

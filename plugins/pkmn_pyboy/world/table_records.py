@@ -1,4 +1,4 @@
-"""What the tables of a cartridge image say: species, moves, items, trainers, wild Pokemon, as plain frozen records."""
+"""Frozen records of a cartridge image's tables: species, moves, items, trainers, wild Pokemon."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TIMES = ("morning", "day", "night")
 
 
 class EvolutionKind(IntEnum):
-    """What makes a Pokemon evolve, by the image's own numbers."""
+    """Cause of an evolution, by the image's numbers."""
 
     LEVEL = 1
     ITEM = 2
@@ -21,19 +21,19 @@ class EvolutionKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """How a species becomes another one."""
+    """Evolution of a species into another one."""
 
     kind: EvolutionKind
     parameter: int
     """Level, item, held item (255 for none) or time of day, by the kind."""
     species: int
     comparison: int = 0
-    """Of the kind STAT: 1 attack above defence, 2 below, 3 equal."""
+    """Comparison for the kind STAT: 1 attack above defence, 2 below, 3 equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Species:
-    """A kind of Pokemon."""
+    """Species of Pokemon."""
 
     number: int
     name: str
@@ -49,7 +49,7 @@ class Species:
     items: tuple[int, int]
     growth: int
     machines: frozenset[int]
-    """Places of the machines (from 0) that teach it."""
+    """Slots of the machines (from 0) that teach it."""
     evolutions: tuple[Evolution, ...] = ()
     learns: tuple[tuple[int, int], ...] = ()
     """Level and move, in order."""
@@ -57,7 +57,7 @@ class Species:
 
 @dataclass(frozen=True, slots=True)
 class MoveData:
-    """A move. ``accuracy`` and ``effect_chance`` are out of 255."""
+    """Move data. ``accuracy`` and ``effect_chance`` are out of 255."""
 
     number: int
     name: str
@@ -71,7 +71,7 @@ class MoveData:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing. ``pocket`` is 1 for things, 2 for key items, 3 for balls, 4 for machines."""
+    """Item data. ``pocket`` is 1 for items, 2 for key items, 3 for balls, 4 for machines."""
 
     number: int
     name: str
@@ -83,7 +83,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class TrainerMember:
-    """A Pokemon of a trainer. Without moves of its own it has those that its level brings."""
+    """Pokemon of a trainer. If ``moves`` is empty, it has those that it learns up to its level."""
 
     level: int
     species: int
@@ -93,18 +93,18 @@ class TrainerMember:
 
 @dataclass(frozen=True, slots=True)
 class Trainer:
-    """A trainer and their party."""
+    """Trainer and their party."""
 
     trainer_class: int
     number: int
-    """In the class, from 1."""
+    """Number in the class, from 1."""
     name: str
     party: tuple[TrainerMember, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One entry of a wild table. ``chance`` is in percent of the encounters."""
+    """Entry of a wild table. ``chance`` is in percent of the encounters."""
 
     chance: int
     level: int
@@ -113,23 +113,23 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class WildTable:
-    """Who lives on a map, in the grass (or on all its floor, in a cave) or on the water."""
+    """Wild Pokemon of a map, in the grass (or on all floor, in a cave) or on the water."""
 
     map_id: int
     water: bool
     rates: tuple[int, ...]
-    """Chance of an encounter a step out of 256: by :data:`TIMES`, on the water one for all."""
+    """Chance of an encounter per step out of 256: by :data:`TIMES`, on the water one value for all."""
     slots: tuple[tuple[Slot, ...], ...]
-    """By time of day; on the water one for all."""
+    """Slots by time of day; on the water one list for all."""
 
     def at(self, time: int) -> tuple[Slot, ...]:
-        """The slots at a time of day: 0 morning, 1 day, 2 night."""
+        """Return the slots at a time of day: 0 morning, 1 day, 2 night."""
         return self.slots[min(time, len(self.slots) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthRate:
-    """How much experience a level takes: numerator / denominator n^3 + square n^2 + linear n - constant."""
+    """Experience curve: numerator / denominator n^3 + square n^2 + linear n - constant."""
 
     numerator: int
     denominator: int
@@ -138,6 +138,6 @@ class GrowthRate:
     constant: int
 
     def experience(self, level: int) -> int:
-        """What a level takes in all."""
+        """Return the total experience of a level."""
         cube = self.numerator * level**3 // self.denominator if self.denominator else 0
         return max(0, cube + self.square * level**2 + self.linear * level - self.constant)

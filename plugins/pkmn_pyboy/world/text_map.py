@@ -11,17 +11,17 @@ from pkmn_pyboy.world.route import Leg
 
 _RULER = 5
 _LEAST = 20
-"""Columns that are shown in one piece however narrow it is."""
+"""Minimum number of columns in one piece, at any width."""
 
 
 def text_map(world: World, here: WorldMap, leg: Leg | None = None, width: int | None = None) -> list[str]:
-    """The rows of a map, column numbers above and row numbers before them.
+    """Return the rows of a map, with column numbers above and row numbers before them.
 
     Args:
         world: the map's world.
         here: the map.
-        leg: a way on it, to be drawn in.
-        width: letters that fit beside each other; a map that is wider is shown in pieces.
+        leg: a route on it, to mark.
+        width: maximum letters in a row; a wider map is shown in pieces.
     """
     marks: dict[tuple[int, int], Thing] = things(world, here)
     if leg is not None:
@@ -40,7 +40,7 @@ def text_map(world: World, here: WorldMap, leg: Leg | None = None, width: int | 
 
 
 def legend(world: World, maps: Iterable[tuple[WorldMap, Leg | None]]) -> str:
-    """What the letters on some maps mean."""
+    """Return the meaning of the letters on some maps."""
     grounds: set[Ground] = set()
     used: set[Thing] = set()
     ledges: set[str] = set()
@@ -63,7 +63,7 @@ def legend(world: World, maps: Iterable[tuple[WorldMap, Leg | None]]) -> str:
 
 
 def path_marks(leg: Leg) -> dict[tuple[int, int], Thing]:
-    """The tiles of a way on a map, with its first and last."""
+    """Return the tiles of a route on a map, with its first and last."""
     marks: dict[tuple[int, int], Thing] = dict.fromkeys(leg.tiles, Thing.PATH)
     marks[leg.tiles[-1]] = Thing.GOAL
     marks[leg.tiles[0]] = Thing.START
@@ -79,7 +79,7 @@ def _letter(world: World, here: WorldMap, marks: Mapping[tuple[int, int], Thing]
 
 
 def _ruler(first: int, last: int) -> str:
-    """Column numbers, each beginning at its column, where there is room."""
+    """Return column numbers, each at its column, where there is room."""
     row = ""
     for x in range(first, last, _RULER):
         row = row.ljust(x - first) + str(x)

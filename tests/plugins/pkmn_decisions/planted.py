@@ -1,4 +1,4 @@
-"""Runs with planted patterns: seeded decisions of which a test knows what there is to be found, and what is not."""
+"""Runs with planted patterns: seeded decisions whose findings are known."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.plugins.pkmn_decisions.tables import decisions
 
 ACTIONS = 9
 NULL_MAPS = range(1, 9)
-"""Maps on which no action makes any difference."""
+"""Maps on which no action makes a difference."""
 
 GOOD, BAD, RARE_GOOD = (101, 3), (102, 5), (103, 7)
-"""Map and action: one that pays, one that costs, and one that pays but hardly ever comes up."""
+"""Map and action: a good one, a bad one, and a good one that is rare."""
 
 SEQUENCE_MAP, SEQUENCE = 104, (2, 0, 3, 1, 7, 4)
-"""Six actions in a row that come up again and again, with a reward at their end."""
+"""Six consecutive actions that recur, with a reward at their end."""
 
 LOOP_MAP = 105
 LOOP_STEPS = 128
@@ -28,31 +28,31 @@ LOOP_STEPS = 128
 
 @dataclass
 class Plan:
-    """How a run is to be."""
+    """Parameters of a run."""
 
     episodes: int = 60
     steps: int = 400
     memory: float = 0.0
-    """How much of the luck of a step is that of the step before: 0 for independent rewards."""
+    """Share of the luck of the previous step: 0 for independent rewards."""
     episode_luck: float = 0.0
     """Spread of the luck of whole episodes."""
     chance: float = 0.15
     planted: bool = True
     loops: int = 4
-    """Episodes that go round in circles once."""
+    """Episodes with one loop."""
     rare: int = 2
-    """How often the rare pattern comes up in all."""
+    """Number of times that the rare pattern occurs."""
     seed: int = 0
     near_return: bool = False
-    """Whether what came of a decision is written with it."""
+    """True to write the near return of a decision with it."""
     maps: tuple[int, ...] = field(default_factory=lambda: (*NULL_MAPS, GOOD[0], BAD[0], RARE_GOOD[0], SEQUENCE_MAP))
 
 
 def write_planted(folder: Path, plan: Plan) -> Path:
-    """A run of one environment after a plan. Everything is drawn from the plan's seed."""
+    """Write a run of one environment by a plan. All random numbers come from the plan's seed."""
     rng = np.random.default_rng(plan.seed)
     shape = (plan.episodes, plan.steps)
-    # Some twenty decisions on one map, then on another.
+    # About twenty decisions on one map, then on another.
     blocks = rng.choice(plan.maps, (plan.episodes, plan.steps // 20 + 1))
     maps = np.repeat(blocks, 20, axis=1)[:, : plan.steps]
     actions = rng.integers(0, ACTIONS, shape)
@@ -117,7 +117,7 @@ def _plant(
 
 
 def _later(rewards: NDArray[Any], pressed: NDArray[Any], rng: np.random.Generator, amount: float) -> None:
-    """Adds a reward some three steps after most of these decisions."""
+    """Add a reward about three steps after most of these decisions."""
     episodes, steps = np.nonzero(pressed)
     chosen = rng.random(len(steps)) < 0.7
     later = np.minimum(steps + rng.integers(0, 4, len(steps)), rewards.shape[1] - 1)

@@ -1,4 +1,4 @@
-"""Planted patterns are found, rare ones are not, and what was recorded by hand comes back with the promised keys."""
+"""Planted patterns are found, rare ones are not, and decisions recorded by hand have the documented keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECORD_KEYS = {
 
 
 def write_run(folder: Path, **given: Any) -> Path:
-    """A run of as many decisions as the longest column given, every episode of length 10 and ended."""
+    """Write a run with as many decisions as the longest given column, every episode of length 10 and ended."""
     count = max(len(values) for values in given.values())
     steps = np.arange(count)
     columns = decisions(1, count, episode=steps // 10, step=steps % 10 + 1, truncated=steps % 10 == 9, **given)
@@ -36,7 +36,7 @@ def write_run(folder: Path, **given: Any) -> Path:
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
-    """100 episodes. On map 24.4, pressing A is followed by a reward 7 steps on; pressing B by none."""
+    """Write 100 episodes. On map 24.4, pressing A is followed by a reward 7 steps later; pressing B by none."""
     count = 1000
     steps = np.arange(count)
     first = steps % 10 == 0
@@ -150,7 +150,7 @@ def test_conditions_choose_decisions(planted: Path, condition: dict[str, Any], f
     ("condition", "message"),
     [
         ({"mapp": 1}, "did you mean map"),
-        ({"map": "Pallet Town"}, "brings no names"),
+        ({"map": "Pallet Town"}, "has no names"),
         ({"action": "jump"}, "Known are a, b, start"),
         ({"health": "~1"}, "is a number"),
     ],
@@ -273,7 +273,7 @@ def test_invalid_decisions_are_refused(tmp_path: Path, arguments: tuple[Any, ...
 
 
 def test_a_run_s_decisions_are_not_recorded_by_hand_and_a_file_is_no_store(planted: Path, tmp_path: Path) -> None:
-    with pytest.raises(DecisionValidationError, match="path of its own"):
+    with pytest.raises(DecisionValidationError, match="another path"):
         DecisionHistoryAnalyzer(planted).record_decision({}, 0, "why", 0.5, 0.0)
     (tmp_path / "old.db").write_bytes(b"SQLite format 3")
     with pytest.raises(RunError, match="is a file"):

@@ -1,4 +1,4 @@
-"""`pkmn analyze-patterns`: what it says, in which formats, and how it refuses."""
+"""Command `pkmn analyze-patterns`: its output, its formats, and its error messages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pkmncli.runs import create_run
 from tests.plugins.pkmn_decisions.tables import decisions, episodes
 
 SETTINGS = 'rl = "dqn"\n[curriculum]\n'
-"""As little as a run's settings can be."""
+"""Minimal settings of a run."""
 
 NAMES = {"maps": {"6148": "New Bark Town"}, "phases": ["walking"], "species": {"161": "Sentret"}}
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The latest run of the current folder: 60 decisions, A in New Bark Town pays, B does not."""
+    """Make the latest run of the current folder: 60 decisions, A in New Bark Town pays, B does not."""
     monkeypatch.chdir(tmp_path)
     folder = create_run(tmp_path / "runs", "quillwood", "dqn", name="first").folder
     (folder / "config.toml").write_text(SETTINGS)
@@ -90,7 +90,7 @@ def test_the_report_begins_with_what_to_act_on_and_then_goes_section_by_section(
 
 def test_one_section_can_be_asked_for(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ask(capsys, "--show", "loops")[1]
-    assert "No episode went round in circles" in out
+    assert "No episode was in a loop" in out
     assert "Single patterns" not in out and "act on" not in out
     both = ask(capsys, "--show", "changes", "--show", "sources")[1]
     assert both.index("What changed") < both.index("Who is right")
@@ -245,7 +245,7 @@ def test_decisions_recorded_by_hand_can_be_asked_for(tmp_path: Path, capsys: pyt
         (["--format", "csv", "--show", "loops", "--show", "sources"], "one section"),
         (["first", "first"], "named twice"),
         (["--show", "advice", "--context", "milestones=3"], "with --by milestones"),
-        (["--show", "advice", "--context", "health<0.5", "--format", "json"], "can't be limited by health"),
+        (["--show", "advice", "--context", "health<0.5", "--format", "json"], "cannot be limited by health"),
         (["--sql", "SELECT nothing FROM decisions"], "nothing"),
         (["--sql", "SELEC 1"], "not valid SQL"),
     ],

@@ -1,4 +1,4 @@
-"""What differences, loops, changes and confidence are told to be, where a question or the data are not even."""
+"""Differences, loops, changes and confidence, for questions and data that are unbalanced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_difference_is_told_in_its_size_where_shares_differ_by_stage(tmp_path:
     rng = np.random.default_rng(1)
     milestones = np.repeat([[0] * 50 + [1] * 50], 60, axis=0)
     pressed_a = rng.random((60, 100)) < np.where(milestones == 0, 0.9, 0.1)
-    # Pressing a brings 1 more at either stage, and the later stage 5 more whatever is pressed.
+    # Pressing a brings 1 more at either stage, and the later stage 5 more for any action.
     reward = pressed_a * 1.0 + milestones * 5.0 + rng.normal(0, 0.1, (60, 100))
     source = np.where(pressed_a, 2, 0)
     folder = write_steps(
@@ -55,7 +55,7 @@ def test_a_condition_makes_no_loops(tmp_path: Path) -> None:
 
 
 def test_few_decisions_of_one_who_sees_few_states_are_no_loop(tmp_path: Path) -> None:
-    # Every other decision is the model's, always in the same state; the others go on and earn.
+    # Every other decision is the model's, always in the same state; the others continue and earn.
     model = np.arange(4000) % 2 == 0
     hashes = np.where(model, 7, np.arange(4000) + 100).astype(np.uint64)
     folder = write_steps(

@@ -1,4 +1,4 @@
-"""Sequences, loops, who is right, calibration, costs, changes and advice find what was planted, with its figures."""
+"""Planted sequences, loops, sources, calibration, costs, changes and advice are found with their figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_what_is_written_with_the_decisions_gives_the_same_patterns(tmp_path: Pa
         assert one.keys() == other.keys()
         for key, value in one.items():
             assert other[key] == (pytest.approx(value, rel=1e-4, abs=1e-4) if isinstance(value, float) else value), key
-    # Another horizon is not the one that was written, and so is computed.
+    # Another horizon differs from the written one, so it is computed.
     short = [DecisionHistoryAnalyzer(folder, horizon=2).analyze_patterns() for folder in (planted, stored)]
     assert [one["successes"] for one in short[0]] == [one["successes"] for one in short[1]]
     assert sum(one["successes"] for one in short[0]) < sum(one["successes"] for one in computed)
@@ -110,7 +110,7 @@ def test_who_is_right_is_told_with_its_interval(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("told", [True, False])
 def test_what_is_done_early_is_not_taken_for_what_pays_early(tmp_path: Path, told: bool) -> None:
-    # Up to the first goal there is a lot to be had, and A is what is mostly pressed then; it makes no difference.
+    # Before the first goal rewards are high, and A is the usual action; it makes no difference.
     rng = np.random.default_rng(5)
     early = np.arange(100) < rng.integers(30, 60, (60, 1))
     action = np.where(rng.random((60, 100)) < np.where(early, 0.6, 0.1), 0, rng.integers(1, 9, (60, 100)))
@@ -177,7 +177,8 @@ def test_what_moved_between_the_halves_of_a_run_is_told(tmp_path: Path) -> None:
     assert (round(share["before"], 1), round(share["after"], 1)) == (0.1, 0.5)
     assert gain["before"] < 0.1
     assert gain["after"] > 0.3
-    assert {figure for name, figure in moved if name not in ("a", "select")} == {"share"}  # what a takes, others lose
+    # the share that a gains is lost by the others
+    assert {figure for name, figure in moved if name not in ("a", "select")} == {"share"}
     assert analyzer.findings("changes", 5, {"action": "select"})["changes"][0]["action_name"] == "select"
 
 

@@ -1,4 +1,4 @@
-"""A killed writer loses only what it had not flushed; readers never disturb and are never disturbed."""
+"""A killed writer loses only unflushed decisions; readers never disturb and are never disturbed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_half_a_file_left_by_a_killed_process_is_ignored_and_removed(tmp_path: P
     leftover.write_bytes(b"PAR1 half of")
     with DuckDBStore(tmp_path) as store:
         assert len(store.read("decisions")) == 10
-        assert leftover.exists()  # it may belong to a process that writes just now
+        assert leftover.exists()  # it may belong to a process that is writing now
         store.append("decisions", decisions(11, 12))
     assert not leftover.exists()
 

@@ -1,4 +1,4 @@
-"""What was planted above the threshold is found, what is below is not, and few of what is marked is false."""
+"""Patterns above the threshold are found, those below are not, and few marked ones are false."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_all_that_was_planted_is_marked_and_at_most_a_twentieth_falsely(tmp_path
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 def test_where_nothing_was_planted_a_run_rarely_has_anything_marked(tmp_path: Path, plan: dict[str, Any]) -> None:
-    # All that is marked is false here, so the level is the share of runs in which anything is: some 5% of 12.
+    # Every marked pattern is false here, so the level is the share of runs with any: about 5% of 12.
     runs = 0
     for seed in range(12):
         folder = write_planted(tmp_path / str(seed), Plan(seed=100 + seed, planted=False, **{"episodes": 40, **plan}))

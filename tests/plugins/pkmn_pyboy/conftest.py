@@ -1,4 +1,4 @@
-"""What the tests of the PyBoy environment share: the bundled game, environments that get closed, their own cache."""
+"""Shared fixtures of the PyBoy environment's tests: the bundled game, environments that are closed, a cache."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def memory(crystal: GameProfile) -> FakeMemory:
 
 @pytest.fixture
 def make() -> Iterator[Callable[..., PokemonEnvironment]]:
-    """Builds environments from settings, and closes them after the test."""
+    """Build environments from settings, and close them after the test."""
     made: list[PokemonEnvironment] = []
 
     def build(**settings: Any) -> PokemonEnvironment:

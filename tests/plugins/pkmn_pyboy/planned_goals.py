@@ -1,4 +1,4 @@
-"""Stories of a few goals for the tests of the planner: none of them is ever reached unless a test sets its flag."""
+"""Stories of a few goals for the planner's tests: none is reached unless a test sets its flag."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def goal(environment: PokemonEnvironment, key: str, event: int = NEVER, **more: 
 
 
 def tell(environment: PokemonEnvironment, story: Milestone, *errands: Milestone) -> None:
-    """Makes one milestone, with errands, the whole story."""
+    """Make one milestone, with errands, the whole story."""
     environment.profile = dataclasses.replace(
         environment.profile, milestones=(story,), errands={errand.key: errand for errand in errands}
     )
@@ -31,18 +31,18 @@ def tell(environment: PokemonEnvironment, story: Milestone, *errands: Milestone)
 
 
 def plan_for(environment: PokemonEnvironment, story: Milestone, *errands: Milestone) -> list[tuple[str, str]]:
-    """Kinds and keys of the goals where one milestone is next."""
+    """Return kinds and keys of the goals with this milestone as the next."""
     tell(environment, story, *errands)
     return planned(environment)
 
 
 def planned(environment: PokemonEnvironment) -> list[tuple[str, str]]:
-    """Kinds and keys of the goals now."""
+    """Return kinds and keys of the goals now."""
     return [(one.kind, one.key) for one in GoalOrientedPlanner(environment).goals()]
 
 
 def set_event(environment: PokemonEnvironment, index: int, *, value: bool = True) -> None:
-    """Sets a story flag in memory, or clears it."""
+    """Set an event flag in memory, or clear it."""
     flags = environment.profile.memory["wEventFlags"]
     place, bit = flags.address + (index >> 3), 1 << (index & 7)
     before = environment.emulator.memory[flags.bank, place]

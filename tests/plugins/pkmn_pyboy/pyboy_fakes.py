@@ -1,4 +1,4 @@
-"""Stand-ins for the tests: memory that a test fills field by field, small cartridge images, a random player."""
+"""Fakes for the tests: memory that a test fills field by field, small cartridge images, a random player."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ IN_CONTROL = {
     "wMapStatus": 2,
     "wSpriteUpdatesEnabled": 1,
 }
-"""Fields of a player who stands in a town and can walk."""
+"""Fields of a player who is in a town and can walk."""
 
 
 class FakeMemory:
-    """Work RAM that knows its banks: what lies in another bank is never read by mistake."""
+    """Work RAM with banks: bytes of another bank are never read by mistake."""
 
     def __init__(self, fields: MemoryMap) -> None:
         self.fields = fields
@@ -33,7 +33,7 @@ class FakeMemory:
         return lambda: b"".join(self.read(*span) for span in spans)
 
     def set(self, **values: int | bytes | Sequence[int]) -> FakeMemory:
-        """Sets fields, by number (of the field's size, big-endian) or by bytes."""
+        """Set fields, by number (of the field's size, big-endian) or by bytes."""
         for name, value in values.items():
             place = self.fields[name]
             data = value.to_bytes(place.size, "big") if isinstance(value, int) else bytes(value)
@@ -45,17 +45,17 @@ class FakeMemory:
             self.bytes[bank, address + offset] = byte
 
     def tile(self, row: int, column: int, code: int) -> None:
-        """Puts a tile on the screen."""
+        """Put a tile on the screen."""
         self.put(0, 0xC4A0 + row * 20 + column, bytes((code,)))
 
     def message_box(self) -> FakeMemory:
-        """Draws the corners of the message box."""
+        """Draw the corners of the message box."""
         for row, column, code in ((12, 0, 0x79), (12, 19, 0x7B), (17, 0, 0x7D), (17, 19, 0x7E)):
             self.tile(row, column, code)
         return self
 
     def cursor(self, row: int, column: int, code: int = 0xED) -> FakeMemory:
-        """Points the game's cursor at a tile and draws it there."""
+        """Point the game's cursor at a tile and draw it there."""
         self.put(0, 0xCFAC, (0xC4A0 + row * 20 + column).to_bytes(2, "little"))
         self.tile(row, column, code)
         return self
@@ -71,7 +71,7 @@ def party_record(
     pp: bytes = b"",
     status: int = 0,
 ) -> bytes:
-    """A party member's record of 48 bytes."""
+    """Return a party member's record of 48 bytes."""
     data = bytearray(48)
     data[0] = species
     data[2:6] = moves
@@ -92,7 +92,7 @@ def battle_record(
     types: bytes = b"\0\0",
     moves: bytes = b"\x21\0\0\0",
 ) -> bytes:
-    """A battler's record of 32 bytes."""
+    """Return a battler's record of 32 bytes."""
     data = bytearray(32)
     data[0] = species
     data[2:6] = moves
@@ -114,7 +114,7 @@ def small_rom(
     size: int = 0x8000,
     size_code: int = 0,
 ) -> bytes:
-    """A valid cartridge image that does nothing, for ever."""
+    """Return a valid cartridge image that does nothing forever."""
     data = bytearray(size)
     data[0x100:0x104] = b"\x00\xc3\x50\x01"
     data[0x150:0x152] = b"\x18\xfe"
@@ -125,7 +125,7 @@ def small_rom(
 
 
 def fix_checksum(data: bytearray) -> bytes:
-    """Makes the header's checksum right again."""
+    """Correct the header's checksum."""
     total = 0
     for byte in data[0x134:0x14D]:
         total = (total - byte - 1) & 0xFF
@@ -134,7 +134,7 @@ def fix_checksum(data: bytearray) -> bytes:
 
 
 def random_actions(environment: PokemonEnvironment, seed: int, steps: int) -> Iterator[int]:
-    """Actions drawn from those that the mask allows at the moment each is asked for."""
+    """Yield random actions from those that the mask allows at that moment."""
     draw = random.Random(seed)
     for _ in range(steps):
         yield draw.choice([action for action in range(9) if environment.mask[action]])

@@ -1,4 +1,4 @@
-"""What a state means: danger, health, suggestions and changes, from the state variables or a running game."""
+"""Meaning of a state: danger, health, suggestions and changes, from the state variables or a running game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIGHTING = WALKING | {
 
 
 def test_as_the_documents_show_it() -> None:
-    """A mapping goes in; two dictionaries of plain values and a text come out."""
+    """Pass a mapping; get two dictionaries of plain values and a text."""
     analysis = GameStateAnalysis(FIGHTING)
     battle, exploration, summary = (
         analysis.analyze_battle_state(),

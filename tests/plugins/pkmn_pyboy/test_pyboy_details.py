@@ -1,4 +1,4 @@
-"""What is read when asked for: bag, Pokedex, flags, towns, clock, names and more of a battle, each with its traps."""
+"""Details read on request: bag, Pokedex, flags, towns, clock, names and more of a battle, each with its traps."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_flags_by_number_and_by_name(crystal: GameProfile, memory: FakeMemory) -
 
 @pytest.mark.parametrize("flag", [0, 7, 2048, -1])
 def test_flags_that_tell_nothing_are_refused(flag: int) -> None:
-    """The first eight are cleared with every map, and beyond the last there is none."""
+    """Refuse the first eight, which are cleared with every map, and numbers beyond the last."""
     flags = EventFlags(bytes([0xFF]) * 256, {})
     with pytest.raises(ValueError, match="is not kept"):
         flags.is_set(flag)
@@ -216,7 +216,7 @@ def test_stages_are_counted_from_seven_and_none_is_unchanged() -> None:
 
 
 def test_names_in_the_image_are_those_of_the_profile(quillwood: GameProfile) -> None:
-    """The bundled game has both, so one can be held against the other."""
+    """Compare both sources of names, which the bundled game has."""
     assert quillwood.bundled_rom is not None
     image = quillwood.bundled_rom.read_bytes()
     bare = Names(maps=quillwood.names.maps)

@@ -1,4 +1,4 @@
-"""The environment with words in its observations and a reward that can be changed, as the documents promise it."""
+"""Environment with words in its observations and a reward that can be changed, as documented."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UP, NONE = 4, 8
 
 
 class Richer(EnhancedPyBoyPokemonCrystalEnv):
-    """Pays for standing in a certain place, beside what the game pays."""
+    """Environment that adds a reward for being in a certain place."""
 
     def _calculate_reward(self, current_state: StateMapping, previous_state: StateMapping, action: int) -> float:
         base = super()._calculate_reward(current_state, previous_state, action)

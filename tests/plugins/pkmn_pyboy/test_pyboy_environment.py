@@ -1,4 +1,4 @@
-"""The environment keeps Gymnasium's contract and the core's, and a seed means the same episode everywhere."""
+"""Gymnasium's contract and the core's, and seeds that start the same episode everywhere."""
 
 from __future__ import annotations
 
@@ -181,11 +181,11 @@ def test_what_no_step_or_reset_can_mean_is_told(make: Make) -> None:
     environment = make(observation_type="state")
     environment.reset(seed=1)
     for action in (-1, 9, 1.5):
-        with pytest.raises(EnvironmentSetupError, match="there are 0 to 8"):
+        with pytest.raises(EnvironmentSetupError, match="use 0 to 8"):
             environment.step(action)  # type: ignore[arg-type]
     with pytest.raises(EnvironmentSetupError, match="'start' of reset"):
         environment.reset(options={"start": b""})
-    with pytest.raises(EnvironmentSetupError, match="give it bytes"):
+    with pytest.raises(EnvironmentSetupError, match="give bytes"):
         environment.reset(options={"start_state": 5})
     environment.close()
     with pytest.raises(EnvironmentSetupError, match=r"call reset\(\)"):
@@ -246,7 +246,7 @@ def test_context_is_in_words(make: Make) -> None:
 
 
 class Everything:
-    """A reward of somebody else's."""
+    """Reward of a third party."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.worth = settings["worth"]
@@ -310,7 +310,7 @@ def test_start_from_a_saved_state(make: Make, tmp_path: Path) -> None:
     assert other.memory_hash() == first
     other.reset(seed=3)
     assert other.memory_hash() != first
-    with pytest.raises(EnvironmentSetupError, match="can't be read"):
+    with pytest.raises(EnvironmentSetupError, match="cannot be read"):
         make(start_state=tmp_path / "none.state")
     with pytest.raises(EmulatorError):
         environment.reset(options={"start_state": b"nonsense"})
@@ -349,5 +349,5 @@ def test_an_episode_that_would_begin_at_its_goal_is_refused(make: Callable[..., 
     environment.reset(seed=1)
     state = environment.emulator.save_state()
     nearer = make(goal="game_started")
-    with pytest.raises(EnvironmentSetupError, match="game_started is reached already"):
+    with pytest.raises(EnvironmentSetupError, match="game_started is already reached"):
         nearer.reset(seed=1, options={"start_state": state})

@@ -1,4 +1,4 @@
-"""Goals that a game names itself: the first training's and the last, and how long episodes to them may be."""
+"""Goals that a game names itself, the first training's and the last, and their episode lengths."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def test_a_first_goal_that_is_no_milestone_is_told(quillwood: GameProfile, tmp_p
     for file in quillwood.folder.glob("*.toml"):
         text = file.read_text(encoding="utf-8").replace('first_goal = "thorn_badge"', 'first_goal = "thorn"')
         (tmp_path / file.name).write_text(text, encoding="utf-8")
-    with pytest.raises(EnvironmentSetupError, match="first_goal = 'thorn' is no milestone"):
+    with pytest.raises(EnvironmentSetupError, match="first_goal = 'thorn' is not a milestone"):
         load_profile(tmp_path)

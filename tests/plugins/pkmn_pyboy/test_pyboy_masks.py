@@ -1,4 +1,4 @@
-"""Masks: what each situation allows, and that nothing else is ever pressed."""
+"""Masks: the actions that each situation allows, and that no others are ever pressed."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_dialogue_and_battle_menus(crystal: GameProfile, memory: FakeMemory) -> 
 
 
 def test_a_catch_can_be_named(crystal: GameProfile, memory: FakeMemory) -> None:
-    """Naming a catch happens inside the battle: the page hides the message box that battles always show."""
+    """Name a catch inside the battle: the page hides the message box that battles always show."""
     naming = state_of(crystal, memory, wBattleMode=1, wScriptRunning=255)
     assert {Action.START, Action.A, Action.DOWN} <= allowed_actions(naming)
 
 
 @pytest.mark.parametrize("card", [CLOCK, MAP, PHONE, RADIO])
 def test_each_card_of_the_pokegear_is_a_page_with_directions(crystal: GameProfile, card: int) -> None:
-    """Its message box makes it no dialogue, for the bit of a window over the map is off; its own cursor no choice."""
+    """Its message box makes it no dialogue, because the window bit is off; its cursor makes it no choice."""
     device = RadioDevice(crystal, b"", opens_on=card)
     reader = StateReader(crystal)
     while device.mode != "start":
@@ -69,7 +69,7 @@ def test_each_card_of_the_pokegear_is_a_page_with_directions(crystal: GameProfil
     assert (device.mode, device.card) == ("gear", card)
     assert (state.phase, state.menu.full_screen, state.message_box) == (Phase.MENU, True, card != MAP)
     assert allowed_actions(state) == set(Action) - {Action.SELECT}
-    # With the bit of an open window it would read as words, and the directions be masked.
+    # With the bit of an open window it would read as a dialogue, and the directions be masked.
     device.tile(14, 1, 0x80)
     words = reader.read(device.set(wStateFlags=0x40))
     assert (words.phase is Phase.DIALOGUE) == (card != MAP)
@@ -82,7 +82,7 @@ def test_a_map_being_set_up_takes_no_press(crystal: GameProfile, memory: FakeMem
 
 
 def states_like(state: GameState) -> list[GameState]:
-    """Every combination of what masks depend on."""
+    """Return every combination of the values that masks depend on."""
     parties = (Party(), Party((PartyMember(158, 5, 20, 20, 0, 0, 0, (10,), (35,), False),)))
     return [
         state._replace(
@@ -124,7 +124,7 @@ def test_nothing_but_what_has_an_effect_in_dialogue_and_menus(crystal: GameProfi
 
 @pytest.mark.parametrize("name", RULE_NAMES)
 def test_each_rule_can_be_left_out(crystal: GameProfile, memory: FakeMemory, name: str) -> None:
-    """Without it exactly those presses come back that no other rule forbids; some do."""
+    """Without it exactly those presses are allowed that no other rule forbids; there are some."""
     rule = next(rule for rule in MASK_RULES if rule.name == name)
     others = rules_without([name])
     gained = 0
@@ -160,7 +160,7 @@ def test_one_rule_left_out_by_its_setting(make: Callable[..., PokemonEnvironment
 def test_an_unknown_rule_is_an_error_that_names_the_nearest() -> None:
     with pytest.raises(ConfigurationError, match=r"without_mask_rules.*'battle_move'; did you mean 'battle_moves'\?"):
         make_environment(without_mask_rules=["battle_move"])
-    with pytest.raises(ConfigurationError, match="there are select, start_before_party"):
+    with pytest.raises(ConfigurationError, match="choose from select, start_before_party"):
         make_environment(without_mask_rules=["xyz"])
 
 
@@ -182,7 +182,7 @@ def test_no_mask_is_all_zero_and_the_table_agrees_with_the_rules(
 def test_whatever_is_pressed_is_allowed(
     make: Callable[..., PokemonEnvironment], monkeypatch: pytest.MonkeyPatch, settings: dict[str, float]
 ) -> None:
-    """A player who ignores the masks, whatever the settings, never gets a forbidden press through."""
+    """Masks hold for a player who ignores them, with any settings."""
     environment = make(observation_type="state", **settings)
     environment.reset(seed=5)
     presses: list[tuple[str | None, bool]] = []

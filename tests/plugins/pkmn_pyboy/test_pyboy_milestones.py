@@ -1,4 +1,4 @@
-"""Milestones: reached once, in the order of the story, and told from where an episode begins."""
+"""Milestones: reached once, in the order of the story, and found at the start of an episode."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_new_game_begins_with_the_bedroom(crystal: GameProfile, memory: FakeMemo
 
 
 def test_a_milestone_waits_for_what_it_needs(crystal: GameProfile, memory: FakeMemory) -> None:
-    """In the lab the scene number 2 means one thing after the starter and another after the egg."""
+    """Scene number 2 in the lab has one meaning after the starter and another after the egg."""
     tracker = MilestoneTracker(crystal.milestones)
     tracker.begin(memory, BEDROOM)
     memory.set(wMrPokemonsHouseSceneID=1, wElmsLabSceneID=2)
@@ -94,7 +94,7 @@ def test_start_in_the_middle_of_the_story(crystal: GameProfile, memory: FakeMemo
 
 
 def test_an_episode_that_begins_elsewhere_has_begun_the_game(crystal: GameProfile, memory: FakeMemory) -> None:
-    """Somewhere before the first thing that lasts: what is behind the player can't be told, but that much can."""
+    """Before the first lasting evidence, earlier milestones are unknown, except that the game has started."""
     tracker = MilestoneTracker(crystal.milestones)
     flag(memory, 54)
     tracker.begin(memory, 24 * 256 + 9)

@@ -1,4 +1,4 @@
-"""The state variables mean what their table says, and a packed screen is the picture."""
+"""State variables have the meaning of their table, and a packed screen is the picture."""
 
 from __future__ import annotations
 

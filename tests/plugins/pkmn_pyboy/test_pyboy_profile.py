@@ -1,4 +1,4 @@
-"""A profile is data: a third party writes four files and no Python, and a mistake in one is told by file and key."""
+"""Profiles are data: a third party writes four files and no Python, and errors give file and key."""
 
 from __future__ import annotations
 
@@ -75,23 +75,23 @@ def test_profile_builds_on_another_ones_memory(tmp_path: Path, crystal: GameProf
 @pytest.mark.parametrize(
     ("file", "text", "says"),
     [
-        ("game.toml", "[game\n", "no valid TOML"),
+        ("game.toml", "[game\n", "not valid TOML"),
         ("game.toml", "[game]\nkey = 'x'\n", "game.title: Field required"),
         ("game.toml", GAME + "colour = 3\n", "game.colour: Extra inputs"),
         ("game.toml", GAME + "[timing]\naction_frames = 0\n", "timing.action_frames"),
         ("game.toml", GAME + "[[rom]]\nsha1 = 'abc'\n", "rom.0.sha1"),
         ("game.toml", GAME + "[start]\nsteps = [{ press = 'jump' }]\n", "start.steps.0.press"),
-        ("game.toml", GAME + "[hash]\nfine = ['pebble']\n", "hash.fine: pebble is no field"),
+        ("game.toml", GAME + "[hash]\nfine = ['pebble']\n", "hash.fine: pebble is not a field"),
         ("game.toml", GAME + "memory = 'krystal'\n", "game.memory: no profile 'krystal'"),
         ("memory.toml", "[field.position]\nwMapGroup = { at = 0xC100, bank = 0 }\n", "wMapNumber is missing"),
         ("memory.toml", MEMORY + "x = { at = 0x1C100, bank = 0 }\n", "field.position.x.at"),
         ("memory.toml", MEMORY + "x = { at = 0xDFF0, bank = 1, size = 32 }\n", "over the end of its bank"),
         ("memory.toml", MEMORY + "x = { at = 0xC000, bank = 9 }\n", "field.position.x.bank"),
-        ("milestones.toml", MILESTONES + MILESTONES, "milestone.1.key: rich is there twice"),
+        ("milestones.toml", MILESTONES + MILESTONES, "milestone.1.key: rich is listed twice"),
         ("milestones.toml", MILESTONES.replace("pebbles", "peble"), "did you mean pebbles"),
         ("milestones.toml", MILESTONES.replace("value", "bit"), "evidence_all.0: at_least needs"),
-        ("milestones.toml", MILESTONES + 'needs = ["poor"]\n', "needs: poor is no milestone before"),
-        ("milestones.toml", MILESTONES + "order = 4\n", "stands in place 1"),
+        ("milestones.toml", MILESTONES + 'needs = ["poor"]\n', "needs: poor is not a milestone before"),
+        ("milestones.toml", MILESTONES + "order = 4\n", "is number 1"),
     ],
 )
 def test_mistakes_name_file_and_key(tmp_path: Path, file: str, text: str, says: str) -> None:
@@ -269,8 +269,8 @@ def test_mistakes_of_a_radio_name_their_key(tmp_path: Path, radio: str, says: st
     ("radio", "place", "station", "says"),
     [
         ("", "person = 5", "{ knob = 78, music = 64 }", r"station: rich: game\.toml has no \[radio\]"),
-        (RADIO, "person = 5", "{ knob = 77, music = 64 }", "never stands at 77; it goes from 0 to 80 in steps of 2"),
-        (RADIO, "person = 5", "{ knob = 82, music = 64 }", "never stands at 82"),
+        (RADIO, "person = 5", "{ knob = 77, music = 64 }", "has no position 77; it has 0 to 80 in steps of 2"),
+        (RADIO, "person = 5", "{ knob = 82, music = 64 }", "has no position 82"),
         (RADIO, "person = 5", "{ knob = -2, music = 64 }", "station.knob"),
         (RADIO, "person = 5", "{ knob = 78 }", "station.music: Field required"),
         (RADIO, "person = 5", "{ knob = 78, music = 64, name = 'flute' }", "station.name: Extra inputs"),

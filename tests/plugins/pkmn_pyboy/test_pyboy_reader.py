@@ -1,4 +1,4 @@
-"""The reader uses memory only while it means something. Each trap of the game's memory has its test."""
+"""Use of memory only while it is valid. Each trap of the game's memory has its test."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_free_control_outweighs_what_old_menus_left(reader: StateReader, memory:
 
 
 def test_a_trainers_battle_being_prepared_is_no_menu(reader: StateReader, memory: FakeMemory) -> None:
-    """For up to 24 frames the sprites are off and nothing says battle yet, but whose battle it will be stands there."""
+    """For up to 24 frames the sprites are off before battle mode is set, but the trainer's class is known."""
     off = {"wScriptRunning": 1, "wStateFlags": 0x40, "wSpriteUpdatesEnabled": 0}
     assert read(reader, memory, wOtherTrainerClass=24, **off).phase is Phase.CUTSCENE
     assert reader.read(memory.set(wOtherTrainerClass=0)).phase is Phase.MENU
@@ -200,7 +200,7 @@ def test_no_place_before_a_game_is_loaded(reader: StateReader, memory: FakeMemor
 
 
 def test_an_opponent_is_none_while_it_is_being_written(reader: StateReader, memory: FakeMemory) -> None:
-    """Hit points come last; later, with the own one out, none left means fainted."""
+    """Hit points are written last; later, with the player's Pokemon out, 0 means fainted."""
     battle = read(reader, memory, wBattleMode=1, wEnemyMon=battle_record(hp=0)).battle
     assert battle is not None
     assert battle.opponent is None
@@ -374,7 +374,7 @@ def test_type_chart_is_read_from_the_image() -> None:
 
 
 def test_hashes_are_the_same_in_every_version(reader: StateReader, memory: FakeMemory) -> None:
-    """Recorded runs are compared by them. Where this fails on purpose, say in the changelog that they have changed."""
+    """Recorded runs are compared by them. If this fails on purpose, note the change in the changelog."""
     read(reader, memory, wPlayerDirection=0x0C)
     assert (reader.coarse_hash(), reader.fine_hash()) == (16783616674675182049, 9835761141151127662)
     read(reader, memory, wXCoord=14, wMoney=3000)

@@ -1,6 +1,6 @@
-"""Recordings of a running game, frame by frame: what changes in memory is in the state at that very sample.
+"""Recordings of a running game, frame by frame: a change in memory is in the state at the same sample.
 
-One test decodes the recorded bytes by itself and compares, sample by sample; the others name what happened when.
+One test decodes the recorded bytes itself and compares, sample by sample; the others check the times of known events.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAP_RUNNING = 2
 
 
 def samples(crystal: GameProfile, name: str) -> Iterator[tuple[int, dict[str, Any], dict[str, Any], GameState]]:
-    """Frame, what changed, all that was recorded so far, and the state read from it."""
+    """Yield frame, changed values, all values recorded so far, and the state read from them."""
     memory, reader, recorded = FakeMemory(crystal.memory), StateReader(crystal), dict[str, Any]()
     for frame, changed in recorded_rows(name):
         apply(memory, changed)
@@ -162,16 +162,16 @@ def test_maps_change_once_the_next_one_is_there(crystal: GameProfile, name: str)
 
 
 HIT_POINTS: dict[str, tuple[tuple[int, int | None, int | None], ...]] = {
-    # the first wild battle: two BUMPs of each side, and the last blow
+    # the first wild battle: two hits of each side, and the last one
     "wild_battle": (
         (8, 13, None), (344, 13, 20), (728, 7, 20), (1016, 7, 18), (1328, 1, 18), (1616, 1, 16), (1888, 0, 16),
         (2208, None, None),
     ),
-    # the leader's first: sent out at 11098, the own one with its last hit point at 11426, lost at 12106
+    # the leader's first: sent out at 11098, the player's with its last hit point at 11426, lost at 12106
     "gym": (
         (10810, None, None), (11098, 24, None), (11426, 24, 1), (11842, 16, 1), (12106, 16, 0), (12274, None, None),
     ),
-    # a trainer's two, with a level gained between them
+    # a trainer's two Pokemon, with a level gained between them
     "route_30_north": (
         (5626, 13, None), (5954, 13, 25), (6354, 0, 25), (6786, 17, 25), (7266, 8, 25), (7562, 8, 22), (7826, 0, 22),
         (8506, None, None),
@@ -179,7 +179,7 @@ HIT_POINTS: dict[str, tuple[tuple[int, int | None, int | None], ...]] = {
     "route_30_south": ((424, 17, None), (776, 17, 23), (1168, 12, 23), (2920, 0, 23), (3264, None, None)),
     "grass": ((2776, 13, None),),
 }  # fmt: skip
-"""Hit points of opponent and own Pokemon from a frame on; nobody is out where there is no number."""
+"""Hit points of opponent and the player's Pokemon from a frame on; None if not out."""
 
 
 @pytest.mark.parametrize("name", HIT_POINTS)

@@ -1,4 +1,4 @@
-"""Menus and pages of a running game, recorded: what the reader takes them for, what masks allow, what is waited for.
+"""Recorded menus and pages of a running game: the reader's phases, the masks, and the waits.
 
 The bag, by frames: drawn from 136 on without a cursor, its list from 176 on, another pocket from 208 on; USE and QUIT
 at 280, words from 296 on, yes or no at 496, the party from 544 on, the four moves at 1072, the bag again from 1424.
@@ -25,7 +25,7 @@ from pkmncli.api import Action
 
 STEP_FRAMES, SAMPLE_FRAMES = 24, 8
 FEWEST_WAITS = 3
-"""Steps at least that end, in the bag's recording, while a page is drawn."""
+"""Minimum steps that end, in the bag's recording, while a page is drawn."""
 DIRECTIONS = {Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT}
 WITHOUT_CURSOR = (144, 152, 160, 168, 1424, 1440)
 LISTS = (64, 176, 208, 224, 248, 544, 1072, 1464, 1512)
@@ -33,7 +33,7 @@ QUESTIONS = (280, 496, 952)
 
 
 def states(crystal: GameProfile, name: str) -> Iterator[tuple[int, GameState, StateReader]]:
-    """A frame every 8, and the state then."""
+    """Yield a frame every 8, and the state then."""
     memory, reader = FakeMemory(crystal.memory), StateReader(crystal)
     frame = 0
     for then, changed in recorded_rows(name):
@@ -51,7 +51,7 @@ def at(crystal: GameProfile, name: str, frame: int) -> GameState:
 
 @pytest.mark.parametrize("frame", LISTS)
 def test_a_list_on_a_page_is_a_menu_with_all_directions(crystal: GameProfile, frame: int) -> None:
-    """Below the bag's list there is a message box with the thing's description: still no question."""
+    """Below the bag's list there is a message box with the item's description: still not a question."""
     state = at(crystal, "bag", frame)
     assert (state.phase, state.menu.cursor_shown) == (Phase.MENU, True)
     assert allowed_actions(state) == DIRECTIONS | {Action.A, Action.B, Action.NONE}
@@ -98,7 +98,7 @@ def test_waiting_for_a_page_has_an_end(crystal: GameProfile) -> None:
 def test_whatever_moment_a_step_ends_at_the_bag_is_never_left_while_it_is_drawn(
     crystal: GameProfile, first: int
 ) -> None:
-    """With each of the three moments at which steps of 24 frames can end."""
+    """Check each of the three moments at which steps of 24 frames can end."""
     memory, settings, opened, shown = PilotMemory(), PilotSettings(), 0, 0
     for frame, state, _ in states(crystal, "bag"):
         if frame % STEP_FRAMES != first:
@@ -115,7 +115,7 @@ def test_whatever_moment_a_step_ends_at_the_bag_is_never_left_while_it_is_drawn(
 
 
 def test_the_page_between_continue_and_the_map_takes_a(crystal: GameProfile) -> None:
-    """The saved game's map is in memory already, and not set up yet; a map that is being set up takes no press."""
+    """The saved game's map is in memory already, but not set up yet; a map that is being set up takes no press."""
     waits = [(frame, state) for frame, state, _ in states(crystal, "continue_page") if frame <= 96]
     assert waits
     for _, state in waits:
@@ -140,7 +140,7 @@ def test_title_and_continue_page_are_left_by_a_and_start(crystal: GameProfile) -
 
 
 def test_in_the_titles_list_the_first_entry_is_taken(crystal: GameProfile, memory: FakeMemory) -> None:
-    """CONTINUE where there is a saved game: START might begin a new one."""
+    """Choose CONTINUE if there is a saved game: START might begin a new one."""
     memory.set(wSpriteUpdatesEnabled=0, wWindowStackSize=1, w2DMenuNumRows=3, w2DMenuNumCols=1).cursor(2, 1)
     state = StateReader(crystal).read(memory)
     assert (state.phase, state.loaded) == (Phase.MENU, False)
@@ -153,7 +153,7 @@ def test_a_running_game_is_never_taken_for_the_title(crystal: GameProfile) -> No
 
 
 def test_a_page_that_a_plan_opens_in_a_battle_is_waited_for(crystal: GameProfile, memory: FakeMemory) -> None:
-    """Battles show the message box all the time, but for their pages; without a plan, nothing is waited for."""
+    """Battles always show the message box, except on their pages; without a plan, there is no wait."""
     memory.set(wMapGroup=3, wMapStatus=2, wBattleMode=2, wScriptRunning=255)
     state = StateReader(crystal).read(memory)
     assert (state.phase, state.message_box, state.menu.cursor_shown) == (Phase.BATTLE, False, False)

@@ -1,8 +1,8 @@
-"""What holds in every game at every moment: in recordings of a running one, and in a live stretch of the bundled one.
+"""Invariants of every game at every moment: in recordings of a running one, and in live play of the bundled one.
 
-A recording is a list of (frame, fields that changed), looked at every 8 frames. It has no tiles but whether the message
-box is drawn, and no story flags. Two of menus also say when the cursor stands where the game points, and when there are
-words in the message box.
+A recording is a list of (frame, fields that changed), sampled every 8 frames. It has no tiles except a flag for the
+message box, and no event flags. Two of menus also have a flag for the cursor at the game's position, and one for words
+in the message box.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ LAWFUL_NEXT = {
     Phase.TRANSITION: {*ON_FOOT, *BY_ITSELF, Phase.DIALOGUE},
     Phase.CUTSCENE: {*ON_FOOT, *WINDOWS, *BY_ITSELF, Phase.BATTLE},
 }
-"""What may be seen one sample after what. A battle begins neither under the player's feet nor at its menu."""
+"""Phases allowed after each phase. A battle follows neither free play nor a step, and does not start at its menu."""
 DIRECTIONS = {(0, 1): Facing.DOWN, (0, -1): Facing.UP, (-1, 0): Facing.LEFT, (1, 0): Facing.RIGHT}
 
 
 @dataclass
 class Stretch:
-    """A stretch of play, sample by sample. ``reached`` are the milestones reached after its start, in order."""
+    """Stretch of play, sample by sample. ``reached`` are the milestones reached after its start, in order."""
 
     states: list[GameState] = field(default_factory=list)
     reached: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
-    """The milestones that were behind the player at the start."""
+    """Milestones that were reached at the start."""
     stale_opponents: int = 0
     """Samples of trainer battles in which memory still held the opponent of an earlier battle."""
 
@@ -100,7 +100,7 @@ def apply(memory: FakeMemory, changed: dict[str, Any]) -> None:
 
 
 def play_recordings(profile: GameProfile, *names: str, flags: dict[str, int] | None = None) -> Stretch:
-    """Recordings that follow each other in one story. ``flags``: a story flag that is set when one of them begins."""
+    """Play consecutive recordings of one story. ``flags``: an event flag that is set when one of them begins."""
     memory, reader, tracker = FakeMemory(profile.memory), StateReader(profile), MilestoneTracker(profile.milestones)
     stretch, events, step = Stretch(), profile.memory["wEventFlags"], 0
     for name in names:
@@ -125,7 +125,7 @@ def play_recordings(profile: GameProfile, *names: str, flags: dict[str, int] | N
 
 
 def play_live() -> Stretch:
-    """The pilot plays the bundled game; its state is looked at within each action, as often as in a recording."""
+    """Let the pilot play the bundled game; sample its state within each action, as often as in a recording."""
     environment = PokemonEnvironment(EnvironmentSettings(observation_type="state"))
     emulator, press = environment.emulator, environment.emulator.press
     pilot = RulesPilot(environment)
@@ -165,14 +165,14 @@ def pairs(stretch: Stretch) -> Iterator[tuple[GameState, GameState]]:
 
 
 def step_between(before: GameState, after: GameState) -> tuple[int, int]:
-    """Columns and rows moved on one map; none where the map changed."""
+    """Return columns and rows moved on one map; 0 if the map changed."""
     if before.map_id != after.map_id:
         return (0, 0)
     return (after.x - before.x, after.y - before.y)
 
 
 def battles(stretch: Stretch) -> list[list[GameState]]:
-    """The samples of each battle."""
+    """Return the samples of each battle."""
     found: list[list[GameState]] = []
     under_way = False
     for state in stretch.states:
@@ -188,7 +188,7 @@ def opponents(samples: Sequence[GameState]) -> list[Battler]:
     return [state.battle.opponent for state in samples if state.battle and state.battle.opponent]
 
 
-# What holds everywhere ------------------------------------------------------------------------------------------
+# Invariants ------------------------------------------------------------------------------------------------------
 
 
 def test_phases_follow_each_other_lawfully(stretch: Stretch) -> None:
@@ -241,7 +241,7 @@ def test_a_battle_is_there_exactly_while_one_is_fought(stretch: Stretch) -> None
 def test_an_opponent_is_never_one_of_an_earlier_battle(stretch: Stretch) -> None:
     for samples in battles(stretch)[0 if stretch.states[0].battle is None else 1 :]:
         seen = opponents(samples)
-        # Who comes out is unhurt; who was beaten before lies there with no hit points.
+        # A Pokemon is unhurt when it comes out; a beaten one before it has no hit points.
         assert not seen or seen[0].hp == seen[0].max_hp, samples[0]
 
 
@@ -278,7 +278,7 @@ def test_money_and_counts_are_within_their_bounds(stretch: Stretch) -> None:
         assert 0 <= state.balls <= 12 * 99
 
 
-# What is known of each recording --------------------------------------------------------------------------------
+# Facts of each recording -----------------------------------------------------------------------------------------
 
 Place = tuple[int, int, int, int]
 
@@ -439,7 +439,7 @@ def test_a_lost_battle_costs_half_the_money_and_heals(crystal: GameProfile) -> N
 
 
 def test_milestones_are_reached_in_their_order_from_the_bedroom_on(crystal: GameProfile) -> None:
-    # Story flags are in no recording: 54 is set in the bedroom, 26 when Elm lets go of a player with a Pokemon.
+    # Event flags are in no recording: 54 is set in the bedroom, 26 when Elm lets a player with a Pokemon leave.
     road = ("stairs", "pokegear", "laboratory", "starter", "potion", "map_edge", "grass", "wild_battle", "healing")
     stretch = play_recordings(crystal, *road, flags={"stairs": 54, "potion": 26})
     assert stretch.before == ["game_started"]
@@ -456,7 +456,7 @@ def test_milestones_are_reached_in_their_order_from_the_bedroom_on(crystal: Game
     ]
 
 
-# What the live stretch must have been, for the laws to mean something -------------------------------------------
+# Minimum content of the live stretch, so that the invariants are tested --------------------------------------------
 
 
 def test_the_live_stretch_is_worth_looking_at(quillwood: GameProfile) -> None:

@@ -1,4 +1,4 @@
-"""The text map shows what was seen, with coordinates that can be used, and explains only the letters it uses."""
+"""Text map: seen tiles with usable coordinates, and a legend of the letters that occur."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ y\\x   0  1  2  3  4  5  6  7
 
 
 def tiles_of(text: str) -> dict[tuple[int, int], str]:
-    """The letter at each tile, found by the coordinates along the edges."""
+    """Return the letter at each tile, found by the coordinates along the edges."""
     lines = text.splitlines()
     columns = [int(x) for x in lines[1].split()[1:]]
     found = {}
@@ -149,7 +149,7 @@ def test_seen_is_what_the_screen_showed(crystal: GameProfile, memory: FakeMemory
 
 
 def test_a_tile_named_by_the_map_can_be_walked_to(make: Make) -> None:
-    """The door that the map shows is where the way out is."""
+    """Find the exit at the door that the map shows."""
     environment = make(observation_type="state")
     environment.reset(seed=1)
     (x, y) = next(tile for tile, letter in tiles_of(environment.text_map()).items() if letter == "D")

@@ -1,4 +1,4 @@
-"""A third party's game is four files of data: the real command trains on it, without a line of Python."""
+"""Third party's game as four files of data: the real command trains on it, without a line of Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAM = bytes.fromhex(
     "f0 44 fe 90 28 fa"  # wait for the end of line 144
     "18 cc"  # again
 )
-"""A game in 70 bytes: a place on a line of 41 tiles, kept where no other game keeps it."""
+"""Game in 70 bytes: a place on a line of 41 tiles, at an address that no other game uses."""
 
 FILES = {
     "game.toml": """
@@ -67,7 +67,7 @@ evidence_all = [{ kind = "equals", field = "wXCoord", value = 40 }]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The profile, with its image."""
+    """Return the profile, with its image."""
     folder = tmp_path / "linewalk"
     folder.mkdir()
     for name, text in FILES.items():

@@ -1,4 +1,4 @@
-"""A cartridge image made by a test: maps and tables laid out as Pokemon Crystal has them, nothing of it in them."""
+"""Cartridge image made by a test: maps and tables with the layout of Pokemon Crystal, but none of its data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pkmn_pyboy.state.memory_map import RomTable
 
 BANK = 0x4000
 HEADERS, BLOCKS, SCRIPTS, TILESETS, DATA = 0x01, 0x02, 0x12, 0x22, 0x24
-"""First of the banks where each kind of thing goes; blocks and scripts may take sixteen."""
+"""First bank of each kind of data; blocks and scripts may take sixteen."""
 SIZE = 0x30
 
 TILES = {
@@ -32,7 +32,7 @@ TILES = {
     "m": 0x70,
     "O": 0x60,
 }
-"""Collision by letter."""
+"""Collision byte by letter."""
 
 NORTH, SOUTH, WEST, EAST = "north", "south", "west", "east"
 _BITS = {NORTH: 8, SOUTH: 4, WEST: 2, EAST: 1}
@@ -45,7 +45,7 @@ def word(value: int) -> bytes:
 
 @dataclass(frozen=True)
 class Person:
-    """A person of a map; ``script`` are the bytes that their script begins with."""
+    """Person of a map; ``script`` are the first bytes of their script."""
 
     x: int
     y: int
@@ -61,7 +61,7 @@ class Person:
 
 @dataclass
 class TestMap:
-    """A map to be built. ``joins`` has for a side: group, number, shift along the side and edge there, in tiles."""
+    """Map to be built. ``joins`` has for a side: group, number, shift along the side and edge there, in tiles."""
 
     __test__ = False
 
@@ -80,7 +80,7 @@ class TestMap:
 
 
 class WorldImage:
-    """Builds an image out of maps and tables."""
+    """Builder of an image from maps and tables."""
 
     def __init__(self) -> None:
         self.data = bytearray(SIZE * BANK)
@@ -90,7 +90,7 @@ class WorldImage:
         self._maps: list[TestMap] = []
 
     def put(self, bank: int, data: bytes, banks: int = 1) -> tuple[int, int]:
-        """Adds bytes to the first of some banks that has room. Returns bank and address."""
+        """Add bytes to the first of some banks that has room. Return bank and address."""
         for place in range(bank, bank + banks):
             if self._ends[place] + len(data) <= BANK:
                 start = self._ends[place]
@@ -100,11 +100,11 @@ class WorldImage:
         raise AssertionError("the test's image is full")
 
     def table(self, name: str, data: bytes, bank: int = DATA) -> None:
-        """Adds a table."""
+        """Add a table."""
         self.tables[name] = RomTable(*self.put(bank, data))
 
     def pointers(self, name: str, entries: Iterable[bytes], bank: int = DATA) -> None:
-        """Adds a table of words and, behind it, what they point to."""
+        """Add a table of words and, behind it, the data that they point to."""
         entries = list(entries)
         start = BANK + self._ends[bank]
         words, body = b"", b""
@@ -114,15 +114,15 @@ class WorldImage:
         self.table(name, words + body, bank)
 
     def block(self, letters: str) -> int:
-        """Number of a block by its four tiles, row by row; a new one where no map has it."""
+        """Return the number of a block by its four tiles, row by row; a new one if no map has it."""
         return self._block(letters)
 
     def add(self, *maps: TestMap) -> None:
-        """Adds maps."""
+        """Add maps."""
         self._maps += maps
 
     def build(self, crystal: GameProfile, **names: Any) -> tuple[bytes, GameProfile]:
-        """The image, and Crystal's profile with this image's tables and names."""
+        """Return the image, and Crystal's profile with this image's tables and names."""
         headers: dict[int, dict[int, bytes]] = {}
         for one in self._maps:
             headers.setdefault(one.group, {})[one.number] = self._header(one)

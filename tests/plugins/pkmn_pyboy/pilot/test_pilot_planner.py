@@ -152,7 +152,7 @@ def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
         (Target(518, person=2, push_to=(14, 5)), ""),
         (Target(518, push_to=(6, 5)), ""),
         (Target(518, person=2, push_to=(12, 3)), "no boulder can be pushed to (12,3) of Still Tarn"),
-        (Target(518, person=1, push_to=(14, 5)), "person 1 of Still Tarn is no boulder"),
+        (Target(518, person=1, push_to=(14, 5)), "person 1 of Still Tarn is not a boulder"),
         (Target(518, person=2, push_to=(40, 5)), "(40,5), where a boulder is to go, is not on Still Tarn"),
     ],
 )
@@ -235,9 +235,7 @@ def test_a_story_that_waits_for_something_without_a_place_is_a_problem(quillwood
     nowhere = dataclasses.replace(somewhere, target=None)
     milestones = (*quillwood.milestones[:6], nowhere, *quillwood.milestones[7:])
     problems = check_roads(dataclasses.replace(quillwood, milestones=milestones), world)
-    assert [str(problem) for problem in problems] == [
-        f"{somewhere.key}: it has no target, and the story does not go on without it"
-    ]
+    assert [str(problem) for problem in problems] == [f"{somewhere.key}: it has no target, but the story needs it"]
 
 
 def test_crystals_errands_come_before_their_milestones(crystal: GameProfile) -> None:

@@ -225,8 +225,8 @@ def test_a_path_closed_by_pushing_is_open_again_after_leaving_the_map(
 @pytest.mark.parametrize(
     ("target", "moves", "message"),
     [
-        ("push_to = [14, 5]", "[]", 'placed: push_to takes needs_field_moves = ["strength"]'),
-        ("push_to = [14, 5], x = 3, y = 4", '["strength"]', "placed: push_to says where to; take x out"),
+        ("push_to = [14, 5]", "[]", 'placed: push_to needs needs_field_moves = ["strength"]'),
+        ("push_to = [14, 5], x = 3, y = 4", '["strength"]', "placed: push_to is the destination; remove x"),
         ("push_to = [14]", '["strength"]', "milestone.0.target.push_to"),
         ("push_to = [14, -1]", '["strength"]', "milestone.0.target.push_to.1"),
     ],

@@ -101,7 +101,7 @@ def test_the_partner_of_the_setting_is_taken(make: MakeEnvironment, partner: int
 
 
 def test_a_partner_that_no_target_offers_is_refused(environment: PokemonEnvironment) -> None:
-    with pytest.raises(ConfigurationError, match="setting 'partner' = 4: quillwood has 3 to choose among"):
+    with pytest.raises(ConfigurationError, match="setting 'partner' = 4: quillwood has 3 to choose from"):
         RulesPilot(environment, PilotSettings(partner=4))
 
 

@@ -1,4 +1,4 @@
-"""A map that the story changed is planned over as it was last seen."""
+"""Maps that the story changed: routes use them as they were last seen."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_way_that_was_opened_is_taken_and_one_that_was_closed_again_is_not(wal
     assert planner.route(start, end, nothing) is None
     tiles = bytearray(before.grid.tiles)
     tiles[before.grid.cell(2, 1)] = FLOOR
-    tiles[0] ^= 0xFF  # beyond the edge, which is none of this map's business
+    tiles[0] ^= 0xFF  # beyond the edge, which belongs to another map
     opened = replace(before.grid, tiles=bytes(tiles))
     world.note(opened)
     route = planner.route(start, end, nothing)
@@ -62,7 +62,7 @@ def test_a_way_that_was_opened_is_taken_and_one_that_was_closed_again_is_not(wal
 
 @pytest.fixture
 def covered(crystal: GameProfile) -> CartridgeWorld:
-    """A room whose stairs to the cellar lie under the floor until an event is set, and a tree in it."""
+    """Return a room whose stairs to the cellar are covered by floor until an event is set, with a tree in it."""
     image = WorldImage()
     number = image.block("..S.")
     image.add(
@@ -109,7 +109,7 @@ def test_what_was_seen_counts_until_a_flag_changes_it(covered: CartridgeWorld) -
     tiles = bytearray(grid.tiles)
     tiles[grid.cell(4, 1)], tiles[grid.cell(0, 3)] = FLOOR, STAIRS
     assert world.note(replace(grid, tiles=bytes(tiles)))
-    assert not world.ways(HERE)  # the floor that was seen, whatever the flags say
+    assert not world.ways(HERE)  # the seen floor counts, for any flags
 
     other = ChangedWorld(covered)
     other.load_state(json.loads(json.dumps(world.save_state())))
@@ -120,7 +120,7 @@ def test_what_was_seen_counts_until_a_flag_changes_it(covered: CartridgeWorld) -
         assert [way.arrival for way in each.ways(HERE)] == [Place(CELLAR, 1, 1)]
         here = each.map(HERE)
         assert here is not None
-        assert here.grid.tiles[grid.cell(0, 3)] == STAIRS  # no flag has to do with that tile
+        assert here.grid.tiles[grid.cell(0, 3)] == STAIRS  # no flag affects that tile
 
 
 def test_what_changes_on_the_map_where_one_stands_is_known_but_for_trees_that_grow_again(
@@ -147,7 +147,7 @@ def test_what_changes_on_the_map_where_one_stands_is_known_but_for_trees_that_gr
         here = each.map(HERE)
         assert here is not None
         assert (here.grid.tiles[tree], here.grid.tiles[grid.cell(4, 1)]) == (TREE, STAIRS)
-    # who comes in and finds the tree gone knows that it stays so
+    # a player who enters and finds the tree gone knows that it stays gone
     assert world.note(opened)
     here = world.map(HERE)
     assert here is not None

@@ -1,4 +1,4 @@
-"""`pkmn world`: lists, maps and ways in the terminal, as JSON and as pictures; and what is said to mistakes."""
+"""Command `pkmn world`: lists, maps and routes in the terminal, as JSON and as pictures; and its error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def told(capsys: Capture, *arguments: str, code: int = 0) -> str:
-    """What the command prints, to the right place."""
+    """Return what the command prints to the right stream."""
     assert cli.run(["world", *arguments]) == code
     out, err = capsys.readouterr()
     assert (err == "") is (code == 0)
@@ -109,10 +109,10 @@ def test_the_nearest_of_a_kind_and_the_maps_of_a_way(capsys: Capture) -> None:
         (["9.9"], 2, "there is no map 9.9"),
         (["..."], 2, "name a map"),
         (["zzzzqq"], 2, "see: pkmn world"),
-        (["fern trail:99,0", "alderbrook"], 2, "there is no 99,0"),
+        (["fern trail:99,0", "alderbrook"], 2, "99,0 is outside"),
         (["fern trail:0,0", "alderbrook"], 2, "is a wall"),
-        (["fern trail:5,0"], 2, "name the way's other end after it"),
-        (["fern", "alderbrook", "--with", "karate"], 2, "no field move"),
+        (["fern trail:5,0"], 2, "add the destination of the route"),
+        (["fern", "alderbrook", "--with", "karate"], 2, "not a field move"),
         (["fern", "alderbrook", "--badges", "gold"], 2, "no badge is called 'gold'"),
         (["fern", "--picture", "map.txt"], 2, "ends in .png"),
         (["--picture", "map.png"], 2, "name a map"),
@@ -176,7 +176,7 @@ def test_a_map_wider_than_the_terminal_is_shown_in_pieces(capsys: Capture, monke
 
 
 def profile_with_stairs(folder: Path, quillwood: GameProfile) -> Path:
-    """The bundled game with a story that makes floor of the first corner of its trail, or so it says."""
+    """Return the bundled game with a story that claims to make floor of the first corner of its trail."""
     shutil.copytree(quillwood.folder, folder / "mine", ignore=shutil.ignore_patterns("src", "data", "gfx", "tools"))
     world = folder / "mine/world.toml"
     added = "\n[[changed]]\nmap = [2, 1]\nwith = [{ event = 10, blocks = [{ x = 0, y = 0, block = 3 }] }]\n"
@@ -208,7 +208,7 @@ def test_people_are_gone_with_the_flags_that_are_set(capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     ("events", "message"),
-    [("gate_opn", "did you mean GATE_OPEN?"), ("9999", "there are those of the profile, and 0 to")],
+    [("gate_opn", "did you mean GATE_OPEN?"), ("9999", "use a name of the profile, or 0 to")],
 )
 def test_a_flag_that_there_is_not_is_refused(capsys: Capture, events: str, message: str) -> None:
     assert message in " ".join(told(capsys, "fern", "--events", events, code=2).split())
@@ -225,7 +225,7 @@ def test_the_check_tells_the_way_to_each_goal(capsys: Capture) -> None:
     page = told(capsys, "--check")
     assert "glade_reached" in page
     assert "to Quill Glade" in page
-    assert f"{found['goals']} of {found['goals']} milestones and errands of Quillwood can be walked to." in page
+    assert f"{found['goals']} of {found['goals']} milestones and errands of Quillwood can be reached." in page
 
 
 def test_a_story_with_something_wrong_ends_with_the_code_of_a_profile(

@@ -1,4 +1,4 @@
-"""An image laid out as Pokemon Crystal's, made here: what the bundled game has none of is read from it."""
+"""Image with the layout of Pokemon Crystal, made here, for what the bundled game lacks."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_moves_shops_things_and_stages(crystal: GameProfile) -> None:
     assert cartridge.spawns == (Place(0x102, 3, 4), Place(0x101, 5, 6))
 
 
-# What makes no sense ------------------------------------------------------------------------------------------
+# Invalid data --------------------------------------------------------------------------------------------------
 
 
 def test_a_map_that_makes_no_sense_is_left_out_with_the_reason(crystal: GameProfile) -> None:

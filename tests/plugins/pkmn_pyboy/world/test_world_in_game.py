@@ -1,4 +1,4 @@
-"""What the image says is what the running game has in memory, and a planned way is one that can be walked."""
+"""Agreement of image and memory of the running game, and planned routes that can be walked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OUTSIDE = 0x101
 
 
 def settle(environment: PokemonEnvironment) -> None:
-    """Waits and closes messages until the player can walk."""
+    """Wait and close messages until the player can walk."""
     for _ in range(60):
         if environment.state.phase is Phase.FREE:
             return
@@ -32,7 +32,7 @@ def settle(environment: PokemonEnvironment) -> None:
 
 
 def walk(environment: PokemonEnvironment, leg: Leg, observer: WorldObserver) -> None:
-    """Walks a leg tile by tile, and leaves the map by it."""
+    """Walk a leg tile by tile, and leave the map by it."""
     for (x, y), (to_x, to_y) in zip(leg.tiles, leg.tiles[1:], strict=False):
         direction = 3 if to_x > x else 2 if to_x < x else 0 if to_y > y else 1
         environment.advance(int(PRESSES[direction]))
@@ -46,7 +46,7 @@ def walk(environment: PokemonEnvironment, leg: Leg, observer: WorldObserver) -> 
 
 
 def compare(environment: PokemonEnvironment, world: CartridgeWorld) -> None:
-    """The loaded map as memory has it, and as the image has it."""
+    """Compare the loaded map in memory with the map in the image."""
     grids = GridReader(environment.emulator, environment.profile)
     exits = ExitReader(environment.emulator, environment.profile, grids.rules)
     grid, here = grids.read(environment.state.map_id), world.map(environment.state.map_id)
@@ -73,7 +73,7 @@ def test_the_way_out_of_the_house_is_walked_as_planned_and_leads_back(make: Make
     walked = [environment.state.map_id]
     while environment.state.map_id != OUTSIDE:
         compare(environment, world)
-        # the game itself takes a step out of a door or off a staircase, so it is planned anew from there
+        # the game itself takes a step out of a door or off a staircase, so the route is planned again from there
         route = planner.route(Place(*environment.state.position), OUTSIDE, Abilities())
         assert route is not None
         observer.note(environment.state)

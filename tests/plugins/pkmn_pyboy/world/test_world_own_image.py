@@ -1,4 +1,4 @@
-"""Facts that were checked on a real Pokemon Crystal. They need an image of your own, named by a variable."""
+"""Facts that were checked on a real Pokemon Crystal. They need your own image, named by a variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways through worlds made for it: shortest, over every kind of ground and exit, past what can be dealt with."""
+"""Routes through made worlds: shortest, over every kind of ground and exit, past obstacles that can be passed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HERE = 0x101
 UP, LEFT, RIGHT = 1, 2, 3
 NO_FLAGS = Abilities.of(flags=[])
 WIDEST = 10
-"""Tiles of the widest edge of the mixed worlds: what choosing a piece of one by its nearest tile may cost."""
+"""Tiles of the widest edge of the mixed worlds: the maximum cost of choosing a piece of it by its nearest tile."""
 
 
 def world_of(crystal: GameProfile, *maps: TestMap) -> CartridgeWorld:
@@ -41,7 +41,7 @@ def on_one_map(crystal: GameProfile, rows: list[str], *people: Person) -> RouteP
 
 
 def check(world: CartridgeWorld, route: Route, start: Place) -> None:
-    """A route is connected: each move is one that the map allows, each leg ends at an exit that leads to the next."""
+    """Check that a route is connected: each move is allowed, each leg ends at an exit that leads to the next."""
     place = start
     for index, leg in enumerate(route.legs):
         here = world.map(leg.map_id)
@@ -253,7 +253,7 @@ def test_people_keep_their_hours(crystal: GameProfile, hours: tuple[int, int], t
     assert number is not None
     for hour in range(24):
         assert (steps.cost_of(number, Abilities.of(hour=hour), relaxed=False) == BLOCKED) is (hour in there)
-    # Without a clock, whoever keeps hours may be there; whoever does not is.
+    # Without a clock, people with hours may be there; others are.
     unknown = steps.cost_of(number, Abilities(), relaxed=False)
     assert unknown == (BLOCKED if len(there) == 24 else Costs().someone)
     situations = {steps.situation(Abilities.of(hour=hour), relaxed=False) for hour in range(24)}
@@ -350,7 +350,7 @@ def test_water_behind_an_edge_is_in_the_way(crystal: GameProfile) -> None:
 
 
 def random_world(crystal: GameProfile, seed: int) -> CartridgeWorld:
-    """Nine maps in a square, joined with offsets of their own, full of walls and ledges, with houses between them."""
+    """Return nine maps in a square, joined with offsets, full of walls and ledges, with houses between them."""
     generator = random.Random(seed)
     maps = []
     wide, high = 12, 10
@@ -376,7 +376,7 @@ def random_world(crystal: GameProfile, seed: int) -> CartridgeWorld:
 
 
 def shortest(world: CartridgeWorld, start: Place, abilities: Abilities, costs: Costs) -> dict[Place, int]:
-    """The cost of every place, by one search over all tiles of all maps: slow, and plainly right."""
+    """Return the cost of every place, by one search over all tiles of all maps: slow, but simple and correct."""
     steps = {}
     for map_id in world.map_ids():
         here = world.map(map_id)
@@ -409,7 +409,7 @@ def shortest(world: CartridgeWorld, start: Place, abilities: Abilities, costs: C
 
 
 def beyond_edge(way: Way, here: MapSteps, steps: dict[int, MapSteps], abilities: Abilities) -> int:
-    """What arriving over an edge costs beyond the step, below 0 where nobody can."""
+    """Return the cost of arriving over an edge beyond the step, below 0 if it is impossible."""
     assert way.arrival is not None
     there = steps[way.arrival.map_id]
     arrival = there.grid.cell(way.arrival.x, way.arrival.y)
@@ -418,7 +418,7 @@ def beyond_edge(way: Way, here: MapSteps, steps: dict[int, MapSteps], abilities:
 
 
 def test_an_edge_of_land_beside_water_can_be_crossed_where_it_leads_on(crystal: GameProfile) -> None:
-    """Both pieces of land are reached over one edge; only the further one leads to the goal."""
+    """Reach both pieces of land over one edge; only the further one leads to the goal."""
     world = world_of(
         crystal,
         TestMap(1, 1, ["...."] * 4, joins={EAST: (1, 2, 0, 0)}),
@@ -435,7 +435,7 @@ def test_an_edge_of_land_beside_water_can_be_crossed_where_it_leads_on(crystal: 
 
 @pytest.mark.parametrize("start_x", [0, 5])
 def test_an_edge_with_an_exit_in_it_can_be_crossed_on_both_sides_of_it(crystal: GameProfile, start_x: int) -> None:
-    """Whoever steps on the exit is taken elsewhere, so one can't go along the edge past it."""
+    """Stepping on the exit leads elsewhere, so the edge cannot be walked along past it."""
     world = world_of(
         crystal,
         TestMap(1, 1, ["......"] * 4, joins={SOUTH: (1, 2, 0, 0)}),
@@ -456,7 +456,7 @@ def kind_at(world: CartridgeWorld, place: Place) -> int:
 
 
 def mixed_world(crystal: GameProfile, seed: int) -> CartridgeWorld:
-    """Three maps in a row, of land, water, walls and grass in any order, with doors between the outer ones."""
+    """Return three maps in a row, of land, water, walls and grass in any order, with doors between the outer ones."""
     generator = random.Random(seed)
     maps = []
     for number in (1, 2, 3):
@@ -516,7 +516,7 @@ def test_ways_over_many_maps_are_about_the_shortest(crystal: GameProfile, seed: 
         assert (route is None) is (goal not in costs), (start, goal)
         if route is not None:
             check(world, route, start)
-            # an edge counts as one gate while maps are chosen, which may cost a step or two
+            # an edge counts as one gate during the choice of maps, which may cost a step or two
             assert costs[goal] <= route.cost <= costs[goal] * 1.1
             exact += route.cost == costs[goal]
             found += 1

@@ -1,4 +1,4 @@
-"""world.toml of a profile: patterns of scripts, and clear words about what is wrong with them."""
+"""File world.toml of a profile: patterns of scripts, and clear messages about errors in them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def test_patterns(pattern: str, script: bytes, kept: dict[str, int] | None) -> N
     assert ScriptMark("person", compile_pattern(pattern)).read(script) == kept
 
 
-@pytest.mark.parametrize(("pattern", "words"), [("0C zz", "zz"), ("{price}", "keeps class"), ("  ", "needs a byte")])
+@pytest.mark.parametrize(
+    ("pattern", "words"), [("0C zz", "zz"), ("{price}", "can keep class"), ("  ", "needs at least one byte")]
+)
 def test_wrong_patterns(pattern: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         compile_pattern(pattern)
@@ -64,7 +66,7 @@ def test_a_profile_has_its_own_rules_or_those_that_it_builds_on(tmp_path: Path, 
         ("[[changed]]\nmap = [1, 1]\nwith = [{ event = 2048, blocks = [] }]\n", "event 2048 is beyond the last one"),
         (
             "[[changed]]\nmap = [1, 1]\nalways = [{ x = 0, y = 0, block = 1 }]\n[[changed]]\nmap = [1, 1]\n",
-            "changed.1: map 1.1 is there twice",
+            "changed.1: map 1.1 is listed twice",
         ),
         ("[[changed]]\nmap = [1, 1]\n", "changed.0: it changes nothing"),
         ("[[changed]]\nmap = [99, 9]\nalways = [{ x = 0, y = 0, block = 1 }]\n", "changed.0.map: there is no map 99.9"),
@@ -74,16 +76,16 @@ def test_a_profile_has_its_own_rules_or_those_that_it_builds_on(tmp_path: Path, 
         ),
         (
             "[[changed]]\nmap = [1, 1]\nalways = [{ x = 0, y = 0, block = 1 }, { x = 0, y = 0, block = 2 }]\n",
-            "changed.0.always: the block at (0,0) is there twice",
+            "changed.0.always: the block at (0,0) is listed twice",
         ),
         (
             "[[changed]]\nmap = [1, 1]\n"
             "with = [{ event = 9, blocks = [{ x = 2, y = 0, block = 1 }, { x = 2, y = 0, block = 1 }] }]\n",
-            "changed.0.with.0.blocks: the block at (2,0) is there twice",
+            "changed.0.with.0.blocks: the block at (2,0) is listed twice",
         ),
         (
             "[[changed]]\nmap = [1, 1]\nwith = [{ event = 9, blocks = [] }, { event = 9, blocks = [] }]\n",
-            "event 9 is there twice",
+            "event 9 is listed twice",
         ),
     ],
 )
@@ -94,7 +96,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, world: str, where: str) -> None:
     assert where in str(caught.value)
 
 
-# Blocks of the real game at some moments of its story: map, events that are set, blocks by their upper left tile.
+# Blocks of the real game at some moments of its story: map, set events, blocks by their upper left tile.
 STORY = [
     ((3, 48), (), {}),
     ((3, 48), (738,), {(6, 2): 30}),
@@ -121,7 +123,7 @@ def test_crystals_story_changes_the_blocks_of_its_maps(
 
 
 def test_all_blocks_of_crystals_changed_maps_are_as_the_running_program_sets_them(crystal: GameProfile) -> None:
-    """The file beside this test has all of them, so that a wrong number anywhere is seen."""
+    """Compare with the file beside this test, which has all of them, so that any wrong number is found."""
     with Path(__file__).with_name("crystal_changed_blocks.toml").open("rb") as file:
         expected = tomllib.load(file)
     found = {

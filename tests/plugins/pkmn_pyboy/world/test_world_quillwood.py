@@ -1,4 +1,4 @@
-"""The bundled game's image says what its source says: every map, way, person, species, trainer and shop."""
+"""Agreement of the bundled game's image with its source: every map, exit, person, species, trainer and shop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pkmn_pyboy.world.table_records import EvolutionKind
 
 SIDES = {"south": 0, "north": 1, "west": 2, "east": 3}
 NIGHT = 2
-"""Third of the times of day in a wild table."""
+"""Index of the night in a wild table."""
 FACING = {"down": 0, "up": 1, "left": 2, "right": 3}
 Data = dict[str, Any]
 
@@ -83,7 +83,7 @@ def test_every_map_is_found_and_no_other(cartridge: Cartridge, maps: dict[str, D
 
 
 def collisions(source: Path, tileset: str) -> dict[str, int]:
-    """What the characters of a tileset's drawing mean for walking."""
+    """Return the meaning for walking of the characters of a tileset's drawing."""
     found = re.findall(
         r"^(?:@ |=)(\S).*coll=([0-9A-Fa-f]{2})", (source.parent / f"gfx/{tileset}.txt").read_text(), re.M
     )
@@ -121,7 +121,7 @@ def test_every_warp_and_connection_is_there(cartridge: Cartridge, maps: dict[str
 
 
 def test_every_way_out_has_a_way_back(cartridge: Cartridge) -> None:
-    """At some time of the story: an event may uncover stairs."""
+    """Check at some time of the story: an event may uncover stairs."""
     world, leads = ChangedWorld(cartridge.world), set()
     events = {event for one in cartridge.world.story_blocks.values() for event in one.events}
     for flags in ((), *([event] for event in sorted(events))):

@@ -1,4 +1,4 @@
-"""A world of what was seen: nothing at first, then the maps that were visited and the exits that were taken."""
+"""World as far as it was seen: empty at first, then the visited maps and the exits that were taken."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def real(quillwood: GameProfile, rom_path: Path) -> CartridgeWorld:
 
 
 def see(world: SeenWorld, real: CartridgeWorld, map_id: int, gone: Collection[int] = ()) -> bool:
-    """What a look at the loaded map would tell."""
+    """Record a view of the loaded map."""
     here = real.map(map_id)
     assert here is not None
     return world.learn(
@@ -80,7 +80,7 @@ def test_exits_lead_somewhere_once_they_were_taken(quillwood: GameProfile, real:
 
 
 def with_two_pads(quillwood: GameProfile) -> tuple[SeenWorld, Place, Place]:
-    """A cave whose two halves are joined by a pair of pads alone, seen as far as it goes."""
+    """Return a cave whose two halves are joined only by a pair of pads, seen as far as possible."""
     world = SeenWorld(quillwood)
     pad, wall = min(world.rules.warps), next(value for value in range(256) if world.rules.kind[value] == WALL)
     rows = [[pad, 0, wall, 0, 0], [0, 0, wall, 0, pad]]

@@ -1,4 +1,4 @@
-"""What `pkmn world --check` finds out about a story: ways by the flags of the moment, sides, hours, who learns what."""
+"""Check of a story by `pkmn world --check`: routes by the flags of the moment, sides, hours, learners."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkmn_pyboy.learner_checks import Learners
 from pkmn_pyboy.milestones import Evidence, Foe, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.road_checks import StoryCheck, check_story
-from pkmn_pyboy.story_order import events_of, story_with_moves, told_events
+from pkmn_pyboy.story_order import events_of, proving_events, story_with_moves
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
 from pkmn_pyboy.world.table_records import Evolution, EvolutionKind, Slot, WildTable
@@ -67,7 +67,7 @@ def test_stairs_are_there_once_the_goal_is_reached_that_uncovers_them(crystal: G
 
     image, world = room_with_stairs(crystal, OPENED)
     found = check(image, crystal, (begin, below, opened), **world)
-    assert problems(found) == ["below: there is no way from Map 1.1 (0,0)"]
+    assert problems(found) == ["below: there is no route from Map 1.1 (0,0)"]
 
 
 def test_an_event_that_no_goal_tells_of_is_taken_to_be_set_where_the_way_needs_it(crystal: GameProfile) -> None:
@@ -75,7 +75,7 @@ def test_an_event_that_no_goal_tells_of_is_taken_to_be_set_where_the_way_needs_i
     begin, below = goal(crystal, "begin", LATER, Target(HERE, 0, 0)), goal(crystal, "below", LAST, Target(CELLAR))
     found = check(image, crystal, (begin, below), **world)
     assert problems(found) == []
-    assert found.roads[1].notes == ("taken to be set: 771",)
+    assert found.roads[1].notes == ("assumed set: 771",)
 
 
 def test_a_lever_that_no_goal_tells_of_is_pulled_and_pushed_again(crystal: GameProfile) -> None:
@@ -86,12 +86,12 @@ def test_a_lever_that_no_goal_tells_of_is_pulled_and_pushed_again(crystal: GameP
     east = goal(crystal, "east", 902, Target(HERE, 11, 0))
     world = {"world": replace(crystal.world, changed={HERE: levers})}
     found = check(levers_image(), crystal, (begin, west), **world)
-    assert found.roads[1].notes == ("taken to be set: 771",)
-    # neither set nor cleared it lets anybody through to the east from the beginning, but one after the other
+    assert found.roads[1].notes == ("assumed set: 771",)
+    # neither set nor cleared it allows the way east from the start, but one after the other does
     assert len(problems(check(levers_image(), crystal, (begin, east), **world))) == 1
     found = check(levers_image(), crystal, (begin, west, east), **world)
     assert problems(found) == []
-    assert found.roads[2].notes == ("taken to be cleared: 771",)
+    assert found.roads[2].notes == ("assumed cleared: 771",)
 
 
 def levers_image() -> WorldImage:
@@ -113,31 +113,29 @@ def test_who_goes_with_a_later_goal_bars_the_way_until_then(crystal: GameProfile
     beaten = goal(crystal, "beaten", LAST, Target(HERE, person=1))
     guard = Person(4, 0, flag=LAST)
     found = check(corridor(guard), crystal, (begin, beyond, beaten))
-    assert problems(found) == [
-        "beyond: the way from Map 1.1 (0,0) is barred by person at 1.1:4,0, who goes with beaten"
-    ]
+    assert problems(found) == ["beyond: the route from Map 1.1 (0,0) is blocked by person at 1.1:4,0, gone with beaten"]
     assert problems(check(corridor(guard), crystal, (begin, beaten, beyond))) == []
-    # of a flag that proves nothing it is not known when it is set
+    # the time of a flag that proves nothing is unknown
     assert problems(check(corridor(Person(4, 0, flag=850)), crystal, (begin, beyond, beaten))) == []
     gatekeeper = check(corridor(Person(4, 0, flag=OPENED)), crystal, (begin, beyond))
     assert problems(gatekeeper) == []
-    assert gatekeeper.roads[1].notes == ("who stands in the way is part of it",)
+    assert gatekeeper.roads[1].notes == ("the person in the way is part of it",)
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
     [
         (Target(HERE, person=1, facing="right"), ""),
-        (Target(HERE, person=1, facing="up"), "nobody can stand beside person 1 of Map 1.1, looking up"),
+        (Target(HERE, person=1, facing="up"), "nobody can stand beside person 1 of Map 1.1, facing up"),
         (Target(HERE, person=2), "its target is not on Map 1.1"),
-        (Target(HERE, 0, 1, facing="up"), "nobody can stand on (0,1) of Map 1.1 to look up"),
-        (Target(HERE, 6, 0), "(6,0) of Map 1.1 is water, and what is hidden there is taken from beside it"),
+        (Target(HERE, 0, 1, facing="up"), "nobody can stand on (0,1) of Map 1.1 and face up"),
+        (Target(HERE, 6, 0), "(6,0) of Map 1.1 is water, and its hidden item is taken from beside it"),
         (Target(HERE, 5, 0, facing="right"), ""),
-        (Target(HERE, 2, 0), "(2,0) of Map 1.1 is stepped on, and what is hidden there"),
+        (Target(HERE, 2, 0), "(2,0) of Map 1.1 is stepped on, and its hidden item"),
         (Target(HERE, 40, 0), "its target is not on Map 1.1"),
         (
             Target(HERE, person=1, by=BYTE, cases=(TargetCase(2, facing="left"), TargetCase(3, facing="down"))),
-            "nobody can stand beside person 1 of Map 1.1, looking down",
+            "nobody can stand beside person 1 of Map 1.1, facing down",
         ),
         (
             Target(HERE, 0, 0, choices=(TargetCase(x=1, y=0), TargetCase(x=1, y=1, facing="up"))),
@@ -169,12 +167,12 @@ def test_someone_who_comes_at_night_waits_for_an_errand_that_brings_the_night(cr
     begin = goal(crystal, "begin", LATER, Target(HERE, 0, 0))
     met = goal(crystal, "met", LAST, Target(HERE, person=1))
     assert problems(check(corridor(owl), crystal, (begin, met))) == [
-        "met: person 1 of Map 1.1 is not there at the hours that the clock shows by then (10)"
+        "met: person 1 of Map 1.1 is absent at the hours that the clock shows by then (10)"
     ]
     slept = goal(crystal, "slept", OPENED, Target(HERE, 2, 0), gives_hour=21)
     waits = replace(met, errands=("slept",))
     assert problems(check(corridor(owl), crystal, (begin, waits), (slept,))) == []
-    # an errand of no goal is there for whoever needs its hour, once it can be walked to
+    # an errand without a goal serves any goal that needs its hour, once it can be reached
     assert problems(check(corridor(owl), crystal, (begin, met), (slept,))) == []
     later = replace(slept, needs=("met",))
     assert len(problems(check(corridor(owl), crystal, (begin, met), (later,)))) == 1
@@ -206,9 +204,9 @@ def test_a_trainer_who_is_addressed_belongs_among_the_foes(
     rom, profile = image.build(crystal)
     profile = replace(profile, milestones=(begin, beaten, again), errands={}, locked_rooms=())
     found = check_story(profile, Cartridge(rom, profile))
-    remark = (f"{profile.names.trainer_classes[2]} [2, 3] is fought, but not among the foes",)
+    remark = (f"{profile.names.trainer_classes[2]} [2, 3] is fought, but is not among the foes",)
     assert found.roads[1].notes == (remark if told else ())
-    # who was named before is beaten by now
+    # an earlier named foe is beaten by now
     assert found.roads[2].notes == (remark if told else ())
 
 
@@ -264,13 +262,13 @@ def test_an_errand_may_use_what_its_goal_needs_but_for_what_it_brings_itself(cry
 
 def test_crystals_goals_are_told_by_events_of_the_game(crystal: GameProfile) -> None:
     goals = (*crystal.milestones, *crystal.errands.values())
-    told = told_events(goals, crystal.memory)
+    told = proving_events(goals, crystal.memory)
     assert len(told) > 60
-    assert {738, 778} & told == set()  # nobody's evidence: the check takes them to be set where the way needs them
+    assert {738, 778} & told == set()  # unproved: the check assumes them set if a route needs them
     assert events_of(crystal.errands["office_door"], crystal.memory) == {771}
 
 
-# Who learns what ----------------------------------------------------------------------------------------------
+# Learners -----------------------------------------------------------------------------------------------------
 
 
 def learner(machines: set[int], *becomes: int) -> SimpleNamespace:
@@ -279,7 +277,7 @@ def learner(machines: set[int], *becomes: int) -> SimpleNamespace:
 
 
 def learners(crystal: GameProfile, wild: Sequence[WildTable] = (), **more: Any) -> Learners:
-    """Species 1 and 2 to begin with, 2 learns strength once it is 3; 9 in the wild learns waterfall; so does 8."""
+    """Start with species 1 and 2; 2 learns strength once it is 3; 9 in the wild learns waterfall; so does 8."""
     place = {name: move.machine for name, move in crystal.field_moves.items()}
     four = {place[name] for name in ("cut", "surf", "whirlpool")}
     species = {
@@ -323,9 +321,9 @@ def test_partners_learn_field_moves_also_as_what_they_become(crystal: GameProfil
 
 
 def test_a_fifth_field_move_needs_someone_else(crystal: GameProfile) -> None:
-    # neither the one who never learns it, nor the one whose four slots are taken
+    # neither the species that never learns it, nor the one with four moves already
     problem = needed(learners(crystal), *STORY, "waterfall")[-1]
-    assert problem == ("", "nobody who can be had by then learns waterfall with S1 or S2 for a partner")
+    assert problem == ("", "no Pokemon available by then learns waterfall with S1 or S2 as partner")
     assert needed(learners(crystal, catch=(8,)), *STORY, "waterfall")[-1] == ("waterfall: S1, S8", "")
 
 
@@ -333,19 +331,19 @@ def test_someone_in_the_wild_learns_it_at_hours_that_there_are(crystal: GameProf
     by_night = [table(9, NIGHT)]
     moves = (*STORY, "waterfall")
     words, problem = needed(learners(crystal, by_night), *moves)[-1]
-    assert (words, problem.split("; ")[1]) == ("", "S9 could, but are met in the night, and nothing brings that hour")
+    assert (words, problem.split("; ")[1]) == ("", "S9 could, but are met in the night, which the clock never shows")
     assert needed(learners(crystal, by_night), *moves, hours=(10, 21))[-1] == (
         "waterfall: S9, caught on M77 in the night",
         "",
     )
     problem = needed(learners(crystal, by_night), *moves, hours=(21,), reaches=False)[-1][1]
-    assert problem.endswith("; S9 could, but there is no way to them")
+    assert problem.endswith("; S9 could, but there is no route to them")
 
 
 def test_who_lives_on_the_water_is_met_with_surf_only(crystal: GameProfile) -> None:
     swims = [table(9, time, water=True) for time in range(3)]
     assert needed(learners(crystal, swims), "surf", "waterfall")[-1] == ("waterfall: S1, or S9, caught on M77", "")
-    assert "nobody" in needed(learners(crystal, swims), "waterfall")[-1][1]
+    assert "no Pokemon" in needed(learners(crystal, swims), "waterfall")[-1][1]
 
 
 def test_every_partner_of_quillwood_gets_through_its_story(quillwood: GameProfile) -> None:
@@ -360,7 +358,7 @@ def test_every_partner_of_quillwood_gets_through_its_story(quillwood: GameProfil
     assert cartridge is not None
     cartridge.__dict__["wild"] = ()
     words = [str(one) for one in check_story(nobody, cartridge).problems]
-    assert any("nobody who can be had by then learns surf" in one for one in words)
+    assert any("no Pokemon available by then learns surf" in one for one in words)
 
 
 def test_supplies_that_no_shop_sells_are_told(quillwood: GameProfile) -> None:
