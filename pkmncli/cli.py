@@ -16,11 +16,18 @@ def main() -> int:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs ``pkmn`` with these arguments and returns the exit code. Errors are told on standard error, in one line."""
+    """Run ``pkmn`` with these arguments and return the exit code. Errors are told on standard error, in one line."""
     if arguments in (["--version"], ["-V"]):
         print(f"pkmn {__version__}")
         return 0
     # What follows costs more than all of the above, so it is imported only here.
+    from pkmncli.outgoing_text import guarded_output  # noqa: PLC0415
+
+    with guarded_output():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     from pkmncli import diagnostics  # noqa: PLC0415
     from pkmncli.errors import EXIT_INTERRUPTED, EXIT_UNEXPECTED, PkmnError  # noqa: PLC0415
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from pkmncli.outgoing_text import printable, redact
+
 DEBUG_VARIABLE = "PKMN_DEBUG"
-SECRET_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", "WANDB_API_KEY")
-_SHORTEST_SECRET = 8  # a shorter value is a placeholder, and blanking it would garble ordinary words
 
 
 def debug_enabled() -> bool:
@@ -20,15 +20,6 @@ def enable_debug() -> None:
     os.environ[DEBUG_VARIABLE] = "1"
 
 
-def redact(text: str) -> str:
-    """The text with the values of API keys blanked out."""
-    for variable in SECRET_VARIABLES:
-        secret = os.environ.get(variable, "").strip()
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, f"<{variable}>")
-    return text
-
-
 def one_line(error: BaseException) -> str:
     """An exception's kind and text on one line."""
     text = " ".join(str(error).split())
@@ -36,6 +27,6 @@ def one_line(error: BaseException) -> str:
 
 
 def say(message: str) -> None:
-    """Writes a message to standard error, secrets blanked out. Says nothing where there is no standard error."""
+    """Write a message to standard error, secrets blanked out. Say nothing where there is no standard error."""
     if sys.stderr is not None:
-        sys.stderr.write(redact(message).rstrip("\n") + "\n")
+        sys.stderr.write(printable(redact(message)).rstrip("\n") + "\n")

@@ -17,8 +17,8 @@ from typing import Any
 
 from pkmncli.atomic_files import write_atomic, write_json
 from pkmncli.checkpoint_index import Checkpoints
-from pkmncli.diagnostics import redact
 from pkmncli.errors import RunError
+from pkmncli.outgoing_text import redact
 
 LAYOUT_VERSION = 1
 """Changes when files of a run folder change their name or meaning."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Event
-from typing import Any
 
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.diagnostics import one_line, redact
+from pkmncli.diagnostics import one_line
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
 from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
 from pkmncli.llm.replies import Reading, ReadReply, read_prose, read_reply
 from pkmncli.llm.usage import Usage
+from pkmncli.outgoing_text import redact, redacted
 
 logger = logging.getLogger(__name__)
 
@@ -228,18 +228,7 @@ class Counsel:
         except Exception as error:  # whatever a backend does: a training is not to end by it
             logger.exception("the backend %s broke its contract", self.backend_name)
             raise LLMFailure(LLMFault.BROKEN, f"the backend failed: {one_line(error)}") from error
-        return replace(reply, text=redact(reply.text), parsed=_redacted(reply.parsed))
-
-
-def _redacted(value: Any) -> Any:
-    """A JSON value without secrets, whatever a model echoes."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {name: _redacted(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_redacted(one) for one in value]
-    return value
+        return replace(reply, text=redact(reply.text), parsed=redacted(reply.parsed))
 
 
 class _Unasked(Exception):  # noqa: N818 - a reason, not an error

@@ -11,8 +11,8 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply
-from pkmncli.diagnostics import redact
 from pkmncli.llm.deadlines import bound_client, call_within
+from pkmncli.outgoing_text import redact
 
 _LONGEST_DETAIL = 160
 _LONGEST_NAME = 200

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.progress import Progress
 from rich.text import Text
 
+from pkmncli.outgoing_text import printable, redact
 from pkmncli.training.live_view import Clock, lay_out, lines_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class ConsoleProgress:
     def message(self, text: str) -> None:
         """Says something that stays on the screen."""
         if not self._quiet:
-            self.console.print(text, markup=False)
+            self.console.print(printable(redact(text)), markup=False)  # before lines are broken, which would hide a key
 
     @property
     def wants_look(self) -> bool:
@@ -87,7 +88,7 @@ class ConsoleProgress:
         else:
             self._due = time.monotonic() + LINE_SECONDS
             for line in lines_of(status, status.steps_per_second):
-                self.console.print(line, markup=False)
+                self.message(line)
 
     def on_activity(self, doing: str) -> None:
         """Says what the training does instead of stepping, until the next status."""

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pkmncli.outgoing_text import printable, redact
 from pkmncli.runs import Run
 
 
@@ -17,12 +18,20 @@ class _RunLog(logging.FileHandler):
         """Says nothing: checkpoints and tables report a full disk."""
 
 
+class _LogFormatter(logging.Formatter):
+    """Formats log records without secrets, tracebacks included. What looks like another record is indented."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record, and what else there is of it below."""
+        return printable(redact(super().format(record))).replace("\n", "\n    ")
+
+
 @contextmanager
 def log_to(run: Run, level: str) -> Iterator[None]:
     """Writes the log while it is entered, from a level on."""
     root = logging.getLogger("pkmncli")
     handler = _RunLog(run.log_file, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     previous = root.level
     root.addHandler(handler)
     root.setLevel(level)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pkmncli.child_processes import ignore_signals
 from pkmncli.errors import PkmnError
+from pkmncli.outgoing_text import guard_output, redact
 from pkmncli.training.channel import Channel
 from pkmncli.training.shared_block import FieldLayout, SharedBlock
 from pkmncli.training.worker import Worker, reward_names_of, situations_of
@@ -44,6 +45,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
     It ends by itself when the parent is gone, however that ended.
     """
     ignore_signals()
+    guard_output()
     environment: Environment | None = None
     try:
         environment = spec.environment_of(index).build()
@@ -67,9 +69,9 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     except PkmnError as error:
-        _last_words(connection, USER_ERROR + pickle.dumps((type(error), str(error))))
+        _last_words(connection, USER_ERROR + pickle.dumps((type(error), redact(str(error)))))
     except Exception:
-        _last_words(connection, CRASH + traceback.format_exc().encode())
+        _last_words(connection, CRASH + redact(traceback.format_exc()).encode())
     finally:
         if environment is not None:
             environment.close()
