@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
 from pkmncli.version import __version__
 
 DEBUG_OPTION = "--debug"
+_WRONG_PATHS = (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR)
 
 
 def main() -> int:
@@ -29,7 +31,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     from pkmncli import diagnostics  # noqa: PLC0415
-    from pkmncli.errors import EXIT_INTERRUPTED, EXIT_UNEXPECTED, PkmnError  # noqa: PLC0415
+    from pkmncli.errors import EXIT_INTERRUPTED, EXIT_RUN, EXIT_UNEXPECTED, EXIT_USAGE, PkmnError  # noqa: PLC0415
 
     arguments = _take_debug_option(arguments)
     try:
@@ -46,13 +48,28 @@ def _run(arguments: list[str]) -> int:
         diagnostics.say(str(error))
         _show_traceback(error)
         code = error.exit_code
+    except OSError as error:
+        # Those who know what a file is for say so before; this is for the rest, as for a name that is too long.
+        if error.filename is None or error.strerror is None:
+            code = _unexpected(error)
+        else:
+            diagnostics.say(f"{error.filename}: {error.strerror}")
+            _show_traceback(error)
+            code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
     except Exception as error:
-        again = "" if diagnostics.debug_enabled() else "; run again with --debug for the traceback"
-        diagnostics.say(f"unexpected error: {diagnostics.one_line(error)}{again}")
-        _show_traceback(error)
-        code = EXIT_UNEXPECTED
+        code = _unexpected(error)
     _flush_quietly()
     return code
+
+
+def _unexpected(error: Exception) -> int:
+    from pkmncli import diagnostics  # noqa: PLC0415
+    from pkmncli.errors import EXIT_UNEXPECTED  # noqa: PLC0415
+
+    again = "" if diagnostics.debug_enabled() else "; run again with --debug for the traceback"
+    diagnostics.say(f"unexpected error: {diagnostics.one_line(error)}{again}")
+    _show_traceback(error)
+    return EXIT_UNEXPECTED
 
 
 def _take_debug_option(arguments: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 _SHORTEST_SECRET = 8  # a shorter value is a placeholder, and blanking it would garble ordinary words
+_SHORTEST_KEY = 16
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 
 _SECRET_NAME = re.compile(
@@ -73,8 +74,12 @@ def redacted(value: Any) -> Any:
 
 
 def secret_in(text: str) -> str | None:
-    """Return the name of the environment variable whose secret value stands in a text, or None."""
-    return next((variable for variable, value in secrets_of(os.environ) if value in text), None)
+    """Return the name of the environment variable whose secret value stands in a text, or None.
+
+    A value shorter than keys are may be there by chance, as a name is.
+    """
+    found = secrets_of(os.environ)
+    return next((name for name, value in found if len(value) >= _SHORTEST_KEY and value in text), None)
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -110,8 +115,9 @@ def _forms(value: str) -> tuple[str, ...]:
 
     data = value.encode("utf-8", "surrogateescape")
     escaped = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1])
-    encoded = b64encode(data).decode().rstrip("=")
-    return tuple(dict.fromkeys((value, quote(data, safe=""), quote_plus(data), quote(data), *escaped, encoded)))
+    encoded = b64encode(data).decode()
+    addressed = (quote(data, safe=""), quote_plus(data), quote(data))
+    return tuple(dict.fromkeys((value, *addressed, *escaped, encoded, encoded.rstrip("="))))
 
 
 _COMMANDS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
@@ -143,8 +149,8 @@ class _OutgoingStream:
 
     def write(self, text: str) -> int:
         """Write a text. Return its length, as a stream does."""
-        text = redact(text)
-        self._stream.write(text if self._drawing else _BUT_COLOURS.sub(_in_sight, text))
+        shown = redact(text)
+        self._stream.write(shown if self._drawing else _BUT_COLOURS.sub(_in_sight, shown))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:

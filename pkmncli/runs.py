@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import platform
 import re
@@ -15,12 +14,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_atomic, write_json
 from pkmncli.checkpoint_index import Checkpoints
 from pkmncli.errors import RunError
 from pkmncli.outgoing_text import redact
 
 LAYOUT_VERSION = 1
+LONGEST_NAME = 255
+"""Bytes of one name in a path, as file systems have it."""
 """Changes when files of a run folder change their name or meaning."""
 
 RECORDED_PACKAGES = ("pkmncli", "torch", "pyboy", "numpy", "duckdb", "gymnasium", "safetensors")
@@ -98,7 +100,7 @@ class Run:
             RunError: it is missing or damaged, so that this is no run folder.
         """
         try:
-            content = json.loads(self.versions_file.read_text(encoding="utf-8"))
+            content = parse_json(self.versions_file.read_text(encoding="utf-8"))
             return {**content, "layout": int(content["layout"]), "created": float(content["created"])}
         except FileNotFoundError:
             raise RunError(f"{self.folder} is no run folder: it has no {self.versions_file.name}") from None
@@ -129,7 +131,7 @@ class Run:
             RunError: it is damaged.
         """
         try:
-            content = json.loads(self.summary_file.read_text(encoding="utf-8"))
+            content = parse_json(self.summary_file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except ValueError:
@@ -203,6 +205,8 @@ def check_run_name(save_dir: Path, name: str | None) -> None:
     """Makes sure that a run can be called so. Raises RunError where the name is taken or unfit."""
     if name is not None and not _NAME.fullmatch(name):
         raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
+    if name is not None and len(name.encode()) > LONGEST_NAME:
+        raise RunError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, which no folder can have")
     if name is not None and (save_dir / name).exists():
         raise RunError(f"run {save_dir / name} exists already: choose another name, or go on with that run")
 

@@ -109,7 +109,7 @@ MAY_CHANGE = (
 class TrainSettings(BaseModel):
     """What ``pkmn train`` does. Every field is a key of a configuration file and an option of the command."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, validate_default=True)
 
     game: str | None = Field(None, description="game profile; by default the one that the ROM is of, else quillwood")
     game_folder: AbsolutePath | None = Field(
@@ -172,14 +172,11 @@ class TrainSettings(BaseModel):
     llm_interval: int = Field(30, ge=1, description="steps between two requests for advice")
     llm_wait: bool = Field(False, description="wait for each answer instead of playing on")
     llm_optional: bool = Field(False, description="go on without a language model that cannot be reached")
-    llm_timeout_s: float = Field(
-        30.0, gt=0, le=600, allow_inf_nan=False, description="seconds until a request for advice is given up"
-    )
+    llm_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds until a request for advice is given up")
     llm_allowance: float = Field(
         0.03,
         ge=0,
         le=1,
-        allow_inf_nan=False,
         description="what advice may cost, as a share of what the rules would have earned without it; 1 for no limit",
     )
     lessons: bool = Field(
@@ -192,7 +189,7 @@ class TrainSettings(BaseModel):
         4, ge=1, le=64, description="requests for advice under way at once, over all environments"
     )
     llm_vision: bool = Field(False, description="send the screen along, to a model that sees")
-    llm_temperature: float = Field(0.0, ge=0, le=2, allow_inf_nan=False, description="how freely the model answers")
+    llm_temperature: float = Field(0.0, ge=0, le=2, description="how freely the model answers")
     llm_reply_tokens: int = Field(
         300, ge=32, le=100_000, description="longest reply, in tokens; a model that thinks first needs thousands"
     )
@@ -203,9 +200,7 @@ class TrainSettings(BaseModel):
     llm_cache_path: AbsolutePath | None = Field(
         None, description="file of the replies; by default one in the user's cache folder"
     )
-    llm_budget_usd: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="dollars after which the rules go on alone"
-    )
+    llm_budget_usd: float | None = Field(None, gt=0, description="dollars after which the rules go on alone")
     llm_budget_tokens: int | None = Field(None, ge=1, description="tokens after which the rules go on alone")
     llm_prices: Annotated[list[Annotated[str, AfterValidator(_check_price)]], BeforeValidator(_split)] = Field(
         [],
@@ -270,7 +265,7 @@ class TrainSettings(BaseModel):
     )
     film: bool = Field(True, description="film the learner alone at the end of pkmn train")
     keep_checkpoints: int = Field(3, ge=1, description="newest checkpoints kept, beside the best and the milestones")
-    disk_limit_gb: float = Field(10.0, gt=0, allow_inf_nan=False, description="most that a run may write, in GB")
+    disk_limit_gb: float = Field(10.0, gt=0, description="most that a run may write, in GB")
 
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = Field(
         "INFO", description="least severe messages that log.txt keeps"

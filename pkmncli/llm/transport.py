@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply
+from pkmncli.api.data_text import parse_json
 from pkmncli.llm.deadlines import bound_client, call_within
 from pkmncli.outgoing_text import redact
 
@@ -125,7 +125,7 @@ def _detail(body: str) -> str:
     """The message in an error's body, on one line and short; nothing from a page meant for browsers."""
     text = body.strip()
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         if text.startswith("<"):
             return ""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from pathlib import Path
 from typing import Any, Literal
 
-from pkmncli.api import find_run
+from pkmncli.api import find_run, parse_json
 from pkmncli.api.live import LIVE_FILE, LiveTraining
 from pkmncli.errors import PkmnError
 
@@ -65,7 +64,7 @@ class WatchedRun:
     def read_json(self, name: str) -> dict[str, Any]:
         """What a file of the run says; nothing where it is missing or damaged."""
         try:
-            content = json.loads((self.folder / name).read_text(encoding="utf-8"))
+            content = parse_json((self.folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return content if isinstance(content, dict) else {}

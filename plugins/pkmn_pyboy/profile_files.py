@@ -14,7 +14,7 @@ ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 class ProfileFile(BaseModel):
     """A table of a profile's files."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, populate_by_name=True)
 
 
 class AboutFile(ProfileFile):

@@ -26,7 +26,7 @@ DEFAULT_GAMMA = 0.99
 class PotentialSettings(BaseModel):
     """What a state is worth, by part. The potential is their sum."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     gamma: float | None = Field(
         default=None,
@@ -34,16 +34,13 @@ class PotentialSettings(BaseModel):
         le=1.0,
         description="Discount of a step; must be the learner's, which it is if left out.",
     )
-    milestone: float = Field(default=10.0, ge=0.0, allow_inf_nan=False, description="For each milestone reached.")
-    badge: float = Field(default=50.0, ge=0.0, allow_inf_nan=False, description="For each badge.")
-    level: float = Field(default=1.0, ge=0.0, allow_inf_nan=False, description="For each level, summed over the party.")
-    health: float = Field(
-        default=5.0, ge=0.0, allow_inf_nan=False, description="For all of the party's hit points, in shares."
-    )
+    milestone: float = Field(default=10.0, ge=0.0, description="For each milestone reached.")
+    badge: float = Field(default=50.0, ge=0.0, description="For each badge.")
+    level: float = Field(default=1.0, ge=0.0, description="For each level, summed over the party.")
+    health: float = Field(default=5.0, ge=0.0, description="For all of the party's hit points, in shares.")
     distance: float = Field(
         default=0.0,
         ge=0.0,
-        allow_inf_nan=False,
         description="For standing where the next milestone is, less with every tile of the way there; 0 to do without.",
     )
     far_tiles: int = Field(default=100, ge=1, description="Tiles from which on distance is worth nothing.")

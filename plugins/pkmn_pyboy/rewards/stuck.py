@@ -23,23 +23,18 @@ _TALK = (Phase.DIALOGUE, Phase.CHOICE)
 class StuckSettings(BaseModel):
     """What getting nowhere costs. No value is above 0, so that standing still never pays."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    idle: float = Field(
-        default=-0.02, le=0.0, allow_inf_nan=False, description="For each step after patience_steps without news."
-    )
+    idle: float = Field(default=-0.02, le=0.0, description="For each step after patience_steps without news.")
     patience_steps: int = Field(
         default=200,
         ge=1,
         description="Steps without a new tile and without progress that cost nothing. Battles do not count.",
     )
-    wall: float = Field(
-        default=-0.01, le=0.0, allow_inf_nan=False, description="For each step against what can't be walked through."
-    )
+    wall: float = Field(default=-0.01, le=0.0, description="For each step against what can't be walked through.")
     repeated_talk: float = Field(
         default=-0.1,
         le=0.0,
-        allow_inf_nan=False,
         description="For starting a talk on a tile where one was started since the latest progress.",
     )
 
