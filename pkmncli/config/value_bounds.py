@@ -40,7 +40,7 @@ def _fault(value: Any, kinds: set[Any], least: float, most: float) -> str:
             return ""
         return f"must be {'a number' if float in kinds else 'a whole number'}, not {str(value).lower()}"
     if isinstance(value, int | float) and not kinds.isdisjoint({int, float}):
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             return "must be a finite number"
         if not least <= value <= most:
             return f"must be at most {most:,}" if value > most else f"must be at least {least:,}"
