@@ -56,6 +56,10 @@ def _run(arguments: list[str]) -> int:
             diagnostics.say(f"{error.filename}: {error.strerror}")
             _show_traceback(error)
             code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
+    except MemoryError as error:
+        diagnostics.say(f"not enough memory: {error or 'none is left'}; take fewer environments, or smaller settings")
+        _show_traceback(error)
+        code = EXIT_UNEXPECTED
     except Exception as error:
         code = _unexpected(error)
     _flush_quietly()

@@ -12,5 +12,8 @@ Features = Annotated[int, Field(ge=1, le=65_536)]
 Channels = Annotated[int, Field(ge=1, le=4_096)]
 """Channels of a convolution."""
 
+Horizon = Annotated[int, Field(ge=1, le=5_000)]
+"""Steps ahead, each of which is held against each."""
+
 Steps = Annotated[int, Field(ge=1, le=1_000_000)]
 """Steps that a learner holds in memory at once."""

@@ -13,7 +13,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from pkmncli.api import NAMES_ENCODER
-from pkmncli.learners.sizes import Channels, Features, Steps
+from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
 
 
 class DQNSettings(BaseModel):
@@ -141,7 +141,7 @@ class DQNSettings(BaseModel):
     )
 
     # Confidence
-    confidence_horizon: Steps = Field(
+    confidence_horizon: Horizon = Field(
         100, description="Steps of reward that a choice is judged by [own: 1 / (1 - gamma)]"
     )
     confidence_memory: Steps = Field(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from pkmncli.api import NAMES_ENCODER
-from pkmncli.learners.sizes import Channels, Features, Steps
+from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
 
 
 class OnPolicySettings(BaseModel):
@@ -81,7 +81,7 @@ class OnPolicySettings(BaseModel):
     )
 
     # Confidence
-    confidence_horizon: Steps = Field(
+    confidence_horizon: Horizon = Field(
         100, description="Steps of reward that a value is judged by [own: 1 / (1 - gamma)]"
     )
     confidence_memory: Steps = Field(
