@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -56,6 +57,12 @@ def _check_trackers(names: list[str]) -> list[str]:
     return names
 
 
+def _check_host_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?", text) or len(text) > 253:
+        raise ValueError(f"{text!r} is no host name: write the name alone, as page.example.org")
+    return text.lower()
+
+
 def _hyphenated(value: Any) -> Any:
     return value.replace("_", "-").lower() if isinstance(value, str) else value
 
@@ -101,6 +108,7 @@ MAY_CHANGE = (
     "quiet",
     "web",
     "web_port",
+    "web_host_name",
     "track",
 )
 """Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
@@ -277,6 +285,9 @@ class TrainSettings(BaseModel):
     web: bool = Field(False, description="show the training on a live page")
     web_port: int = Field(
         8080, ge=1, le=65535, description="port of the live page; the next free one where it is taken"
+    )
+    web_host_name: Annotated[list[Annotated[str, AfterValidator(_check_host_name)]], BeforeValidator(_split)] = Field(
+        [], description="names that a proxy has the live page under, which then asks for a token"
     )
 
     @property
