@@ -62,7 +62,17 @@ def test_no_number_that_is_none_and_none_without_end() -> None:
     found = list(every_numeric_setting())
     assert len(found) > 200
     for section, model, key, kinds in found:
-        values = ["inf", "-inf", "nan", '"inf"', "1e400", "99999999999999999999", "-99999999999999999999", DIGITS, "9" * 400]
+        values = [
+            "inf",
+            "-inf",
+            "nan",
+            '"inf"',
+            "1e400",
+            "99999999999999999999",
+            "-99999999999999999999",
+            DIGITS,
+            "9" * 400,
+        ]
         for value in values if bool in kinds else [*values, "true", "false"]:
             text = in_place(model.model_fields[key].annotation, value)
             given = {key: from_set_options([f"{section}.{key}={text}" if section else f"{key}={text}"])[0]}

@@ -174,9 +174,7 @@ def test_which_variables_hold_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Pokémon ♀ 妙蛙", "Pokémon ♀ 妙蛙"),
     ],
 )
-def test_what_a_terminal_would_act_on_is_shown_instead(
-    text: str, shown: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_terminal_would_act_on_is_shown_instead(text: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert printable(text) == shown
     stream = io.StringIO(newline="")
     monkeypatch.setattr(sys, "stdout", stream)
