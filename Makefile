@@ -1,6 +1,7 @@
 # make train   on a fresh machine: environment, install, then a training on the bundled game
 # make test    on a fresh machine: environment, install, then the whole test suite
 # make test-long   the variants of tests that take longest
+# make test-faults kills, stops and starves trainings at random moments, TRIES times each, and prints a table
 # make examples   trains on the bundled game with other libraries, some minutes each
 # make lint | format | bench | docs | clean
 #
@@ -8,13 +9,14 @@
 
 PYTHON ?= python3
 WORKERS ?= auto
+TRIES ?= 100
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
 .DEFAULT_GOAL := test
-.PHONY: train test test-long examples lint format bench docs clean check-python
+.PHONY: train test test-long test-faults examples lint format bench docs clean check-python
 
 train: $(VENV)/installed
 	$(BIN)/pkmn train $(ARGS)
@@ -29,6 +31,9 @@ examples: $(VENV)/installed-dev
 
 test-long: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) -m long $(ARGS)
+
+test-faults: $(VENV)/installed-dev
+	FAULT_TRIES=$(TRIES) $(BIN)/python -m pytest tests/pkmncli/faults -m "long or not long" --timeout=0 -v $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

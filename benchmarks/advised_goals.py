@@ -31,7 +31,7 @@ from pkmn_pyboy.state.game_state import Phase
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question
-from pkmncli.llm.replies import ADVICE_SCHEMA, read_prose, read_reply
+from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
 from pkmncli.plugins import get_registry
 from pkmncli.training.advice_parts import build_backend
 from pkmncli.training.evaluation import wilson_interval
@@ -78,8 +78,7 @@ class Counsellor:
             reply = self._backend.complete(request)
         except LLMFailure:
             return False
-        read = read_reply(reply, expires_after=EXPIRES_AFTER)
-        self.advice = read.advice or read_prose(reply.text, expires_after=EXPIRES_AFTER).advice
+        self.advice = read_reply(reply, expires_after=EXPIRES_AFTER, words_too=True).advice
         return self.advice is not None
 
     def note(self, pilot: RulesPilot, over: bool, steps: int) -> None:

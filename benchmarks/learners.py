@@ -80,11 +80,14 @@ class Race:
     masks: bool
     envs: int
     at_least: float
+    own_network: bool = False
+    """The other library has its own network instead of ours."""
 
 
 RACES = (
     Race("dqn, 1 environment", "dqn", False, 1, 1.5),
     Race("dqn, 2 environments", "dqn", False, 2, 1.3),
+    Race("dqn, 1 environment, theirs with its own network", "dqn", False, 1, 1.5, own_network=True),
     Race("ppo with masks, 1 environment", "ppo", True, 1, 1.2),
     Race("ppo with masks, 2 environments", "ppo", True, 2, 1.2),
 )
@@ -195,6 +198,7 @@ def compare_speed(given: argparse.Namespace) -> None:
             steps=steps_of(race.learner, given.speed_steps),
             envs=race.envs,
             masks=race.masks,
+            own_network=race.own_network,
             torch_threads=given.torch_threads,
             device=given.device,
         )

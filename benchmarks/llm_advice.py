@@ -28,7 +28,7 @@ from pkmn_pyboy.settings import EnvironmentSettings
 from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question
-from pkmncli.llm.replies import ADVICE_SCHEMA, MOST_PRESSES, Reading, read_prose, read_reply
+from pkmncli.llm.replies import ADVICE_SCHEMA, MOST_PRESSES, Reading, read_reply
 from pkmncli.plugins import get_registry
 from pkmncli.training.advice_parts import build_backend
 
@@ -97,9 +97,7 @@ def ask(backend: LLMBackend, request: LLMRequest, tally: Tally) -> Advice | None
         tally.faults[str(failure.fault)] += 1
         return None
     tally.seconds.append(time.perf_counter() - began)
-    read = read_reply(reply, expires_after=HORIZON)
-    if read.advice is None:
-        read = read_prose(reply.text, expires_after=HORIZON)
+    read = read_reply(reply, expires_after=HORIZON, words_too=True)
     tally.readings[str(read.reading)] += 1
     if read.advice is not None:
         tally.skills[read.advice.skill or "press"] += 1

@@ -4,7 +4,8 @@
 
 - The environment is what `gymnasium.make` gives, with packed screens as our trainer's; screens are unpacked in the
   network, as in ours. The mask, which the network does not read, is left out of the observation.
-- The network is ours: our layers as features extractor, then the same output streams.
+- The network is ours: our layers as features extractor, then the same output streams. With `own_network` it is the
+  library's for several inputs, its default, which sees the same pixels one a byte.
 - Optimizer, learning rate, batch, discount, schedules, buffer and the updates for each step are our defaults. Adam is
   the fused one, as ours; by default the library takes a slower one.
 - Rewards are scaled as ours are, by the environment's weights, which costs nothing; evaluations are not scaled.
@@ -57,6 +58,23 @@ class Seen(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
         return {name: array for name, array in observation.items() if name != MASK}
 
 
+class Unpacked(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
+    """The same pixels as an image of one channel, (1, height, width) uint8, as the library's networks take them."""
+
+    def __init__(self, env: gymnasium.Env[dict[str, Any], Any]) -> None:
+        super().__init__(env)
+        assert isinstance(env.observation_space, spaces.Dict)
+        height, columns = env.observation_space[SCREEN].shape or (0, 0)
+        screen = spaces.Box(0, 255, (1, height, columns * 2), np.uint8)
+        self.observation_space = spaces.Dict({**env.observation_space, SCREEN: screen})
+
+    def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
+        """The other arrays are the same."""
+        packed = observation[SCREEN]
+        pixels = np.stack((packed >> 4, packed & 15), axis=-1).reshape(1, len(packed), -1) * np.uint8(17)
+        return {**observation, SCREEN: pixels}
+
+
 class OurFeatures(BaseFeaturesExtractor):
     """The part of our networks that reads observations."""
 
@@ -91,7 +109,7 @@ class Clock(BaseCallback):
 
 def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[dict[str, Any], Any]:
     """The game as the learner sees it."""
-    return Seen(
+    env = Seen(
         gymnasium.make(
             GAME,
             screen="packed",
@@ -101,6 +119,7 @@ def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[
             without_mask_rules=() if spec.masks else ("all",),
         )
     )
+    return Unpacked(env) if spec.own_network else env
 
 
 def environments(spec: TrainingSpec, reward_scale: float) -> VecEnv:
@@ -117,6 +136,12 @@ def environments(spec: TrainingSpec, reward_scale: float) -> VecEnv:
 def dqn_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> DQN:
     """Their DQN, with our defaults."""
     ours = DQNSettings()
+    network = {
+        "features_extractor_class": OurFeatures,
+        "features_extractor_kwargs": {"sizes": ours},
+        "net_arch": [ours.head_features],
+        "activation_fn": nn.ReLU,
+    }
     options: dict[str, Any] = {
         "learning_rate": ours.learning_rate,
         "buffer_size": ours.buffer_size,
@@ -131,13 +156,8 @@ def dqn_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> DQN:
         "exploration_initial_eps": ours.exploration_initial,
         "exploration_final_eps": ours.exploration_final,
         "max_grad_norm": ours.max_grad_norm,
-        "policy_kwargs": {
-            "features_extractor_class": OurFeatures,
-            "features_extractor_kwargs": {"sizes": ours},
-            "net_arch": [ours.head_features],
-            "activation_fn": nn.ReLU,
-            "optimizer_kwargs": {"eps": ours.adam_epsilon, "fused": True},
-        },
+        "policy_kwargs": ({} if spec.own_network else network)
+        | {"optimizer_kwargs": {"eps": ours.adam_epsilon, "fused": True}},
     }
     return DQN("MultiInputPolicy", envs, seed=spec.seed, device=spec.device, **options | changes)
 

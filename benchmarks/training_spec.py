@@ -30,6 +30,8 @@ class TrainingSpec:
     """Ours only: PPO gathers the next rollout while it learns from the last."""
     observes: Literal["multi_modal", "goal"] = "multi_modal"
     """Screens and state variables, or the numbers of goals and a map in place of the screens."""
+    own_network: bool = False
+    """The other library only: its own network for images and numbers, instead of ours."""
     processes: bool = False
     """The other library only: environments in processes of their own, even if there is only one."""
     episodes: int = 0

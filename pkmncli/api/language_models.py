@@ -43,6 +43,10 @@ class LLMReply:
     completion_tokens: int = 0
     latency_s: float = 0.0
     parsed: Any = None
+    cut: bool = False
+    """True where the service ended it at its longest length."""
+    problem: str = ""
+    """Reason in one line why it is no answer, whatever its text: a refusal, for one."""
 
 
 class LLMFault(StrEnum):

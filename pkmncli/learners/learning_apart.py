@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 MOVES_AFTER_SECONDS = 4.0
 """Learning time before a process is started: about what starting one costs."""
 
+MOVES_AT_ONCE_FROM = 2_000
+"""Updates to come for which a process is started before the first: they take several times as long as that."""
+
 SECONDS_TO_ANSWER = 60.0
 """After which the log says that the process is waited for."""
 
@@ -80,8 +83,12 @@ class LearningApart(Generic[LearningT]):
         self._may_move = self._moved = False
         self._process: _LearningProcess | None = None
 
-    def may_move(self) -> None:
-        """From now on it moves when that pays. To be called before it learns."""
+    def may_move(self, updates: float = 0) -> None:
+        """From now on it moves when that pays. To be called before it learns.
+
+        Args:
+            updates: at least so many are to come; the process is started at once for :data:`MOVES_AT_ONCE_FROM`.
+        """
         try:
             for weights in self._aside:
                 weights.share_memory_()  # type: ignore[no-untyped-call]
@@ -89,6 +96,8 @@ class LearningApart(Generic[LearningT]):
             logger.warning("learning stays in the trainer's process: %s", error)
             return
         self._may_move = True
+        if updates >= MOVES_AT_ONCE_FROM:
+            self._start()
 
     def learn(self, drawn: Any) -> Any:
         """Learns, and gives what the learning gives, or raises what it raises.
@@ -109,20 +118,15 @@ class LearningApart(Generic[LearningT]):
         self._seconds += time.perf_counter() - began
         self.learned += 1
         if self._may_move and self._seconds > MOVES_AFTER_SECONDS:
-            self._may_move = False  # it is tried once
-            self._process = _LearningProcess.start(self._build, self._aside)
+            self._start()
         return result
 
-    def take_weights(self, network: nn.Module, update: int) -> None:
-        """Gives a network of the same kind the weights of an update, by its number from 0 on.
+    def take_weights(self, acting: Tensor, update: int) -> None:
+        """Copy the weights of an update, by its number from 0 on, to those of a network that acts, (weights,).
 
         It must be the latest that has ended, or the one before; -1 is what it began with. Another one may be under way.
         """
-        weights = list(network.parameters())
-        aside = self._aside[update % len(self._aside)].to(weights[0].device)
-        with torch.no_grad():  # into the memory that they have, which others look at
-            for mine, its in zip(weights, torch.split(aside, [one.numel() for one in weights]), strict=True):
-                mine.copy_(its.view_as(mine))
+        acting.copy_(self._aside[update % len(self._aside)])
 
     def state_dict(self) -> dict[str, Any]:
         """The learning's. Not to be called while it learns.
@@ -137,8 +141,9 @@ class LearningApart(Generic[LearningT]):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`, here. Raises CheckpointError where that is of another network."""
-        self.close()
-        self._process, self._moved = None, False
+        if self._moved:
+            self.close()
+            self._process, self._moved = None, False
         self.here.load_state_dict(state)
         self.learned = 0
         for weights in self._aside:
@@ -154,6 +159,11 @@ class LearningApart(Generic[LearningT]):
         """Ends the process, if there is one, with all that was learned there."""
         if self._process is not None:
             self._process.end()
+
+    def _start(self) -> None:
+        """Start the process; it is tried once."""
+        self._may_move = False
+        self._process = _LearningProcess.start(self._build, self._aside)
 
     def _move(self, process: _LearningProcess) -> None:
         """Moves to the process if it has started by now; stays for good if that failed."""

@@ -93,9 +93,10 @@ class ReplyCache:
             return None
         try:
             values: dict[str, Any] = parse_json(row[0])
-            return LLMReply(**values)
+            reply = LLMReply(**values)
         except (ValueError, TypeError):
             return None
+        return reply if all(isinstance(one, str) for one in (reply.text, reply.model, reply.problem)) else None
 
     def put(self, key: str, reply: LLMReply) -> None:
         """Keeps a reply; one that is there already stays. On a full disk nothing is kept, and nothing stops."""

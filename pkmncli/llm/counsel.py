@@ -14,7 +14,7 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
 from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
-from pkmncli.llm.replies import Reading, ReadReply, read_prose, read_reply
+from pkmncli.llm.replies import Reading, ReadReply, read_reply
 from pkmncli.llm.usage import Usage
 from pkmncli.outgoing_text import redact, redacted
 
@@ -100,12 +100,7 @@ class Counsel:
             if second is not None:
                 replies.append(second)
                 repaired, cached = True, cached and second_cached
-                read = read_reply(second, expires_after=self.expires_after)
-        for one in replies if read.advice is None else ():
-            prose = read_prose(one.text, expires_after=self.expires_after)
-            if prose.advice is not None:
-                read = prose
-                break
+            read = read_reply(replies[-1], expires_after=self.expires_after, words_too=True)
         self.usage.add_reading(read.reading, cached=cached, repaired=repaired)
         return Answer(
             request,
@@ -219,7 +214,7 @@ class Counsel:
                 self.backend.check()
                 self.settled = True
             reply = self.backend.complete(request)
-            if not isinstance(reply, LLMReply):
+            if not isinstance(reply, LLMReply) or not isinstance(reply.text, str):
                 raise TypeError(f"a reply of type {type(reply).__name__}")
         except LLMFailure:
             raise
@@ -228,7 +223,13 @@ class Counsel:
         except Exception as error:  # whatever a backend does: a training is not to end by it
             logger.exception("the backend %s broke its contract", self.backend_name)
             raise LLMFailure(LLMFault.BROKEN, f"the backend failed: {one_line(error)}") from error
-        return replace(reply, text=redact(reply.text), parsed=redacted(reply.parsed))
+        return replace(
+            reply,
+            text=redact(reply.text),
+            parsed=redacted(reply.parsed),
+            cut=reply.cut or reply.completion_tokens >= request.max_tokens,  # not every service says so
+            problem=redact(reply.problem),
+        )
 
 
 class _Unasked(Exception):  # noqa: N818 - a reason, not an error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.llm.deadlines import call_within
-from pkmncli.llm.replies import ADVICE_SCHEMA, BUTTONS, read_prose, read_reply
+from pkmncli.llm.replies import ADVICE_SCHEMA, BUTTONS, read_reply
 from pkmncli.llm.transport import checked_reply
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ class BaseLLMManager(ABC):
 
     def parse_action(self, response: str) -> int:
         """The action that a model's words name, in JSON or prose: 0 to 8, and 8 (none) where they name none."""
-        read = read_reply(LLMReply(response, self.model), expires_after=1)
-        advice = read.advice or read_prose(response, expires_after=1).advice
+        advice = read_reply(LLMReply(response, self.model), expires_after=1, words_too=True).advice
         return int(Action.NONE) if advice is None else _first_action(advice)
 
     # What makes it a backend ---------------------------------------------------------------------------------------
@@ -154,8 +153,8 @@ class LLMManager(BaseLLMManager):
             reply = self._backend.complete(request)
         except LLMFailure as failure:
             return int(Action.NONE), {"source": self.model, "confidence": 0.0, "reason": "", "error": str(failure)}
-        read = read_reply(reply, expires_after=1)
-        advice = read.advice or read_prose(reply.text, expires_after=1).advice
+        read = read_reply(reply, expires_after=1, words_too=True)
+        advice = read.advice
         if advice is None:
             return int(Action.NONE), {"source": reply.model, "confidence": 0.0, "reason": "", "error": read.problem}
         return _first_action(advice), {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -9,14 +11,13 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from pkmncli.api import LLMFailure, LLMFault, LLMReply
+from pkmncli.api import LLMFailure, LLMFault
 from pkmncli.api.data_text import parse_json
+from pkmncli.llm.contents import checked_reply
 from pkmncli.llm.deadlines import bound_client, call_within
 from pkmncli.outgoing_text import redact
 
 _LONGEST_DETAIL = 160
-_LONGEST_NAME = 200
-_MOST_TOKENS = 100_000_000
 _FAULT_BY_STATUS = {
     401: LLMFault.AUTHENTICATION,
     402: LLMFault.AUTHENTICATION,
@@ -29,6 +30,11 @@ _FAULT_BY_STATUS = {
     504: LLMFault.TIMEOUT,
     529: LLMFault.OVERLOADED,
 }
+_STATUS_BY_WORD = {
+    **{"rate_limit": 429, "overloaded": 529, "unavailable": 503, "authentication": 401, "api_key": 401},
+    **{"permission": 403, "quota": 402, "not_found": 404, "too_large": 413, "timeout": 504, "invalid_request": 400},
+}
+"""The status that an error's own word stands for, where it comes with another."""
 _TOO_LONG_WORDS = ("context length", "context size", "context_length", "too long", "maximum context", "exceed_context")
 
 
@@ -59,51 +65,6 @@ def where_is(url: str, default: str) -> str:
     return host if port is None else f"{host}:{port}"
 
 
-def checked_reply(
-    who: str,
-    text: Any,
-    model: Any,
-    prompt_tokens: Any,
-    completion_tokens: Any,
-    *,
-    latency_s: float,
-    parsed: Any = None,
-) -> LLMReply:
-    """A reply from values that a service sent, whatever their types turn out to be.
-
-    Args:
-        who: what was asked, for people.
-        text: of the reply; None counts as empty.
-        model: its name.
-        prompt_tokens: as counted by the service; what is no number counts as 0.
-        completion_tokens: likewise.
-        latency_s: seconds that it took.
-        parsed: the reply as a value.
-
-    Raises:
-        LLMFailure: the text is none.
-    """
-    if text is not None and not isinstance(text, str):
-        raise LLMFailure(LLMFault.BROKEN, f"{who} answered, but not with a text")
-    return LLMReply(
-        text=redact(_whole(text or "")),
-        model=_whole(model)[:_LONGEST_NAME] if isinstance(model, str) else "",
-        prompt_tokens=_count(prompt_tokens),
-        completion_tokens=_count(completion_tokens),
-        latency_s=latency_s,
-        parsed=parsed,
-    )
-
-
-def _whole(text: str) -> str:
-    """The text without halves of characters, which no file takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else 0
-
-
 def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: str) -> LLMFailure:
     """The failure that an HTTP status stands for.
 
@@ -119,6 +80,28 @@ def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: s
     detail = "" if fault is LLMFault.AUTHENTICATION else _detail(body)
     text = f"{who} answered {status}" + (f" ({detail})" if detail else "")
     return LLMFailure(fault, text, retry_after_s=_retry_after(headers))
+
+
+def failure_inside(who: str, body: Any, otherwise: str) -> LLMFailure:
+    """The failure that a response without a reply stands for, though its status was 200.
+
+    Args:
+        who: what was asked, for people.
+        body: of the response, or its error.
+        otherwise: what to say where it tells nothing of an error.
+    """
+    values = body if isinstance(body, Mapping) else {"error": body}
+    detail = _detail(json.dumps(values, default=str))
+    error = values.get("error")
+    error = error if isinstance(error, Mapping) else values
+    kinds = " ".join(str(error.get(name, "")) for name in ("code", "status", "type")).lower()
+    status = next((status for word, status in _STATUS_BY_WORD.items() if word in kinds), 500)
+    if (number := re.search(r"\b[45]\d\d\b", kinds)) is not None:
+        status = int(number[0])
+    fault = failure_of_status(status, detail, {}, who).fault
+    if fault is LLMFault.AUTHENTICATION or not detail:
+        return LLMFailure(fault, f"{who} {otherwise}" if not detail else f"{who} answered an error")
+    return LLMFailure(fault, f"{who} answered an error ({detail})")
 
 
 def _detail(body: str) -> str:
@@ -146,4 +129,12 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     return min(seconds, 600.0) if seconds >= 0 else None
 
 
-__all__ = ["ServiceAddress", "bound_client", "call_within", "checked_reply", "failure_of_status", "where_is"]
+__all__ = [
+    "ServiceAddress",
+    "bound_client",
+    "call_within",
+    "checked_reply",
+    "failure_inside",
+    "failure_of_status",
+    "where_is",
+]

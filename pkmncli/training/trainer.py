@@ -117,6 +117,7 @@ class Trainer:
         self._episodes: list[RunningEpisode] = []
         self._journeys = Journeys(pool)
         self._meters = Meters(options)
+        self._metrics_of_next_step: dict[str, float] = {}
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
         self._lost_before = 0
@@ -163,6 +164,7 @@ class Trainer:
                 name.removeprefix(prefix): array for name, array in checkpoint.arrays.items() if name.startswith(prefix)
             }
             self._episodes.append(RunningEpisode.from_state(values, arrays))
+        self._metrics_of_next_step = dict(trainer.get("metrics_of_next_step", {}))
         self._journeys.load_state_dict(trainer.get("journeys", {}))
         self._pool.load(checkpoint.workers, [PressLog.from_state_dict(log) for log in trainer["press_logs"]])
         if self._starts is not None and trainer["starts"] is not None:
@@ -258,9 +260,11 @@ class Trainer:
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
-        # Told with the step that follows: what was told at a checkpoint's own step would be there twice after a crash.
         pretrained = self._pretraining.take_metrics() or {}
-        self._keep_metrics({f"pretraining/{name}": value for name, value in pretrained.items()})
+        self._keep_metrics(
+            self._metrics_of_next_step | {f"pretraining/{name}": value for name, value in pretrained.items()}
+        )
+        self._metrics_of_next_step = {}
         recorded = clock()
         for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             if decides:
@@ -330,7 +334,8 @@ class Trainer:
         measured = self._progression.measure(self._learner, interrupted)
         if measured:
             found = self.statistics.add_alone(*zip(*measured, strict=True))
-            self._keep_metrics({f"alone/{name}": value for name, value in found.items()})
+            # Recorded at a checkpoint's own step, it would be there twice once a killed training has measured it again.
+            self._metrics_of_next_step = {f"alone/{name}": value for name, value in found.items()}
             spent = time.perf_counter() - began
             self._meters.spend(measuring=spent)
             self.statistics.elapsed_s += spent
@@ -482,6 +487,7 @@ class Trainer:
                 "advice": None if self._desk is None else self._desk.state_dict(),
                 "meters": self._meters.state_dict(),
                 "pretraining": self._pretraining.state_dict(),
+                "metrics_of_next_step": dict(self._metrics_of_next_step),
                 "journeys": self._journeys.state_dict(),
                 "episodes": episodes,
                 "press_logs": [log.state_dict() for log in self._pool.logs()],

@@ -6,6 +6,7 @@ Emulators never share a process with another Python thread: beside a busy thread
 from __future__ import annotations
 
 import contextlib
+import logging
 import pickle
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pkmncli.api import Advice, Context
+
+logger = logging.getLogger(__name__)
 
 SECONDS_TO_START = 120.0
 
@@ -89,7 +92,7 @@ class WorkerPool:
         try:
             for index in range(spec.num_envs):
                 self._links.append(WorkerLink(index, spec))
-            descriptions = [self._first_words(link) for link in self._links]
+            descriptions = [self._first_words(index) for index in range(spec.num_envs)]
             self.observation_space: gymnasium.spaces.Dict = descriptions[0]["observation_space"]
             self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
             self.phase_names: list[str] = descriptions[0]["phase_names"]
@@ -110,12 +113,18 @@ class WorkerPool:
             self.close()
             raise
 
-    @staticmethod
-    def _first_words(link: WorkerLink) -> dict[str, Any]:
+    def _first_words(self, index: int, *, again: bool = True) -> dict[str, Any]:
+        """Return what a worker says of its environment; one that was killed before it could is started ``again``."""
+        link = self._links[index]
         try:
             description: dict[str, Any] = pickle.loads(link.receive(SECONDS_TO_START)[1:])
         except WorkerLostError as loss:
-            raise TrainingError(f"environment {link.index} could not be started: {loss.reason}") from loss
+            if again and (link.process.exitcode or 0) < 0:
+                logger.warning("environment %d is started again: %s", index, loss.reason)
+                link.kill()
+                self._links[index] = WorkerLink(index, self.spec)
+                return self._first_words(index, again=False)
+            raise TrainingError(f"environment {index} could not be started: {loss.reason}") from loss
         return description
 
     def _attach(self, link: WorkerLink) -> None:
@@ -247,8 +256,9 @@ class WorkerPool:
         self.losses += 1
         self._on_loss(loss)
         self._links[index].kill()
-        link = self._links[index] = WorkerLink(index, self.spec)
-        self._first_words(link)
+        self._links[index] = WorkerLink(index, self.spec)
+        self._first_words(index)
+        link = self._links[index]
         try:
             self._attach(link)
             link.send(_call_message("replay", self._episodes[index], self._logs[index], self._slots[index]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import threading
 import time
@@ -18,7 +17,7 @@ from pkmn_anthropic.prices import ANTHROPIC_PRICES
 from pkmn_anthropic.settings import AnthropicSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
+from pkmncli.llm.transport import bound_client, checked_reply, failure_inside, failure_of_status, where_is
 
 KEY = "ANTHROPIC_API_KEY"
 CHECK_TIMEOUT_S = 15.0
@@ -90,21 +89,21 @@ class AnthropicBackend:
         message: Any = self._guarded(
             lambda client: client.messages.create(timeout=timeout_s, **options), request.timeout_s
         )
-        try:
-            texts = [block.text for block in message.content if block.type == "text"]
-            parsed = next((block.input for block in message.content if block.type == "tool_use"), None)
-            text = "\n".join(texts if parsed is None else [*texts, json.dumps(parsed)])
-            model, usage = message.model, message.usage
-        except (AttributeError, TypeError, ValueError) as error:
-            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a message") from error
+        error = getattr(message, "error", None)
+        if error:
+            raise failure_inside(self._where, error, "answered an error")
+        content = getattr(message, "content", None)
+        if content is None:
+            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a message")
+        usage = getattr(message, "usage", None)
         return checked_reply(
             self._where,
-            text,
-            model or self.model,
+            content,
+            getattr(message, "model", None) or self.model,
             getattr(usage, "input_tokens", 0),
             getattr(usage, "output_tokens", 0),
             latency_s=time.perf_counter() - began,
-            parsed=parsed,
+            ending=getattr(message, "stop_reason", None),
         )
 
     def _options(self, request: LLMRequest) -> dict[str, Any]:

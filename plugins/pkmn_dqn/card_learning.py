@@ -104,8 +104,8 @@ class LearningOnCard:
         metrics = self._metrics(self._unread.popleft()) if len(self._unread) > READ_AFTER else {}
         return Learned(dict(metrics) | always, [])
 
-    def take_weights(self, network: nn.Module, update: int) -> None:
-        """Have a network, which :meth:`lay_out` was given before, act with the weights of a window: see :meth:`settle`.
+    def take_weights(self, acting: Tensor, update: int) -> None:
+        """Have the network of :meth:`lay_out` act with the weights of a window: see :meth:`settle`.
 
         It must be the latest that was launched, or the one before; -1 is what it began with.
         """
@@ -124,12 +124,13 @@ class LearningOnCard:
         self._weights_lane.finish()
         self._wanted, self._wants_first = None, False
 
-    def lay_out(self, network: nn.Module) -> None:
-        """Put a network's weights one after the other, into memory that the card copies to by itself."""
+    def lay_out(self, network: nn.Module) -> Tensor:
+        """Put a network's weights one after the other, into memory that the card copies to by itself: (weights,)."""
         memory = None
         if next(network.parameters()).device.type == "cpu":
             memory = host_memory(tuple(self._first_weights.shape), torch.float32, self._device)
         self._acting = lay_out(network, memory)
+        return self._acting
         finish_all(self._device)
 
     def state_dict(self) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
 from pkmncli.learners.drawing import pick
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.flat_adam import lay_out
 from pkmncli.learners.labels import NO_LABEL, labels_of
 from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
@@ -113,8 +114,8 @@ class DQN:
         self._acting = copy.deepcopy(self._learning.here.online).requires_grad_(False)
         if encoder is None:
             self._acting.cpu()
-        if isinstance(self._learning, LearningOnCard):
-            self._learning.lay_out(self._acting)
+        laid_out = self._learning.lay_out if isinstance(self._learning, LearningOnCard) else lay_out
+        self._acting_weights = laid_out(self._acting)
         self._numpy_acting: NumpyQNetwork | None = None  # faster, but for encoders that it doesn't know
         if encoder is None:
             self._numpy_acting = NumpyQNetwork(self._acting, self._layout)
@@ -127,6 +128,7 @@ class DQN:
         )
         self._decidedness = Decidedness()
         self._schedules = Schedules(settings, total_steps)
+        self._total_steps = total_steps
         self._latest_values: NDArray[np.float32] | None = None
         self._act_rng = generator(seed, _ACT_STREAM)
         self._draw_rng = generator(seed, _DRAW_STREAM)
@@ -282,7 +284,7 @@ class DQN:
 
         With ``begun``, acts with what the one before the latest drawn has: that one may be learned from already.
         """
-        self._learning.take_weights(self._acting, self._drawn - 2 if begun else self._learning.learned - 1)
+        self._learning.take_weights(self._acting_weights, self._drawn - 2 if begun else self._learning.learned - 1)
         if self._priorities is not None:
             self._priorities.apply()
 
@@ -368,7 +370,8 @@ class DQN:
     def learn_beside(self) -> None:
         """Learning may move to a process of its own, since steps go on meanwhile."""
         if self._settings.own_process and isinstance(self._learning, LearningApart) and self._device.type == "cpu":
-            self._learning.may_move()
+            settings = self._settings
+            self._learning.may_move(self._total_steps / settings.train_freq * settings.gradient_steps)
 
     def close(self) -> None:
         """Ends the process that learns, if there is one."""

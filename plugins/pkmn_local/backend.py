@@ -105,18 +105,23 @@ class LocalBackend:
             except LLMConnectionError as error:
                 raise LLMFailure(LLMFault.NO_MODEL, str(error)) from error
         parts: list[str] = []
+        thoughts: list[Any] = []
+        ending = ""
         usage: dict[str, Any] = {}
         problem: list[dict[str, Any]] = []
         late = False
 
         def take(chunk: dict[str, Any]) -> bool:
             """Takes a piece of the reply; true breaks off."""
-            nonlocal late
+            nonlocal late, ending
             if "error" in chunk:
                 problem.append(chunk["error"])
                 return True
             for choice in chunk.get("choices", ()):
-                parts.append(choice.get("delta", {}).get("content") or "")
+                delta = choice.get("delta", {})
+                parts.append(delta.get("content") or "")
+                thoughts.append(delta.get("reasoning_content"))
+                ending = choice.get("finish_reason") or ending
             usage.update(chunk.get("usage") or {})
             late = time.monotonic() > ends_at
             return late or self._closed.is_set()
@@ -154,6 +159,8 @@ class LocalBackend:
             usage.get("prompt_tokens"),
             usage.get("completion_tokens"),
             latency_s=time.perf_counter() - began,
+            thoughts=thoughts,
+            ending=ending,
         )
 
 

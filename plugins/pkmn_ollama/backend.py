@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 import httpx
 import ollama
+from pydantic import ValidationError
 
 from pkmn_ollama.settings import OllamaSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
+from pkmncli.llm.transport import bound_client, checked_reply, failure_inside, failure_of_status, where_is
 
 CHECK_TIMEOUT_S = 15.0
 SUGGESTED_MODEL = "llama3.2:3b"
@@ -87,6 +88,9 @@ class OllamaBackend:
             reply.prompt_eval_count,
             reply.eval_count,
             latency_s=time.perf_counter() - began,
+            thoughts=reply.message.thinking,
+            calls=reply.message.tool_calls,
+            ending=reply.done_reason,
         )
 
     def models(self) -> list[str]:
@@ -143,5 +147,8 @@ class OllamaBackend:
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} broke off its answer") from error
         except httpx.TransportError as error:
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached") from error
+        except ValidationError as error:  # of the body, which may speak of an error
+            body = error.errors(include_url=False)[0]["input"]
+            raise failure_inside(where, body if isinstance(body, dict) else {}, "answered what is no reply") from error
         except (httpx.HTTPError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error

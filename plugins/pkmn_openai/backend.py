@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 import httpx2
 import openai
+from openai import BaseModel
 
 from pkmn_openai.prices import OPENAI_PRICES
 from pkmn_openai.settings import OpenAISettings
 from pkmn_openai.strict_schema import strict_schema
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bound_client, checked_reply, failure_of_status, where_is
+from pkmncli.llm.transport import bound_client, checked_reply, failure_inside, failure_of_status, where_is
 
 KEY = "OPENAI_API_KEY"
 CHECK_TIMEOUT_S = 15.0
@@ -155,18 +156,29 @@ class OpenAIBackend:
         completion = self._guarded(
             lambda: self._client.chat.completions.create(model=self.model, timeout=timeout_s, **options), timeout_s
         )
+        error = getattr(completion, "error", None)
         try:
-            text = completion.choices[0].message.content
+            choice = completion.choices[0]
+            message = choice.message
             model, usage = completion.model, completion.usage
-        except (AttributeError, LookupError, TypeError) as error:
-            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered, but not with a completion") from error
+            content = message.content
+        except (AttributeError, LookupError, TypeError) as fault:
+            body = completion.to_dict(warnings=False) if isinstance(completion, BaseModel) else None
+            raise failure_inside(self._where, error or body, "answered, but not with a completion") from fault
+        error = error or getattr(choice, "error", None)
+        if error:
+            raise failure_inside(self._where, error, "answered an error")
         return checked_reply(
             self._where,
-            text,
+            content,
             model or self.model,
             getattr(usage, "prompt_tokens", 0),
             getattr(usage, "completion_tokens", 0),
             latency_s=time.perf_counter() - began,
+            thoughts=[getattr(message, name, None) for name in ("reasoning_content", "reasoning", "thinking")],
+            calls=getattr(message, "tool_calls", None) or getattr(message, "function_call", None),
+            refusal=getattr(message, "refusal", None),
+            ending=getattr(choice, "finish_reason", None),
         )
 
     def _options(self, request: LLMRequest) -> dict[str, Any]:

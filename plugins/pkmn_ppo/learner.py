@@ -31,6 +31,7 @@ from pkmncli.errors import ConfigurationError, TrainingError
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
 from pkmncli.learners.drawing import pick
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.flat_adam import lay_out
 from pkmncli.learners.labels import NO_LABEL, labels_of
 from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
@@ -88,9 +89,12 @@ class OnPolicyLearner:
         self._encoder = encoder
         self._learning = LearningApart(partial(learning, self._layout, settings, seed, self._device, encoder))
         self._acting = copy.deepcopy(self._learning.here.network).requires_grad_(False)
+        if encoder is None:
+            self._acting.cpu()
+        self._acting_weights = lay_out(self._acting)
         self._numpy_acting: NumpyActorCritic | None = None  # faster, but for encoders that it doesn't know
         if encoder is None:
-            self._numpy_acting = NumpyActorCritic(self._acting.cpu(), self._layout)
+            self._numpy_acting = NumpyActorCritic(self._acting, self._layout)
         self._rollout = self._new_rollout()
         # What was drawn for the next step, and its probability's logarithm.
         self._drawn_actions = np.full(num_envs, _NOTHING, np.int64)
@@ -240,7 +244,7 @@ class OnPolicyLearner:
 
     def publish(self) -> None:
         """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
-        self._learning.take_weights(self._acting, self._learning.learned - 1)
+        self._learning.take_weights(self._acting_weights, self._learning.learned - 1)
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides what comes next. Not to be called while :meth:`learn` runs."""

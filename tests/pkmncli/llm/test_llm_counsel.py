@@ -39,6 +39,17 @@ def test_a_useless_reply_is_shown_to_the_model_once_and_then_read_as_words() -> 
     assert backend.asked[1].prompt.startswith(REQUEST.prompt)
 
 
+def test_words_of_a_reply_that_has_all_its_tokens_are_no_command() -> None:
+    """Whatever the service says of its end, or doesn't."""
+
+    def cut(request: LLMRequest) -> LLMReply:
+        return LLMReply("I would go up", "m", completion_tokens=request.max_tokens)
+
+    answer = counsel_of(FakeBackend([cut])).ask(REQUEST)
+    assert answer.advice is None
+    assert "llm_reply_tokens" in answer.problem
+
+
 def test_a_repair_that_comes_good_counts_as_asked_for() -> None:
     usage = Usage()
     answer = counsel_of(FakeBackend(['{"skill": "press"}', GOOD]), usage=usage).ask(REQUEST)
@@ -224,7 +235,20 @@ def test_backend_and_model_are_part_of_the_key_and_patience_is_not() -> None:
     assert cache_key("b", "m", REQUEST) == cache_key("b", "m", replace(REQUEST, timeout_s=1.0))
 
 
-@pytest.mark.parametrize("result", [ZeroDivisionError("oh"), None, "a text"])
+@pytest.mark.parametrize("entry", ["{", "[]", "7", '{"text": 7, "model": "m"}', '{"text": null, "model": "m"}'])
+def test_a_damaged_entry_of_the_cache_counts_as_none(entry: str, tmp_path: Path) -> None:
+    import sqlite3  # noqa: PLC0415
+    from contextlib import closing  # noqa: PLC0415
+
+    with ReplyCache(tmp_path / "c.sqlite") as cache:
+        cache.put("k", LLMReply("up", "m", cut=True, problem="p"))
+        assert cache.get("k") == LLMReply("up", "m", cut=True, problem="p")
+        with closing(sqlite3.connect(tmp_path / "c.sqlite")) as database, database:
+            database.execute("UPDATE replies SET reply = ?", (entry,))
+        assert cache.get("k") is None
+
+
+@pytest.mark.parametrize("result", [ZeroDivisionError("oh"), None, "a text", LLMReply(None, "m")])  # type: ignore[arg-type]
 def test_a_backend_that_breaks_its_contract_ends_no_training(result: object) -> None:
     def broken(request: object) -> LLMReply:
         if isinstance(result, Exception):

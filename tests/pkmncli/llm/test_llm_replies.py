@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pkmncli.api import Action, LLMReply
-from pkmncli.llm.replies import ADVICE_SCHEMA, Reading, ReadReply, find_object, read_prose, read_reply
+from pkmncli.llm.json_objects import find_objects, whole_value
+from pkmncli.llm.replies import ADVICE_SCHEMA, Reading, ReadReply, read_reply
 
 GOOD = {
     "goal": "reach the lab",
@@ -24,8 +25,8 @@ GOOD = {
 }
 
 
-def _read(text: str, parsed: Any = None) -> ReadReply:
-    return read_reply(LLMReply(text, "m", parsed=parsed), expires_after=50)
+def _read(text: str, parsed: Any = None, *, words_too: bool = False) -> ReadReply:
+    return read_reply(LLMReply(text, "m", parsed=parsed), expires_after=50, words_too=words_too)
 
 
 def test_a_reply_of_the_asked_form_is_advice() -> None:
@@ -65,15 +66,29 @@ def test_thoughts_fences_and_drafts_around_it_are_no_matter(around: str) -> None
         ({"confidence": -0.1}, "confidence"),
         ({"confidence": "high"}, "confidence"),
         ({"confidence": True}, "confidence"),
+        ({"confidence": 1.5}, "confidence"),
+        ({"confidence": 8}, "confidence"),
+        ({"confidence": "8/10"}, "confidence"),
+        ({"confidence": "1,000"}, "confidence"),
+        ({"confidence": "150%"}, "confidence"),
+        ({"confidence": [0.8]}, "confidence"),
+        ({"confidence": None}, "confidence"),
         ({"presses": ["jump"]}, "presses"),
         ({"presses": [4]}, "presses"),
-        ({"presses": "up"}, "presses"),
+        ({"presses": "go up"}, "presses"),
+        ({"presses": "[[1]]"}, "presses"),
+        ({"presses": {"0": "up"}}, "presses"),
+        ({"presses": ["up", ["a"]]}, "presses"),
         ({"presses": ["a"] * 9}, "presses"),
         ({"presses": []}, "needs presses"),
         ({"skill": "teleport"}, "skill"),
         ({"skill": "go_to", "presses": []}, "go_to needs"),
         ({"skill": "go_to", "x": 3, "y": 999}, "y must"),
         ({"skill": "go_to", "x": 3.5, "y": 1}, "x must"),
+        ({"skill": "go_to", "x": "3.0", "y": 1}, "x must"),
+        ({"skill": "go_to", "x": True, "y": 1}, "x must"),
+        ({"skill": "go_to", "presses": [], "x": "null", "y": 1}, "go_to needs"),
+        ({"skill": ["press"]}, "skill"),
         ({"map": 7}, "map"),
         ({"goal": 7}, "texts"),
         ({"reason": ["because"]}, "texts"),
@@ -94,8 +109,7 @@ def test_what_is_none_is_none(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_no_text_whatever_is_an_error(text: str) -> None:
-    assert _read(text).reading in Reading
-    assert read_prose(text, expires_after=1).reading in Reading
+    assert _read(text, words_too=True).reading in Reading
 
 
 _VALUES = st.one_of(
@@ -115,7 +129,7 @@ def test_whatever_stands_under_the_keys_the_advice_keeps_its_promises(values: di
     ("text", "press", "skill"),
     [
         ("Go north to the lab.", Action.UP, ""),
-        ("I would walk EAST, then south.", Action.RIGHT, ""),
+        ("I would walk EAST, towards the door.", Action.RIGHT, ""),
         ("Press the A button now", Action.A, ""),
         ("hit b", Action.B, ""),
         ("You should attack with your best move!", None, "fight"),
@@ -125,22 +139,40 @@ def test_whatever_stands_under_the_keys_the_advice_keeps_its_promises(values: di
         ("Wait here.", Action.NONE, ""),
     ],
 )
-def test_prose_is_read_by_its_first_word_that_can_be_done(text: str, press: Action | None, skill: str) -> None:
-    read = read_prose(text, expires_after=9)
+def test_one_command_in_plain_words_is_read(text: str, press: Action | None, skill: str) -> None:
+    read = _read(text, words_too=True)
     assert read.reading is Reading.PROSE
+    assert _read(text).advice is None, "only where words are asked for"
     assert read.advice is not None
     assert (read.advice.presses, read.advice.skill) == (() if press is None else (press,), skill)
     assert read.advice.confidence < 0.5
 
 
-@pytest.mark.parametrize("text", ["", "A nice day for a walk.", "Bravo!", "I do not know."])
-def test_prose_that_names_nothing_is_no_advice(text: str) -> None:
-    assert read_prose(text, expires_after=9).advice is None
+@given(st.recursive(_VALUES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10))
+def test_every_json_value_is_read_as_it_is(value: Any) -> None:
+    text = json.dumps([value])
+    assert json.dumps(whole_value(text)) == text
+    assert json.dumps(whole_value(json.dumps(text))) == text, "also in a string"
+    found, around = find_objects(f"so {json.dumps({'a': value}, indent=1)} then")
+    assert json.dumps(found) == json.dumps([{"a": value}])
+    assert around.split() == ["so", "then"]
 
 
-def test_the_last_whole_object_counts() -> None:
-    assert find_object('{"a": 1} and {"b": {"c": 2}} and {"d": ') == {"b": {"c": 2}}
-    assert find_object("{broken} {}") == {}
+_PLAIN = json.dumps(GOOD | {"goal": "walk up", "presses": ["down"], "reason": "press B? go left"})
+
+
+@given(st.integers(0, len(_PLAIN)), st.sampled_from(["", *"{}[]\"':,\\ux0 /#"]), st.integers(0, 1), st.integers(0, 400))
+@settings(max_examples=400)
+def test_an_object_that_is_damaged_is_read_as_it_was_or_refused(place: int, put: str, drop: int, end: int) -> None:
+    damaged = (_PLAIN[:place] + put + _PLAIN[place + drop :])[:end]
+    advice = _read(damaged, words_too=True).advice
+    assert advice is None or (advice.presses, advice.skill) == ((Action.DOWN,), "")
+
+
+@given(st.text(alphabet="{}[]\"':,# /*\\a1 \n", max_size=80))
+def test_whatever_looks_like_json_ends_in_time(text: str) -> None:
+    found, _ = find_objects(text * 50)
+    assert all(isinstance(one, dict) for one in found)
 
 
 @pytest.mark.parametrize("before", ["<think>" + "{ north or south? " * 20_000 + "</think>", "{ " * 200_000])

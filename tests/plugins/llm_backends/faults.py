@@ -94,7 +94,7 @@ READINGS = {
     "fenced": (f"Sure!\n```json\n{GOOD}\n```", "schema"),
     "thought before": (f'<think>{{"skill": "fight"}} or not?</think>\n{GOOD}', "schema"),
     "prose": ("You should go north.", "prose"),
-    "another schema": ('{"move": "up"}', "prose"),
+    "another schema": ('{"move": "up"}', "nothing"),
     "action out of range": (json.dumps({"presses": ["jump"], "confidence": 0.5}), "nothing"),
     "action by number": (json.dumps({"presses": [12], "confidence": 0.5}), "nothing"),
     "wrong types": (json.dumps({"skill": 3, "presses": "upwards", "confidence": "high"}), "nothing"),

@@ -220,7 +220,6 @@ def test_anthropic_is_asked_through_a_tool_and_its_input_is_the_reply(server: Fa
     assert body["tools"][0]["input_schema"] == json.loads(json.dumps(ADVICE_SCHEMA))
     assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
     assert "temperature" not in body, "which the service refuses"
-    assert reply.parsed == tool_input
     assert json.loads(reply.text.splitlines()[-1]) == tool_input
     advice = read_reply(reply, expires_after=10).advice
     assert advice is not None and advice.goal == ADVICE["goal"]

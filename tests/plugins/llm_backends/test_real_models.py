@@ -44,6 +44,11 @@ def assert_answers_by_schema(backend: Any) -> None:
     assert reply.model
 
 
+def assert_says_when_it_was_cut(backend: Any) -> None:
+    assert backend.complete(request(schema=SCHEMA, seed=1, max_tokens=3)).cut
+    assert not backend.complete(request(schema=SCHEMA, seed=1)).cut
+
+
 def assert_too_long(backend: Any) -> None:
     with pytest.raises(LLMFailure) as caught:
         backend.complete(request(LONG))
@@ -53,6 +58,10 @@ def assert_too_long(backend: Any) -> None:
 
 def test_a_model_file_answers_by_schema(local: LocalBackend) -> None:
     assert_answers_by_schema(local)
+
+
+def test_a_model_file_says_when_it_was_cut(local: LocalBackend) -> None:
+    assert_says_when_it_was_cut(local)
 
 
 def test_a_model_file_repeats_itself_where_it_is_cold(local: LocalBackend) -> None:
@@ -119,6 +128,7 @@ def test_llama_cpp_answers_the_client_of_openai(llama_cpp: str, build: BuildBack
     backend = build("openai", llama_cpp, None)
     assert "SmolLM2" in backend.check()
     assert_answers_by_schema(backend)
+    assert_says_when_it_was_cut(backend)
     assert_too_long(backend)
     backend.close()
 
