@@ -80,7 +80,7 @@ def read_saved_state(data: bytes, *, game: str, rom_sha1: str) -> SavedState:
     if len(emulator) != header.get("bytes"):
         raise EmulatorError(
             f"The saved state is cut off or something was added: the emulator's part has {len(emulator):,} bytes "
-            f"instead of {header.get('bytes'):,}; save it again"
+            f"instead of {header.get('bytes')!r}; save it again"
         )
     if hashlib.blake2b(emulator, digest_size=16).hexdigest() != header.get("digest"):
         raise EmulatorError("The saved state is damaged: save it again")
