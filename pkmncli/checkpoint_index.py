@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_json
 from pkmncli.errors import CheckpointError
 
@@ -73,7 +73,7 @@ class Checkpoints:
         names = self.names()
         path = self.folder / INDEX_FILE
         try:
-            content = parse_json(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
             index = CheckpointIndex(
                 content["latest"], content["best"], content["best_score"], dict(content["milestones"])
             )

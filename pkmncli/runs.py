@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import re
@@ -14,7 +15,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_atomic, write_json
 from pkmncli.checkpoint_index import Checkpoints
 from pkmncli.errors import RunError
@@ -100,7 +100,7 @@ class Run:
             RunError: it is missing or damaged, so that this is no run folder.
         """
         try:
-            content = parse_json(self.versions_file.read_text(encoding="utf-8"))
+            content = json.loads(self.versions_file.read_text(encoding="utf-8"))
             return {**content, "layout": int(content["layout"]), "created": float(content["created"])}
         except FileNotFoundError:
             raise RunError(f"{self.folder} is no run folder: it has no {self.versions_file.name}") from None
@@ -131,7 +131,7 @@ class Run:
             RunError: it is damaged.
         """
         try:
-            content = parse_json(self.summary_file.read_text(encoding="utf-8"))
+            content = json.loads(self.summary_file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except ValueError:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.api.decisions import STEP_RECORD
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ class LiveStanding:
     def from_bytes(cls, data: bytes) -> LiveStanding:
         """The standing that :meth:`to_bytes` wrote; nothing where it was not yet, or is being written."""
         try:
-            milestones, progress, since = parse_json(data)
+            milestones, progress, since = json.loads(data)
             return cls(
                 tuple(
                     (str(name), int(step), None if frame is None else int(frame)) for name, step, frame in milestones
@@ -180,7 +179,7 @@ class LiveTraining:
     def attach(cls, folder: Path) -> LiveTraining | None:
         """The training that goes on in a run's folder; None where none does."""
         try:
-            content = parse_json((folder / LIVE_FILE).read_text(encoding="utf-8"))
+            content = json.loads((folder / LIVE_FILE).read_text(encoding="utf-8"))
             num_envs, shape = int(content["num_envs"]), content["screen_shape"]
             process_id, began = int(content["process_id"]), float(content["process_began"])
             if not _is_running(process_id, began):

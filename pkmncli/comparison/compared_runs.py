@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.config import NONE
 from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError, RunError
@@ -227,7 +227,7 @@ def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
     for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
         path = folder / "result.json"
         try:
-            result = parse_json(path.read_text(encoding="utf-8"))
+            result = json.loads(path.read_text(encoding="utf-8"))
             if result["mode"] == mode.value and not result.get("stochastic"):
                 float(result["avg_reward"])
                 return dict(result)

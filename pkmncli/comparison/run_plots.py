@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,6 @@ from difflib import get_close_matches
 from statistics import fmean
 from typing import Any
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.comparison.compared_runs import LEAST_POINTS, ComparedRun, Curve, read_curve
 from pkmncli.comparison.grouping import group_runs
 from pkmncli.errors import ConfigurationError, RunError
@@ -185,7 +185,7 @@ def _tiles(runs: Sequence[ComparedRun], registry: Registry) -> Tiles:
 
 def _names(run: ComparedRun) -> dict[str, Any]:
     try:
-        content = parse_json((run.run.folder / "names.json").read_text(encoding="utf-8"))
+        content = json.loads((run.run.folder / "names.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}  # numbers will do
     return content if isinstance(content, dict) else {}

@@ -64,7 +64,7 @@ def read_run_file(folder: Path) -> list[Given]:
         document = tomlkit.parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunError(f"{folder} is no run folder: it has no {CONFIG_FILE}") from None
-    except (TOMLKitError, ValueError, RecursionError) as error:  # no UTF-8, or nested without end
+    except (TOMLKitError, UnicodeDecodeError) as error:
         raise RunError(f"{path} is damaged: {error}") from None
     given = []
     for name in document:

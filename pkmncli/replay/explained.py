@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Source
-from pkmncli.api.data_text import parse_json
 from pkmncli.training.scene import WHO
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Names:
     def of(cls, run_folder: Path) -> Names:
         """The names that a training left in its folder."""
         try:
-            content = parse_json((run_folder / "names.json").read_text(encoding="utf-8"))
+            content = json.loads((run_folder / "names.json").read_text(encoding="utf-8"))
             return cls({int(number): str(name) for number, name in content["maps"].items()}, content["phases"])
         except (OSError, ValueError, KeyError, AttributeError):
             return cls({}, ())  # only the caption is poorer without

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pkmncli.api import Environment
-from pkmncli.api.data_text import parse_json
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
@@ -75,7 +75,7 @@ def open_episode(
 
 def _played_by(evaluation: Path) -> str:
     try:
-        return PLAYED_BY[parse_json((evaluation / "result.json").read_text(encoding="utf-8"))["mode"]]
+        return PLAYED_BY[json.loads((evaluation / "result.json").read_text(encoding="utf-8"))["mode"]]
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # only the caption is poorer without
 

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pkmncli.api import Advice
-from pkmncli.api.data_text import parse_json
 from pkmncli.llm.advisor import Delivery
 from pkmncli.llm.counsel import LONGEST_REPLY
 from pkmncli.llm.usage import Usage
@@ -62,7 +61,7 @@ def advice_of(row: Mapping[str, Any]) -> Advice | None:
     """The advice of a row."""
     if not row["advice"]:
         return None
-    return advice_from(parse_json(row["advice"]))
+    return advice_from(json.loads(row["advice"]))
 
 
 def count_again(row: Mapping[str, Any], usage: Usage) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_json
 from pkmncli.diagnostics import say
 from pkmncli.errors import RunError
@@ -70,7 +69,7 @@ class Baselines:
 
     def _read(self) -> dict[str, list[dict[str, Any]]]:
         try:
-            content = parse_json(self._file.read_text(encoding="utf-8"))
+            content = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}  # missing or damaged: they are played again
         if not isinstance(content, dict):

@@ -27,7 +27,6 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from pkmncli.api import Segment
-from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import to_disk, write_atomic
 from pkmncli.errors import CheckpointError
 from pkmncli.training.worker_spec import WorkerState
@@ -184,7 +183,7 @@ def _meta_checksum(plain: Mapping[str, Any]) -> str:
 
 def _read_meta(folder: Path) -> dict[str, Any]:
     try:
-        meta: dict[str, Any] = parse_json((folder / META).read_text(encoding="utf-8"))
+        meta: dict[str, Any] = json.loads((folder / META).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointError(f"{folder} is no checkpoint: it has no {META}") from None
     except ValueError as error:

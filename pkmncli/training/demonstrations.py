@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.api import Source, Transitions
-from pkmncli.api.data_text import parse_json
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import ConfigurationError, RunError, TrainingError
 from pkmncli.runs import Run, open_run
@@ -232,7 +232,7 @@ def _check_one_is_left(demonstrations: Sequence[Demonstration], latest: _Playing
 
 def _check_same_game(run: Run, pool: WorkerPool) -> None:
     try:
-        names = parse_json((run.folder / "names.json").read_text(encoding="utf-8"))
+        names = json.loads((run.folder / "names.json").read_text(encoding="utf-8"))
         theirs = {"game": names["game"], **names.get("identity", {})}
     except (OSError, ValueError, KeyError, TypeError):
         raise RunError(f"{run.folder / 'names.json'} is missing or damaged") from None

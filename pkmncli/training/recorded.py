@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.errors import RunError
 from pkmncli.training.episode_starts import state_file
 from pkmncli.training.episodes import MEMORY_HASH_DTYPE
@@ -56,7 +56,7 @@ class RecordedEpisode:
             total_reward=row["total_reward"],
             outcome=row["outcome"],
             start=row["start"],
-            milestones=parse_json(row["milestones"]),
+            milestones=json.loads(row["milestones"]),
         )
 
     @property

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_json
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import RunError
@@ -136,10 +135,10 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RunError(f"{path} can't be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise RunError(f"{path} is damaged") from None
     if not _is_report(content):
         raise RunError(f"{path} is damaged")

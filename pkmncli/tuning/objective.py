@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
-from pkmncli.api.data_text import parse_json
 from pkmncli.comparison.compared_runs import ComparedRun, no_such_metric
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.experiments.plan import check_names
@@ -132,5 +132,5 @@ def _column(objective: Objective) -> str:
 def _check_milestone(run: Run, objective: Objective) -> None:
     file = run.folder / "names.json"
     if objective.milestone is not None and file.exists():
-        names = parse_json(file.read_text(encoding="utf-8"))["milestones"]
+        names = json.loads(file.read_text(encoding="utf-8"))["milestones"]
         check_names([objective.milestone], names, "milestone of this game")

@@ -5,6 +5,7 @@ One question at a time and on one thread, so that a training beside it keeps its
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import weakref
@@ -15,7 +16,6 @@ from typing import Any
 import duckdb
 
 from pkmn_dashboard.kept_answers import KeptAnswers
-from pkmncli.api import parse_json
 
 MEMORY_LIMIT = "1GB"
 FRESH_S = 2.0
@@ -121,7 +121,7 @@ class Tables:
         def ask() -> list[dict[str, Any]]:
             reached = {row.pop("name"): row for row in self._rows("metrics", sql)}
             for row in self._rows("episodes", at_once):  # has no split to measure
-                for name, step in parse_json(row["milestones"]).items():
+                for name, step in json.loads(row["milestones"]).items():
                     if step == 0 and name not in reached:
                         zero = {"best_step": 0, "latest_step": 0, "best_frame": 0, "latest_frame": 0}
                         reached[name] = {"episodes": row["episodes"], "first_seen": row["first_seen"], **zero}
@@ -150,7 +150,7 @@ class Tables:
 
         def ask() -> list[dict[str, Any]]:
             rows = self._rows("episodes", sql, [limit])
-            return [{**row, "milestones": parse_json(row["milestones"])} for row in rows]
+            return [{**row, "milestones": json.loads(row["milestones"])} for row in rows]
 
         return self._kept("episodes", limit, FRESH_S, ask)
 
@@ -190,7 +190,7 @@ class Tables:
 
         def ask() -> list[dict[str, Any]]:
             rows = self._rows("advice", sql, [step, step, environment, limit])
-            return [{**row, "advice": parse_json(row["advice"]) if row["advice"] else None} for row in rows]
+            return [{**row, "advice": json.loads(row["advice"]) if row["advice"] else None} for row in rows]
 
         return self._kept("advice", (limit, before), FRESH_S, ask)
 

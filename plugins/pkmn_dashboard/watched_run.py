@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from pathlib import Path
 from typing import Any, Literal
 
-from pkmncli.api import find_run, parse_json
+from pkmncli.api import find_run
 from pkmncli.api.live import LIVE_FILE, LiveTraining
 from pkmncli.errors import PkmnError
 
@@ -64,7 +65,7 @@ class WatchedRun:
     def read_json(self, name: str) -> dict[str, Any]:
         """What a file of the run says; nothing where it is missing or damaged."""
         try:
-            content = parse_json((self.folder / name).read_text(encoding="utf-8"))
+            content = json.loads((self.folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return content if isinstance(content, dict) else {}

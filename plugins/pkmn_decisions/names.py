@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api import Action, Consequence, Source, parse_json
+from pkmncli.api import Action, Consequence, Source
 
 NAMES_FILE = "names.json"
 """In a run's folder: ``{"maps": {"6148": "New Bark Town"}, "species": {"158": "Totodile"}, "phases": ["..."]}``."""
@@ -65,7 +66,7 @@ def load_names(folders: Iterable[Path]) -> Names:
 def _read(path: Path) -> Iterable[tuple[str, int, str]]:
     # Names only make a report readable: without them, or with damaged ones, it shows numbers.
     try:
-        content: Any = parse_json(path.read_text(encoding="utf-8"))
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     for key, kind in _FILE_KEYS.items():

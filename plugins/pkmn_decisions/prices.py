@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from pkmncli.api import parse_json
 
 Prices = Mapping[str, tuple[float, float]]
 """Dollars a million tokens of prompts and of replies, by the beginning of a model's name."""
@@ -40,7 +39,7 @@ def known_prices(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> dic
 
 def _average(folder: Path) -> float | None:
     try:
-        told = parse_json((folder / "summary.json").read_text(encoding="utf-8"))["llm"]
+        told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["llm"]
         tokens = told["prompt_tokens"] + told["completion_tokens"]
         return float(told["cost_usd"]) * 1e6 / tokens if tokens else None
     except (OSError, ValueError, KeyError, TypeError):
