@@ -21,8 +21,8 @@ _CLASSIFIER = "License :: "
 HEAD = """# Licences
 
 pkmncli is under the [MIT licence](../LICENSE). The live page brings [uPlot](https://github.com/leeoniya/uPlot) with it,
-under the MIT licence; the bundled game, Quillwood, is part of this project. Nothing else is in the package: what it needs
-is installed beside it by pip, under these licences. `make licences` writes this page from what is installed.
+under the MIT licence; the bundled game, Quillwood, is part of this project. Nothing else is in the package: what it
+needs is installed beside it by pip, under these licences. `make licences` writes this page from what is installed.
 
 """
 
