@@ -198,7 +198,7 @@ def main() -> None:
         began = time.perf_counter()
         shutil.rmtree(run, ignore_errors=True)
         create_run(given.folder, "drawn", "none", name=run.name)
-        (run / "config.toml").write_text("", encoding="utf-8")
+        (run / "config.toml").write_text('rl = "none"\n[curriculum]\n', encoding="utf-8")
         write(run, given.decisions, given.seed)
         (run / "summary.json").write_text(json.dumps({}) + "\n", encoding="utf-8")
         print(f"written in {time.perf_counter() - began:.0f} s")

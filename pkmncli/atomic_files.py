@@ -1,4 +1,4 @@
-"""Writes files that appear whole or not at all, and says in one line when the disk is full."""
+"""Files that are written whole or not at all, and read without ever waiting: what fails is told in one line."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import errno
 import json
 import math
 import os
+import stat
 from collections.abc import Iterator, Mapping
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from pkmncli.api.data_text import parse_json
 from pkmncli.errors import RunError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -37,6 +40,8 @@ def write_atomic(path: Path, content: str | bytes, *, durable: bool = True) -> N
                     file.flush()
                     os.fsync(file.fileno())
             temporary.replace(path)
+            if durable:
+                to_disk(path.parent)  # or a power cut takes the name, and with it the file
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -60,6 +65,52 @@ def to_disk(path: Path) -> None:
 
 
 @contextlib.contextmanager
+def open_regular(path: Path) -> Iterator[BufferedReader]:
+    """Opens a file to be read.
+
+    Raises:
+        OSError: it can't be opened, or is no regular file: a pipe or a device might never end, or never begin.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        yield file
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a regular file; see :func:`open_regular`."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object that a file of JSON holds.
+
+    Raises:
+        OSError: it can't be read.
+        ValueError: it holds something else, or is nested beyond all bounds.
+    """
+    content = parse_json(read_regular(path).decode("utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError("it holds no object")
+    return content
+
+
+def reason(error: OSError) -> str:
+    """What the operating system says, in words."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+@contextlib.contextmanager
 def write_errors_explained(path: Path) -> Iterator[None]:
     """Turns what the operating system says into a :class:`RunError` that names what could not be written, and why."""
     try:
@@ -67,7 +118,7 @@ def write_errors_explained(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise RunError(f"the disk is full: {path} could not be written; free some space, then go on") from error
-        raise RunError(f"{path} could not be written: {error.strerror or error}") from error
+        raise RunError(f"{path} could not be written: {reason(error)}") from error
 
 
 def _plain(value: Any) -> Any:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from pkmncli.atomic_files import write_json
+from pkmncli.atomic_files import read_json, reason, write_json
 from pkmncli.errors import CheckpointError
 
 INDEX_FILE = "index.json"
+VERSIONS_FILE = "versions.json"
 LATEST = "latest"
 BEST = "best"
 
 _NAME = re.compile(r"step-(\d{9,})")
+_MADE_ANEW = "'pkmn train --resume' makes it anew; until then name a checkpoint by its steps"
 
 
 def checkpoint_name(step: int) -> str:
@@ -36,6 +38,29 @@ def checkpoint_step(name: str) -> int:
     return int(found[1])
 
 
+def run_id(folder: Path) -> str:
+    """What tells a run from all others, by its folder; empty where that can't be read.
+
+    A run that was moved or copied keeps it. Those of an earlier version go by when they were made.
+    """
+    try:
+        versions = read_json(folder / VERSIONS_FILE)
+        return str(versions.get("id") or versions["created"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def of_another_run(folder: Path, said: object) -> bool:
+    """Whether a file in a run's folder says that it is another run's. One that says nothing is of an earlier version.
+
+    Args:
+        folder: the run's.
+        said: the id that the file names, if any.
+    """
+    own = run_id(folder)
+    return bool(said and own and said != own)
+
+
 @dataclass(frozen=True, slots=True)
 class CheckpointIndex:
     """Which checkpoint is which, by folder name."""
@@ -53,34 +78,56 @@ class Checkpoints:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.index_file = folder / INDEX_FILE
+
+    @property
+    def has_index(self) -> bool:
+        """Whether anything has the name of the index."""
+        return os.path.lexists(self.index_file)
 
     def path(self, step: int) -> Path:
         """Where the checkpoint after so many steps stands."""
         return self.folder / checkpoint_name(step)
 
     def names(self) -> list[str]:
-        """The names of all complete checkpoints, oldest first. A folder gets its name when it is complete."""
-        if not self.folder.is_dir():
+        """The names of all complete checkpoints, oldest first. A folder gets its name when it is complete.
+
+        Raises:
+            CheckpointError: the folder can't be looked into.
+        """
+        try:
+            return sorted((p.name for p in self.folder.iterdir() if _NAME.fullmatch(p.name)), key=checkpoint_step)
+        except FileNotFoundError:
             return []
-        return sorted((p.name for p in self.folder.iterdir() if _NAME.fullmatch(p.name)), key=checkpoint_step)
+        except OSError as error:
+            raise CheckpointError(f"{self.folder} can't be read: {reason(error)}") from None
 
     def index(self) -> CheckpointIndex:
         """The index, held against what is really there: the newest folder counts even if the index misses it.
 
         Raises:
-            CheckpointError: the index is damaged.
+            CheckpointError: the index is damaged, unreadable or another run's.
         """
         names = self.names()
-        path = self.folder / INDEX_FILE
+        path = self.index_file
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path)
+            foreign = of_another_run(self.folder.parent, content.get("run"))
+            score = content["best_score"]
             index = CheckpointIndex(
-                content["latest"], content["best"], content["best_score"], dict(content["milestones"])
+                content["latest"],
+                content["best"],
+                None if score is None else float(score),
+                dict(content["milestones"]),
             )
         except FileNotFoundError:
-            index = CheckpointIndex()
-        except (ValueError, KeyError, TypeError):
-            raise CheckpointError(f"{path} is damaged: delete it, and the newest checkpoint is taken") from None
+            index, foreign = CheckpointIndex(), False
+        except OSError as error:
+            raise CheckpointError(f"{path} can't be read: {reason(error)}; {_MADE_ANEW}") from None
+        except (ValueError, KeyError, TypeError, OverflowError):
+            raise CheckpointError(f"{path} is damaged; {_MADE_ANEW}") from None
+        if foreign:
+            raise CheckpointError(f"{path} is another run's; {_MADE_ANEW}")
         best_exists = index.best in names
         return CheckpointIndex(
             latest=names[-1] if names else None,
@@ -102,7 +149,7 @@ class Checkpoints:
         if best_score is not None:
             index = replace(index, best=name, best_score=best_score)
         index = replace(index, milestones={**dict.fromkeys(milestones, name), **index.milestones})
-        self._write(index)
+        self.write(index)
         return index
 
     def mark_best(self, name: str) -> None:
@@ -111,24 +158,26 @@ class Checkpoints:
         Raises:
             CheckpointError: there is no such checkpoint.
         """
-        self._write(replace(self.index(), best=self.resolve(name).name))
+        self.write(replace(self.index(), best=self.resolve(name).name))
 
     def resolve(self, which: str = LATEST) -> Path:
         """The folder of a checkpoint: ``latest``, ``best``, a milestone, a name, or a number of steps.
 
         Raises:
-            CheckpointError: there is no such checkpoint; with what there is.
+            CheckpointError: there is no such checkpoint, with what there is; or it takes the index, which is damaged.
         """
-        index, names = self.index(), self.names()
+        names = self.names()
         if not names:
             raise CheckpointError(f"no checkpoint in {self.folder} yet: the run has not saved one")
-        name = {LATEST: index.latest, BEST: index.best}.get(which, index.milestones.get(which, which))
+        number = f"step-{which.lstrip('0').zfill(9)}" if which.isascii() and which.isdecimal() else which
+        if which == LATEST or number in names:  # needs no index
+            return self.folder / (names[-1] if which == LATEST else number)
+        index = self.index()
+        name = index.best if which == BEST else index.milestones.get(which, which)
         if name is None:
             raise CheckpointError(
                 f"no checkpoint in {self.folder} is the best yet: fewer than 10 episodes have ended; use {LATEST}"
             )
-        if name.isdecimal():
-            name = checkpoint_name(int(name))
         if name not in names:
             known = [LATEST, BEST, *index.milestones, *names]
             near = get_close_matches(name, known, n=1)
@@ -142,12 +191,14 @@ class Checkpoints:
         kept = {*names[-keep:], index.best, *index.milestones.values()}
         return [self.folder / name for name in names if name not in kept]
 
-    def _write(self, index: CheckpointIndex) -> None:
+    def write(self, index: CheckpointIndex) -> None:
+        """Replaces the index."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {
+            "run": run_id(self.folder.parent),
             "latest": index.latest,
             "best": index.best,
             "best_score": index.best_score,
             "milestones": dict(index.milestones),
         }
-        write_json(self.folder / INDEX_FILE, content)
+        write_json(self.index_file, content)

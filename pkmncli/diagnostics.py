@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
@@ -30,3 +31,9 @@ def say(message: str) -> None:
     """Write a message to standard error, secrets blanked out. Say nothing where there is no standard error."""
     if sys.stderr is not None:
         sys.stderr.write(printable(redact(message)).rstrip("\n") + "\n")
+
+
+def warn(message: str) -> None:
+    """Says a message, also where a training is quiet, and keeps it in the run's log."""
+    logging.getLogger(__name__).warning("%s", message)
+    say(message)

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import platform
 import re
 import shlex
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pkmncli.atomic_files import write_atomic, write_json
-from pkmncli.checkpoint_index import Checkpoints
+from pkmncli.atomic_files import (
+    read_json,
+    read_regular,
+    reason,
+    to_disk,
+    write_atomic,
+    write_errors_explained,
+    write_json,
+)
+from pkmncli.checkpoint_index import VERSIONS_FILE, Checkpoints
 from pkmncli.errors import RunError
 from pkmncli.outgoing_text import redact
+from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
 
 LAYOUT_VERSION = 1
 LONGEST_NAME = 255
 """Bytes of one name in a path, as file systems have it."""
 """Changes when files of a run folder change their name or meaning."""
 
+SUPERSEDED = "superseded"
+"""Folder of a run for what a resumed training no longer counts: rows of steps taken anew, damaged files."""
+
 RECORDED_PACKAGES = ("pkmncli", "torch", "pyboy", "numpy", "duckdb", "gymnasium", "safetensors")
+
+_SUMMARY_KINDS: dict[tuple[type, ...], tuple[str, ...]] = {
+    (int, float): ("total_steps", "total_episodes", "final_avg_reward", "best_reward"),
+    (dict,): ("milestones", "source_shares", "final_evaluation", "journey", "llm", "learner_alone", "pilot", "random"),
+}
+"""What those values of a summary are that others count with."""
 
 _NAME = re.compile(r"[\w][\w.+-]*")
 
@@ -54,12 +72,17 @@ class Run:
     @property
     def versions_file(self) -> Path:
         """Layout version, and versions of what the run depends on."""
-        return self.folder / "versions.json"
+        return self.folder / VERSIONS_FILE
 
     @property
     def summary_file(self) -> Path:
         """Results, also while running."""
         return self.folder / "summary.json"
+
+    @property
+    def names_file(self) -> Path:
+        """What maps, phases and the like are called, by their numbers."""
+        return self.folder / "names.json"
 
     @property
     def log_file(self) -> Path:
@@ -69,7 +92,7 @@ class Run:
     @property
     def lock_file(self) -> Path:
         """Held, with its process id inside, by the training that runs."""
-        return self.folder / "run.lock"
+        return self.folder / LOCK_FILE
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -88,10 +111,36 @@ class Run:
 
     def write_command(self, arguments: Sequence[str]) -> None:
         """Adds a command line to ``command.txt``, with the time and the folder that it was given in."""
-        earlier = self.command_file.read_text(encoding="utf-8") if self.command_file.exists() else ""
-        when = time.strftime("%Y-%m-%d %H:%M:%S%z")
-        line = redact(shlex.join(arguments))
-        write_atomic(self.command_file, f"{earlier}# {when} in {Path.cwd()}\n{line}\n")
+        try:
+            earlier = read_regular(self.command_file)
+        except FileNotFoundError:
+            earlier = b""
+        except OSError:
+            self.set_aside(self.command_file)
+            earlier = b""
+        try:
+            where = str(Path.cwd())
+        except OSError:
+            where = "a folder that was deleted"
+        text = f"# {time.strftime('%Y-%m-%d %H:%M:%S%z')} in {where}\n{redact(shlex.join(arguments))}\n"
+        write_atomic(self.command_file, earlier + text.encode("utf-8", "surrogateescape"))
+
+    def set_aside(self, path: Path) -> None:
+        """Moves something of the run to where it counts no more and nothing is deleted, under a name that is free.
+
+        Raises:
+            RunError: it can't be moved.
+        """
+        folder = self.folder / SUPERSEDED
+        aside, number = folder / path.name, 1
+        with write_errors_explained(aside):
+            folder.mkdir(exist_ok=True)
+            while os.path.lexists(aside):
+                number += 1
+                aside = folder / f"{path.name}-{number}"
+            path.rename(aside)
+            to_disk(path.parent)
+            to_disk(folder)
 
     def read_versions(self) -> dict[str, Any]:
         """What ``versions.json`` says.
@@ -100,11 +149,13 @@ class Run:
             RunError: it is missing or damaged, so that this is no run folder.
         """
         try:
-            content = json.loads(self.versions_file.read_text(encoding="utf-8"))
+            content = read_json(self.versions_file)
             return {**content, "layout": int(content["layout"]), "created": float(content["created"])}
         except FileNotFoundError:
             raise RunError(f"{self.folder} is no run folder: it has no {self.versions_file.name}") from None
-        except (ValueError, KeyError, TypeError):
+        except OSError as error:
+            raise RunError(f"{self.versions_file} can't be read: {reason(error)}") from None
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise RunError(f"{self.versions_file} is damaged") from None
 
     def check_layout(self) -> None:
@@ -122,6 +173,8 @@ class Run:
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Replaces ``summary.json``. Called often while running, so it does not wait for the disk."""
+        if self.summary_file.is_dir():
+            self.set_aside(self.summary_file)
         write_json(self.summary_file, summary, durable=False)
 
     def read_summary(self) -> dict[str, Any]:
@@ -131,55 +184,50 @@ class Run:
             RunError: it is damaged.
         """
         try:
-            content = json.loads(self.summary_file.read_text(encoding="utf-8"))
+            summary = read_json(self.summary_file)
+            for kinds, names in _SUMMARY_KINDS.items():
+                if not all(isinstance(summary[name], kinds) for name in names if summary.get(name) is not None):
+                    raise ValueError("a value has another type")
+            return summary
         except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise RunError(f"{self.summary_file} can't be read: {reason(error)}") from None
         except ValueError:
-            raise RunError(f"{self.summary_file} is damaged") from None
-        return dict(content)
+            raise RunError(f"{self.summary_file} is damaged: delete it, and the next training writes it") from None
+
+    def read_names(self) -> dict[str, Any]:
+        """What ``names.json`` says.
+
+        Raises:
+            RunError: it is missing or damaged.
+        """
+        try:
+            return read_json(self.names_file)
+        except FileNotFoundError:
+            raise RunError(f"{self.names_file} is missing") from None
+        except OSError as error:
+            raise RunError(f"{self.names_file} can't be read: {reason(error)}") from None
+        except ValueError:
+            raise RunError(f"{self.names_file} is damaged") from None
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[RunLock]:
         """Holds the run for this process. The operating system frees it when the process ends, however it ends.
 
         Raises:
             RunError: another training holds it; with its process id.
         """
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - imports asyncio, which only a training can afford
-
-        holder = self._holder()
-        lock = FileLock(self.lock_file)
+        lock = RunLock(self.folder)
+        lock.take()
         try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            who = f"process {holder}" if holder else "another process"
-            raise RunError(
-                f"run {self.folder} is in use by {who}: wait until it ends, stop it, or start a new run"
-            ) from None
-        except OSError as error:
-            raise RunError(f"run {self.folder} cannot be locked: {error.strerror}; choose another save_dir") from None
-        try:
-            with contextlib.suppress(OSError), self.lock_file.open("w", encoding="utf-8") as file:
-                file.write(f"{os.getpid()}\n")
-            yield
+            yield lock
         finally:
             lock.release()
 
     def in_use_by(self) -> int | None:
         """The process that holds the run now, as far as it has written itself down; None where nobody holds it."""
-        if not self.lock_file.exists():
-            return None
-        try:
-            with self.locked():
-                return None
-        except RunError:
-            return self._holder()
-
-    def _holder(self) -> int | None:
-        try:
-            return int(self.lock_file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+        return read_holder(self.folder) if is_locked(self.folder) else None
 
 
 def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = None) -> Run:
@@ -197,7 +245,8 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
     check_run_name(save_dir, name)
     stem = name or f"{time.strftime('%Y%m%d-%H%M')}-{game}-{algorithm}"
     run = Run(_make_folder(save_dir, stem, unique=name is None))
-    write_json(run.versions_file, {"layout": LAYOUT_VERSION, "created": time.time(), **installed_versions()})
+    about = {"layout": LAYOUT_VERSION, "id": uuid.uuid4().hex, "created": time.time()}
+    write_json(run.versions_file, {**about, **installed_versions()})
     return run
 
 
@@ -234,7 +283,7 @@ def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
         folder = Path(which) if Path(which).is_dir() else named
         if not folder.is_dir():
             raise RunError(_no_such_run(str(which), save_dir))
-        run = Run(folder.absolute())
+        run = Run(_absolute(folder))
     run.check_layout()
     return run
 
@@ -243,7 +292,7 @@ def list_runs(save_dir: Path) -> list[Run]:
     """The runs under a folder, oldest first. Folders that are no runs, or damaged ones, are passed over."""
     found = []
     for folder in save_dir.iterdir() if save_dir.is_dir() else ():
-        run = Run(folder.absolute())
+        run = Run(_absolute(folder))
         with contextlib.suppress(RunError, OSError):
             found.append((run.read_versions()["created"], run.name, run))
     return [run for _, _, run in sorted(found, key=lambda item: item[:2])]
@@ -262,24 +311,39 @@ def installed_versions() -> dict[str, str]:
 
 def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
     number = 1
+    try:
+        str(save_dir).encode()
+    except UnicodeEncodeError:
+        raise RunError(
+            f"run folder {str(save_dir)!r} cannot be made: its name is no UTF-8, which settings are kept in; choose "
+            "another save_dir"
+        ) from None
     while True:
-        folder = (save_dir / (stem if number == 1 else f"{stem}-{number}")).absolute()
+        folder = _absolute(save_dir / (stem if number == 1 else f"{stem}-{number}"))
         try:
             folder.mkdir(parents=True)
+            to_disk(folder.parent)
         except FileExistsError:
             if not unique:
                 raise RunError(f"run {folder} exists already: choose another name, or go on with that run") from None
             number += 1
         except OSError as error:
-            raise RunError(f"run folder {folder} cannot be made: {error.strerror}; choose another save_dir") from None
+            raise RunError(f"run folder {folder} cannot be made: {reason(error)}; choose another save_dir") from None
         else:
             return folder
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        return path.absolute()
+    except FileNotFoundError:
+        raise RunError(f"the current folder was deleted, so there is no {path}: go to one that is there") from None
 
 
 def _latest(save_dir: Path) -> Run:
     runs = list_runs(save_dir)
     if not runs:
-        raise RunError(f"no run yet in {save_dir.absolute()}: make one with 'pkmn train', or name a run's folder")
+        raise RunError(f"no run yet in {_absolute(save_dir)}: make one with 'pkmn train', or name a run's folder")
     return runs[-1]
 
 
@@ -287,6 +351,6 @@ def _no_such_run(which: str, save_dir: Path) -> str:
     names = [run.name for run in list_runs(save_dir)]
     near = get_close_matches(which, names, n=1)
     if near:
-        return f"no run '{which}' here or in {save_dir.absolute()}; did you mean '{near[0]}'?"
+        return f"no run '{which}' here or in {_absolute(save_dir)}; did you mean '{near[0]}'?"
     latest = f"; the latest is '{names[-1]}'" if names else ": it has no run yet; make one with 'pkmn train'"
-    return f"no run '{which}' here or in {save_dir.absolute()}{latest}"
+    return f"no run '{which}' here or in {_absolute(save_dir)}{latest}"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         LLMRequest,
         Price,
         PricedLLMBackend,
+        TellingLLMBackend,
     )
     from pkmncli.api.learning import (
         Algorithm,
@@ -87,6 +88,7 @@ _HOMES = {
     "LLMRequest": "language_models",
     "Price": "language_models",
     "PricedLLMBackend": "language_models",
+    "TellingLLMBackend": "language_models",
     "MEMORY_HASH_INTERVAL": "decisions",
     "MilestoneSplit": "environments",
     "NAMES_ENCODER": "registration",
@@ -168,6 +170,7 @@ __all__ = [
     "Store",
     "Strategy",
     "StrategyType",
+    "TellingLLMBackend",
     "Tracker",
     "Transitions",
     "ValuingAlgorithm",

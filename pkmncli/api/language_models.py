@@ -6,7 +6,7 @@ limits and accounting are the core's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -55,6 +55,8 @@ class LLMFault(StrEnum):
     UNREACHABLE = "unreachable"
     """Nobody there: refused, no such host, closed in the middle."""
     TIMEOUT = "timeout"
+    LOADING = "loading"
+    """The service is still loading the model: worth asking again until it has."""
     OVERLOADED = "overloaded"
     """Too many requests, or the service is busy: worth asking again after a pause."""
     AUTHENTICATION = "authentication"
@@ -126,6 +128,13 @@ class LLMBackend(Protocol):
     def close(self) -> None:
         """Lets go of connections, processes and threads."""
         ...
+
+
+class TellingLLMBackend(LLMBackend, Protocol):
+    """A backend that has something to tell beside its replies, such as an option that its service refuses."""
+
+    tell: Callable[[str], None]
+    """Set by the core. Called with a line for people, by any thread."""
 
 
 class PricedLLMBackend(LLMBackend, Protocol):

@@ -1,17 +1,20 @@
 """A training that is going on, as another process of the same machine sees it and asks things of it.
 
 While it runs, a training keeps two files in its run folder: ``live.json`` says which process it is and how its screens
-are laid out, and ``live.board`` is memory that trainer and viewers map. The trainer fills it only while someone looks,
-and reads from it what was asked. Nobody waits for anybody: a viewer may stop reading, or die, at any moment, and what
-it reads may be half of one step and half of the next.
+are laid out, and ``live.board`` is what trainer and viewers write to and read. The trainer fills it only while someone
+looks, and reads from it what was asked. Nobody waits for anybody: a viewer may stop reading, or die, at any moment, and
+what it reads may be half of one step and half of the next.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
-import mmap
 import os
+import threading
 import time
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +25,7 @@ import numpy as np
 from pkmncli.api.decisions import STEP_RECORD
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
     from numpy.typing import NDArray
 
 LIVE_FILE = "live.json"
@@ -65,8 +69,49 @@ STATE_DTYPE = np.dtype(
 _RECORD_DTYPE = np.dtype(list(STEP_RECORD), align=True)
 
 
+class BoardPart:
+    """An array in the file of a live board. It is never mapped: whoever cuts a mapped file off kills its readers.
+
+    Args:
+        descriptor: of the open file.
+        dtype: of an element.
+        shape: of the array.
+        offset: where it begins, in bytes.
+    """
+
+    def __init__(self, descriptor: int, dtype: Any, shape: tuple[int, ...], offset: int) -> None:
+        self._descriptor = descriptor
+        self._dtype = np.dtype(dtype)
+        self.shape = shape
+        self._offset = offset
+        self._nbytes = int(np.prod(shape, dtype=np.int64)) * self._dtype.itemsize
+
+    def read(self) -> NDArray[Any]:
+        """A copy of what the array holds now; zeros where the file was cut off."""
+        try:
+            data = _read_at(self._descriptor, self._nbytes, self._offset)
+        except OSError:
+            data = b""
+        return np.frombuffer(bytearray(data.ljust(self._nbytes, b"\0")), self._dtype).reshape(self.shape)
+
+    def write(self, values: NDArray[Any], index: int = 0) -> None:
+        """Puts values into the array, from an index of its first axis on. Where the disk is full, it stays as it is."""
+        content = np.ascontiguousarray(values, self._dtype)
+        row = self._nbytes // max(self.shape[0], 1)
+        with contextlib.suppress(OSError):
+            _write_at(self._descriptor, content.tobytes(), self._offset + index * row)
+
+    def set(self, **values: Any) -> None:
+        """Puts values into fields of the only element, and touches no others."""
+        for name, value in values.items():
+            assert self._dtype.fields is not None
+            dtype, start = self._dtype.fields[name][:2]
+            with contextlib.suppress(OSError):
+                _write_at(self._descriptor, np.asarray(value, dtype).tobytes(), self._offset + start)
+
+
 class LiveBoard:
-    """The memory that a trainer and its viewers share.
+    """The file that a trainer and its viewers share.
 
     ``requests`` and ``state`` are arrays of one element, ``records`` (num_envs,) is of the latest step of each
     environment, ``standings`` (num_envs,) what :class:`LiveStanding` holds, and ``screens`` (num_envs, *screen_shape)
@@ -74,19 +119,34 @@ class LiveBoard:
     """
 
     def __init__(self, path: Path, num_envs: int, screen_shape: tuple[int, ...] | None) -> None:
-        """Maps the file, which must have :meth:`size` bytes. Raises OSError where there is none."""
-        size = self.size(num_envs, screen_shape)
-        with path.open("r+b") as file:
-            memory = mmap.mmap(file.fileno(), size)
+        """Opens the file, which must have :meth:`size` bytes. Raises OSError where there is none."""
+        self._size = self.size(num_envs, screen_shape)
+        flags = os.O_RDWR | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        self._descriptor = os.open(path, flags)
+        weakref.finalize(self, os.close, self._descriptor)
+        if os.fstat(self._descriptor).st_size < self._size:
+            raise OSError(errno.EINVAL, f"{path} was cut off")
         starts = self._offsets(num_envs)
-        self.requests: NDArray[Any] = np.frombuffer(memory, REQUESTS_DTYPE, 1, starts[0])
-        self.state: NDArray[Any] = np.frombuffer(memory, STATE_DTYPE, 1, starts[1])
-        self.records: NDArray[Any] = np.frombuffer(memory, _RECORD_DTYPE, num_envs, starts[2])
-        self.standings: NDArray[Any] = np.frombuffer(memory, f"S{STANDING_BYTES}", num_envs, starts[3])
-        self.screens: NDArray[np.uint8] | None = None
+        self.requests = BoardPart(self._descriptor, REQUESTS_DTYPE, (1,), starts[0])
+        self.state = BoardPart(self._descriptor, STATE_DTYPE, (1,), starts[1])
+        self.records = BoardPart(self._descriptor, _RECORD_DTYPE, (num_envs,), starts[2])
+        self.standings = BoardPart(self._descriptor, f"S{STANDING_BYTES}", (num_envs,), starts[3])
+        self.screens: BoardPart | None = None
         if screen_shape is not None:
-            pixels: NDArray[np.uint8] = np.frombuffer(memory, np.uint8, size - starts[4], starts[4])
-            self.screens = pixels.reshape(num_envs, *screen_shape)
+            self.screens = BoardPart(self._descriptor, np.uint8, (num_envs, *screen_shape), starts[4])
+
+    def is_at(self, path: Path) -> bool:
+        """Whether the file of that name is the one that is open."""
+        try:
+            return os.path.samestat(path.stat(), os.fstat(self._descriptor))
+        except OSError:
+            return False
+
+    def mend(self) -> None:
+        """Makes the file as long again as it was, where somebody has cut it off."""
+        with contextlib.suppress(OSError):
+            if os.fstat(self._descriptor).st_size < self._size:
+                os.ftruncate(self._descriptor, self._size)
 
     @staticmethod
     def _offsets(num_envs: int) -> tuple[int, ...]:
@@ -179,13 +239,14 @@ class LiveTraining:
     def attach(cls, folder: Path) -> LiveTraining | None:
         """The training that goes on in a run's folder; None where none does."""
         try:
-            content = json.loads((folder / LIVE_FILE).read_text(encoding="utf-8"))
+            path = folder / LIVE_FILE
+            content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}  # a pipe never ends
             num_envs, shape = int(content["num_envs"]), content["screen_shape"]
             process_id, began = int(content["process_id"]), float(content["process_began"])
             if not _is_running(process_id, began):
                 return None
             board = LiveBoard(folder / BOARD_FILE, num_envs, None if shape is None else tuple(map(int, shape)))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
         return cls(board, process_id, began, num_envs)
 
@@ -200,17 +261,18 @@ class LiveTraining:
         Several viewers share the board, so the fastest of them sets the pace of the pictures: none makes it slower
         but the one that made it as fast as it is.
         """
-        requests, now = self._board.requests, time.time()
+        requests, now = self._board.requests.read()[0], time.time()
         if pictures_per_second > 0:
-            interval, held = 1 / pictures_per_second, float(requests["picture_interval_s"][0])
-            others_want_them = float(requests["pictures_until"][0]) > now and held != self._interval
-            requests["picture_interval_s"] = self._interval = min(interval, held) if others_want_them else interval
-            requests["pictures_until"] = max(float(requests["pictures_until"][0]), now + seconds)
-        requests["watched_until"] = max(float(requests["watched_until"][0]), now + seconds)
+            interval, held = 1 / pictures_per_second, float(requests["picture_interval_s"])
+            others_want_them = float(requests["pictures_until"]) > now and held != self._interval
+            self._interval = min(interval, held) if others_want_them else interval
+            until = max(float(requests["pictures_until"]), now + seconds)
+            self._board.requests.set(picture_interval_s=self._interval, pictures_until=until)
+        self._board.requests.set(watched_until=max(float(requests["watched_until"]), now + seconds))
 
     def state(self) -> LiveState:
         """Where the training stood when it last told."""
-        row = self._board.state[0]
+        row = self._board.state.read()[0]
         updated = float(row["updated"])
         return LiveState(
             int(row["steps"]),
@@ -226,11 +288,11 @@ class LiveTraining:
 
     def records(self) -> NDArray[Any]:
         """The latest step record of each environment, (num_envs,)."""
-        return self._board.records.copy()
+        return self._board.records.read()
 
     def standings(self) -> list[LiveStanding]:
         """How far the running episode of each environment has got; told about once a second."""
-        return [LiveStanding.from_bytes(bytes(one)) for one in self._board.standings]
+        return [LiveStanding.from_bytes(bytes(one)) for one in self._board.standings.read()]
 
     def screens(self) -> NDArray[np.uint8] | None:
         """What each environment showed lately, (num_envs, ...): RGB, or rows of bytes with two pixels of 4 bits each.
@@ -238,24 +300,42 @@ class LiveTraining:
         None where there is nothing to see.
         """
         screens = self._board.screens
-        return None if screens is None else screens.copy()
+        return None if screens is None else screens.read()
 
     def pause(self, paused: bool) -> None:
         """Has the training stand still after its current step, or go on."""
-        self._board.requests["pause"] = int(paused)
+        self._board.requests.set(pause=int(paused))
 
     def stop(self) -> None:
         """Has the training save and end."""
-        self._board.requests["stop"] = 1
+        self._board.requests.set(stop=1)
 
     def save_checkpoint(self) -> None:
         """Has a checkpoint written. The state's message will say how it is called."""
-        self._board.requests["saves"] += 1
+        self._board.requests.set(saves=self._asked("saves") + 1)
 
     def save_start(self, environment: int) -> None:
         """Has the state of an environment kept, for episodes to begin in. The state's message will say where."""
-        self._board.requests["start_environment"] = environment
-        self._board.requests["starts"] += 1
+        self._board.requests.set(start_environment=environment, starts=self._asked("starts") + 1)
+
+    def _asked(self, name: str) -> int:
+        return int(self._board.requests.read()[0][name])
+
+
+if hasattr(os, "pread"):
+    _read_at, _write_at = os.pread, os.pwrite
+else:
+    _moving = threading.Lock()
+
+    def _read_at(descriptor: int, count: int, offset: int) -> bytes:
+        with _moving:
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            return os.read(descriptor, count)
+
+    def _write_at(descriptor: int, data: Buffer, offset: int) -> int:
+        with _moving:
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            return os.write(descriptor, data)
 
 
 def _is_running(process_id: int, began: float) -> bool:

@@ -163,7 +163,7 @@ def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> R
 
     folder = open_run(which, save_dir).folder
     settings: dict[str, dict[str, Any]] = {}
-    for given in read_run_file(folder):
+    for given in read_run_file(folder).given:
         settings.setdefault(given.section, {})[given.key] = given.value
     return RunInfo(folder, settings)
 

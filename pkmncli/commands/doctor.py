@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib.metadata
 import json
+import logging
 import platform
 import tempfile
 import time
@@ -14,10 +17,11 @@ from typing import Annotated, Any
 import platformdirs
 import typer
 
-from pkmncli.api import LLMFailure, LLMRequest
+from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.diagnostics import one_line
-from pkmncli.errors import EXIT_LLM, ConfigurationError, PkmnError
+from pkmncli.errors import EXIT_LLM, ConfigurationError, LLMConnectionError, PkmnError, PluginError
+from pkmncli.llm.counsel import NO_THINKING, is_empty
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir, open_run
 from pkmncli.training.advice_parts import build_backend
@@ -27,10 +31,15 @@ from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 from pkmncli.version import __version__
 
+logger = logging.getLogger(__name__)
+
 _PARTS = ("pyboy", "gymnasium", "torch", "duckdb")
 _GAME_STEPS = 200
 _SHOWN_REPORTS = 10
 _QUESTION = "Answer with the one word yes."
+_ANSWER_S = 30.0
+_LONGEST_ANSWER_S = 120.0
+"""The time of an answer where one backend alone is asked: a server may have to load the model first."""
 
 Line = tuple[bool | None, str, str]
 """Whether it is well (None where it is only told), what, and what was found."""
@@ -79,7 +88,7 @@ def doctor(
         _print(well, what, found)
     names = [llm] if llm else sorted(entry.name for entry in registry.registrations("llm_backends"))
     for name in names:
-        well, what, found = _model(registry, name, llm_model, set_ or [])
+        well, what, found = _model(registry, name, llm_model, set_ or [], _LONGEST_ANSWER_S if llm else _ANSWER_S)
         _print(well, what, found)
         failed = failed or (llm is not None and not well)
     if failed:
@@ -131,21 +140,33 @@ def _print(well: bool | None, what: str, found: str) -> None:
 def _installation(registry: Registry) -> Iterator[Line]:
     yield None, "pkmn", f"{__version__} on Python {platform.python_version()}, {platform.system()}"
     for part in _PARTS:
-        try:
-            yield True, part, importlib.metadata.version(part)
-        except importlib.metadata.PackageNotFoundError:
-            yield False, part, "not installed; run: pip install pkmncli"
+        yield _tried(part, functools.partial(_version, part))
     yield _tried("game", lambda: _play(registry))
     yield _tried("runs are written to", lambda: _writable(default_save_dir().absolute()))
-    cache = platformdirs.user_cache_path("pkmncli", appauthor=False)
-    yield _tried("caches are written to", lambda: _writable(cache))
+    yield _tried("caches are written to", lambda: _writable(platformdirs.user_cache_path("pkmncli", appauthor=False)))
 
 
 def _tried(what: str, find: Callable[[], str]) -> Line:
+    """Return an examination's line. Whatever goes wrong in it is what was found; the others are made all the same."""
     try:
         return True, what, find()
-    except (PkmnError, OSError) as error:
+    except PkmnError as error:
+        return False, what, str(error)
+    except OSError as error:
         return False, what, str(error) or one_line(error)
+    except Exception as error:
+        logger.debug("the examination of %s failed", what, exc_info=True)
+        return False, what, one_line(error)
+
+
+def _version(part: str) -> str:
+    try:
+        version = importlib.metadata.version(part)
+    except importlib.metadata.PackageNotFoundError:
+        raise PluginError("not installed; run: pip install pkmncli") from None
+    if not version:  # of metadata that are damaged
+        raise PluginError(f"its metadata name no version; run: pip install --force-reinstall {part}")
+    return version
 
 
 def _play(registry: Registry) -> str:
@@ -162,22 +183,37 @@ def _writable(folder: Path) -> str:
         return str(folder)
 
 
-def _model(registry: Registry, name: str, model: str | None, sets: list[str]) -> Line:
-    what = f"model: {name}"
-    try:
-        settings = resolve_settings({"llm": name, "llm_model": model}, registry=registry, sets=sets)
-        backend = build_backend(settings, registry)
-    except PkmnError as error:
-        if name not in {entry.name for entry in registry.registrations("llm_backends")}:
-            raise
-        return False, what, str(error)
+def _model(registry: Registry, name: str, model: str | None, sets: list[str], answer_s: float) -> Line:
+    if name not in {entry.name for entry in registry.registrations("llm_backends")}:
+        registry.get("llm_backends", name)  # says which is near: it is the caller's mistake, no finding
+    remarks: list[str] = []
+    well, what, found = _tried(f"model: {name}", lambda: _asked(registry, name, model, sets, answer_s, remarks))
+    return well, what, " ".join([found, *remarks])
+
+
+def _asked(
+    registry: Registry, name: str, model: str | None, sets: list[str], answer_s: float, remarks: list[str]
+) -> str:
+    """Return what a model answers to a short question, asked as a training asks."""
+    settings = resolve_settings({"llm": name, "llm_model": model}, registry=registry, sets=sets)
+    backend = build_backend(settings, registry, remarks.append)
+    tokens = settings.train.llm_reply_tokens  # a model that thinks needs some to say a word
     try:
         found = backend.check()
         began = time.perf_counter()
-        reply = backend.complete(LLMRequest(system="", prompt=_QUESTION, max_tokens=16, timeout_s=30))
+        reply = backend.complete(LLMRequest(system="", prompt=_QUESTION, max_tokens=tokens, timeout_s=answer_s))
         seconds = time.perf_counter() - began
-    except (PkmnError, LLMFailure) as error:
-        return False, what, str(error)
+    except LLMFailure as failure:
+        later = failure.fault in (LLMFault.TIMEOUT, LLMFault.LOADING) and answer_s < _LONGEST_ANSWER_S
+        hint = f" A model that has to be loaded first has longer with: pkmn doctor --llm {name}" if later else ""
+        raise LLMConnectionError(f"{failure}.{hint}" if hint else str(failure)) from failure
     finally:
-        backend.close()
-    return True, what, f"{found} {reply.model} answered a short question in {seconds:.2f} s."
+        with contextlib.suppress(Exception):  # what was found is told, however it ends
+            backend.close()
+    if is_empty(reply):
+        used_up = f"used up {tokens:,} tokens without an answer" if reply.cut else "gave an empty answer"
+        raise LLMConnectionError(
+            f"{found} {reply.model} {used_up} to a short question: one that thinks needs more (PKMN_LLM_REPLY_TOKENS, "
+            f"--llm-reply-tokens), or is kept from it with {NO_THINKING}."
+        )
+    return f"{found} {reply.model} answered a short question in {seconds:.2f} s."

@@ -22,6 +22,7 @@ from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
 from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
 from pkmncli.training.baselines import BASELINES_FILE, Baselines
+from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.evaluation import (
     PLAYED_BY,
@@ -124,7 +125,7 @@ def eval(
         found,
         settings,
         registry,
-        found.checkpoints.resolve(checkpoint),
+        readable_checkpoint(found, checkpoint),
         mode,
         min(envs, episodes),
         episodes,

@@ -24,6 +24,7 @@ from pkmncli.exporting import (
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import build_learner, open_store, tables_folder, worker_spec
+from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.final_evaluation import hold_final_evaluation
 from pkmncli.training.interrupts import InterruptFlag
@@ -75,7 +76,7 @@ def export(
     settings = ResolvedSettings.from_run(found.folder, registry)
     if policy and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: it has no policy to export")
-    source = found.checkpoints.resolve(checkpoint) if policy else None
+    source = readable_checkpoint(found, checkpoint) if policy else None
     folder = to or Path(f"{found.name}-export")
     names = [*("metrics", "episodes", "decisions"), *(["advice"] if settings.train.llm != NONE else [])]
     files = [f"{name}.{form}" for name in names] if tables else []
@@ -119,7 +120,7 @@ def _export_pretrained(run: Run, which: str, registry: Registry, folder: Path, e
         raise ConfigurationError(f"{run.name} was trained without a learner: it has no policy to export")
     if settings.train.init_state is not None or settings.train.cartridge is not None:
         raise ConfigurationError(f"{run.name} begins its episodes in a file of yours, which no game comes with")
-    checkpoint = run.checkpoints.resolve(which)
+    checkpoint = readable_checkpoint(run, which)
     content = read_checkpoint(checkpoint)
     measured = settings.changed({"final_episodes": episodes}, may_change=("final_episodes",))
     with WorkerPool(worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)) as pool:

@@ -46,6 +46,9 @@ def ask(
     llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
     llm_vision: Annotated[bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.")] = False,
     llm_timeout_s: Annotated[float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]")] = None,
+    llm_load_timeout_s: Annotated[
+        float | None, typer.Option(help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]")
+    ] = None,
     llm_temperature: Annotated[float | None, typer.Option(help="How freely it answers. [default: 0]")] = None,
     llm_reply_tokens: Annotated[int | None, typer.Option(help="Longest reply, in tokens. [default: 300]")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, as that of a training. [default: 0]")] = None,
@@ -67,6 +70,7 @@ def ask(
         "llm_prompt": llm_prompt,
         "llm_vision": llm_vision or None,
         "llm_timeout_s": llm_timeout_s,
+        "llm_load_timeout_s": llm_load_timeout_s,
         "llm_temperature": llm_temperature,
         "llm_reply_tokens": llm_reply_tokens,
         "seed": seed,
@@ -113,7 +117,7 @@ def models(
     settings = resolve_settings({"llm": llm}, registry=registry, config_path=config, sets=set_ or ())
     if settings.train.llm == NONE:
         raise ConfigurationError(f"no language model is chosen: give --llm with one of {_backends(registry)}")
-    backend = build_backend(settings, registry)
+    backend = build_backend(settings, registry, say)
     try:
         names = backend.models()
     finally:

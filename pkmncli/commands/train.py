@@ -13,6 +13,7 @@ from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, re
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, PkmnError
+from pkmncli.llm.closing import advice_line
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
@@ -77,6 +78,10 @@ def train(
     ] = None,
     llm_timeout_s: Annotated[
         float | None, typer.Option(help="Seconds until a request for advice is given up. [default: 30]")
+    ] = None,
+    llm_load_timeout_s: Annotated[
+        float | None,
+        typer.Option(help="Seconds for the first answer, while the model loads. [default: ten times --llm-timeout-s]"),
     ] = None,
     llm_max_open: Annotated[int | None, typer.Option(help="Requests under way at once, at most. [default: 4]")] = None,
     llm_temperature: Annotated[float | None, typer.Option(help="How freely the model answers. [default: 0]")] = None,
@@ -211,6 +216,7 @@ def train(
         "llm_prompt": llm_prompt,
         "lessons_file": lessons_file,
         "llm_timeout_s": llm_timeout_s,
+        "llm_load_timeout_s": llm_load_timeout_s,
         "llm_max_open": llm_max_open,
         "llm_temperature": llm_temperature,
         "llm_reply_tokens": llm_reply_tokens,
@@ -363,7 +369,7 @@ def _show_results(outcome: Outcome) -> None:
     if shares:
         lines.append(f"Decided by: {', '.join(shares)}.")
     if "llm" in summary:
-        lines.append(_advice_line(summary["llm"]))
+        lines.append(advice_line(summary["llm"]))
     typer.echo("\n".join([*lines, *_milestone_lines(summary), *_alone_lines(summary)]))
 
 
@@ -405,24 +411,3 @@ def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
         played = "" if one.frame is None else f", {play_time(one.frame, seconds=True)} played"
         lines.append(f"  {name:{width}}  at step {one.step:,} of the running episode{played}")
     return lines
-
-
-def _advice_line(llm: Mapping[str, Any]) -> str:
-    """What the language model was asked, answered and came to, in a line."""
-    answers = llm["replies"] + llm["from_cache"]
-    parts = [f"{llm['requests']:,} requests, {answers:,} answers"]
-    if llm["from_cache"]:
-        parts.append(f"{llm['from_cache']:,} from the cache")
-    if llm["validity_rate"] is not None:
-        parts.append(f"{llm['validity_rate']:.0%} valid")
-    if llm["outdated"]:
-        parts.append(f"{llm['outdated']:,} too late")
-    parts.append(f"{llm['prompt_tokens'] + llm['completion_tokens']:,} tokens")
-    if llm["cost_usd"] is not None:
-        parts.append(f"${llm['cost_usd']:.4f}")
-    if llm["latency_p50_s"] is not None:
-        parts.append(f"{llm['latency_p50_s']:.1f} s each")
-    parts.append(f"advice there for {llm['coverage']:.0%} of the advised side's steps")
-    if llm["requests"] and not answers:
-        parts.append("none came in time: a faster model would help, or --llm-wait")
-    return f"Language model: {', '.join(parts)}."

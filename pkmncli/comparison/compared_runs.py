@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmncli.atomic_files import read_json, reason
 from pkmncli.config import NONE
 from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError, RunError
@@ -214,7 +214,7 @@ def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
 def _settings(run: Run) -> dict[str, Any]:
     return {
         f"{given.section}.{given.key}" if given.section else given.key: given.value
-        for given in read_run_file(run.folder)
+        for given in read_run_file(run.folder).given
     }
 
 
@@ -227,12 +227,14 @@ def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
     for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
         path = folder / "result.json"
         try:
-            result = json.loads(path.read_text(encoding="utf-8"))
+            result = read_json(path)
             if result["mode"] == mode.value and not result.get("stochastic"):
                 float(result["avg_reward"])
-                return dict(result)
+                return result
         except FileNotFoundError:
             continue  # it is being written
+        except OSError as error:
+            raise RunError(f"{path} can't be read: {reason(error)}; delete its folder, and evaluate again") from None
         except (ValueError, KeyError, TypeError):
             raise RunError(f"{path} is damaged: delete its folder, and evaluate again") from None
     return None

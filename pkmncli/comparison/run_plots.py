@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -185,10 +184,9 @@ def _tiles(runs: Sequence[ComparedRun], registry: Registry) -> Tiles:
 
 def _names(run: ComparedRun) -> dict[str, Any]:
     try:
-        content = json.loads((run.run.folder / "names.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return run.run.read_names()
+    except RunError:
         return {}  # numbers will do
-    return content if isinstance(content, dict) else {}
 
 
 def _no_metric(metric: str, runs: Sequence[ComparedRun], registry: Registry) -> str:

@@ -18,7 +18,7 @@ from pkmncli.config.description import named_parts
 from pkmncli.config.hand_over_settings import HandOverSettings
 from pkmncli.config.model_choice import backend_serving
 from pkmncli.config.presets import chosen_preset
-from pkmncli.config.run_file import CONFIG_FILE, read_run_file, toml_text, with_own_starts
+from pkmncli.config.run_file import CONFIG_FILE, RunFile, read_run_file, toml_text, with_own_starts
 from pkmncli.config.sources import (
     CORE,
     DEFAULT,
@@ -31,8 +31,11 @@ from pkmncli.config.sources import (
 from pkmncli.config.starts_settings import StartsSettings
 from pkmncli.config.train_settings import TrainSettings
 from pkmncli.config.validation import settable_fields, validate
-from pkmncli.errors import ConfigurationError, PluginError
+from pkmncli.errors import ConfigurationError, PluginError, RunError
 from pkmncli.plugins import Registry
+
+MOST_NAMED = 6
+"""Settings that a remark names; the others are counted."""
 
 _GivenBySection = dict[str, dict[str, Given]]
 
@@ -44,6 +47,8 @@ class ResolvedSettings:
         self._given = given
         self._registry = registry
         self._plugins: dict[str, BaseModel] = {}
+        self.run_file: RunFile | None = None
+        """Of the run whose settings these are, as it was read."""
         self.train = validate(TrainSettings, CORE, given.get(CORE, {}), self._sections_with)
         self._core_sections: dict[str, BaseModel] = {
             name: validate(model, name, given.get(name, {})) for name, model in CORE_SECTIONS.items()
@@ -57,7 +62,14 @@ class ResolvedSettings:
             RunError: the file is missing or damaged.
             ConfigurationError: it was written by a version with other settings.
         """
-        return cls(_by_section(read_run_file(folder)), registry)
+        file = read_run_file(folder)
+        found = cls(_by_section(file.given), registry)
+        found.run_file = file
+        if not file.whole:
+            for name in (found.train.env, found.train.rl):
+                if name in registry.settings_sections() and name not in file.sections:
+                    raise RunError(f"{file.path} was cut off: it lacks [{name}]; put back the whole file")
+        return found
 
     @property
     def curriculum(self) -> CurriculumSettings:
@@ -151,6 +163,7 @@ class ResolvedSettings:
             section = _section_name(self._registry, entry)
             given.setdefault(section, {})[entry.key] = replace(entry, origin=origin) if origin else entry
         new = ResolvedSettings(given, self._registry)
+        new.run_file = self.run_file
         new.check_all()
         self.check_all()  # reads the same sections, also those of plugins not in use
         old_values, new_values = self.values(), new.values()
@@ -187,6 +200,26 @@ class ResolvedSettings:
                 except PluginError as error:
                     setting = f"{section}.{key}" if section else key
                     raise PluginError(f"setting '{setting}' ({self._origin(section, key)}): {error}") from None
+
+    def remarks(self) -> list[str]:
+        """What whoever goes on with the run should know of its file: that it was edited, and what it does not name."""
+        if self.run_file is None:
+            return []
+        file, remarks = self.run_file, []
+        if file.edited:
+            remarks.append(f"{file.path} was edited since it was written; what it says now counts")
+        named = {(one.section, one.key) for one in file.given}
+        unnamed = [
+            f"{section}.{key}" if section else key
+            for section, values in self.values().items()
+            for key, value in values.items()
+            if value is not None and (section, key) not in named and self._origin(section, key) == DEFAULT
+        ]
+        if unnamed:
+            more = f" and {len(unnamed) - MOST_NAMED} more" if len(unnamed) > MOST_NAMED else ""
+            names = ", ".join(unnamed[:MOST_NAMED])
+            remarks.append(f"{file.path} does not name {names}{more}, as of an earlier version; defaults are taken")
+        return remarks
 
     @property
     def sections_in_use(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from tomlkit.container import OutOfOrderTableProxy
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Item, Table
 
+from pkmncli.atomic_files import read_regular, reason
+from pkmncli.config.run_file_end import HEAD, count_settings, find_end, is_as_written, is_cut_off, with_end
 from pkmncli.config.sources import CORE, Given
 from pkmncli.errors import RunError
 
@@ -24,6 +26,10 @@ OWN_STARTS = ("init_state", "cartridge")
 """Settings of the core whose file a run keeps a copy of, called by its hash: they go with the folder."""
 
 _GOAL = "goal"
+
+_LEARNER = "rl"
+_CURRICULUM = "curriculum"
+"""A setting and a section that every version wrote, at the beginning and after all of the core's."""
 
 _COPY = re.compile(r"[0-9a-f]{16}\.(state|sav)")
 
@@ -36,7 +42,7 @@ def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, st
         origin: where the value of a section's key came from.
     """
     document = tomlkit.document()
-    document.add(tomlkit.comment("Settings of this run, and where each came from."))
+    document.add(tomlkit.comment(HEAD))
     document.add(tomlkit.nl())
     for section, content in values.items():
         table: Any = document if section == CORE else tomlkit.table()
@@ -50,32 +56,68 @@ def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, st
         if section != CORE:
             document.add(tomlkit.nl())
             document.add(section, table)
-    return tomlkit.dumps(document)
+    return with_end(tomlkit.dumps(document))
 
 
-def read_run_file(folder: Path) -> list[Given]:
-    """The values of a run, with the origins that its comments name.
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """What a ``config.toml`` holds. ``given`` are its values, with the origins that its comments name."""
+
+    path: Path
+    given: tuple[Given, ...]
+    sections: frozenset[str]
+    whole: bool
+    """Whether its last line says that nothing is missing. A file of an earlier version has none."""
+    edited: bool
+    """Whether it was changed since it was written."""
+
+
+def read_run_file(folder: Path) -> RunFile:
+    """The settings of a run.
 
     Raises:
-        RunError: the file is missing or damaged.
+        RunError: the file is missing, unreadable, damaged or not whole.
     """
     path = folder / CONFIG_FILE
     try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8"))
+        text = read_regular(path).decode("utf-8-sig")
+        document = tomlkit.parse(text)
+        given = []
+        for name in document:
+            item = document.item(name)  # indexing would give a bare bool, without its comment
+            if isinstance(item, Table):
+                given += [_given(name, key, item.value.item(key)) for key in item]
+            else:
+                given.append(_given(CORE, name, item))
     except FileNotFoundError:
         raise RunError(f"{folder} is no run folder: it has no {CONFIG_FILE}") from None
-    except (TOMLKitError, UnicodeDecodeError) as error:
-        raise RunError(f"{path} is damaged: {error}") from None
-    given = []
-    for name in document:
-        item = document.item(name)  # indexing would give a bare bool, without its comment
-        if isinstance(item, Table):
-            given += [_given(name, key, item.value.item(key)) for key in item]
-        else:
-            given.append(_given(CORE, name, item))
+    except OSError as error:
+        raise RunError(f"{path} can't be read: {reason(error)}") from None
+    except (TOMLKitError, ValueError, RecursionError) as error:
+        raise RunError(f"{path} is damaged: {' '.join(str(error).split())}") from None
+    end = find_end(text)
+    _check_whole(path, text, {one.key for one in given if one.section == CORE}, set(document))
     if _GOAL not in document:  # of an earlier version, whose runs had no goal but the end of the game
         given.append(Given(CORE, _GOAL, None, "of an earlier version"))
-    return [_in_run(one, folder) for one in given]
+    return RunFile(
+        path,
+        tuple(_in_run(one, folder) for one in given),
+        frozenset(document),
+        whole=end is not None,
+        edited=end is not None and not is_as_written(text, end),
+    )
+
+
+def _check_whole(path: Path, text: str, core: set[str], names: set[str]) -> None:
+    end, found = find_end(text), count_settings(text)
+    if is_cut_off(text) or (end is None and (_LEARNER not in core or _CURRICULUM not in names)):
+        what = "is empty" if not text.strip() else "was cut off: it lacks its end"
+        raise RunError(f"{path} {what}; put back the whole file, or start a new run")
+    if end is not None and found < end.settings:
+        raise RunError(
+            f"{path} lacks {end.settings - found} of its {end.settings} settings: put their lines back, or, to have "
+            f"defaults in their place, write {found} for {end.settings} in its last line"
+        )
 
 
 def with_own_starts(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:

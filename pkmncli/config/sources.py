@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.api.data_text import parse_json, parse_toml
+from pkmncli.config.run_file_end import is_cut_off
 from pkmncli.diagnostics import DEBUG_VARIABLE
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import DISABLE_VARIABLE, STRICT_VARIABLE
@@ -95,6 +96,8 @@ def from_file(path: Path) -> list[Given]:
         raise ConfigurationError(f"{path} is no configuration file: it is not UTF-8 text") from None
     except OSError as error:
         raise ConfigurationError(f"the configuration file {path} cannot be read: {error.strerror}") from None
+    if is_cut_off(text):
+        raise ConfigurationError(f"{path} was cut off: it is a run's and lacks its end; put back the whole file")
     content = _parse(path, text)
     given = []
     for name, value in content.items():

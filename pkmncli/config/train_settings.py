@@ -17,7 +17,10 @@ DEFAULT_STEPS = 60_000
 
 
 def _absolute(path: Path) -> Path:
-    return path.expanduser().absolute()
+    try:
+        return path.expanduser().absolute()
+    except FileNotFoundError:
+        raise ValueError("the current folder was deleted: go to one that is there") from None
 
 
 HEAVIEST_REWARD = 1e9
@@ -181,6 +184,13 @@ class TrainSettings(BaseModel):
     llm_wait: bool = Field(False, description="wait for each answer instead of playing on")
     llm_optional: bool = Field(False, description="go on without a language model that cannot be reached")
     llm_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds until a request for advice is given up")
+    llm_load_timeout_s: float | None = Field(
+        None,
+        gt=0,
+        le=3600,
+        description="seconds that the first answer may take, while a server loads the model; by default ten times "
+        "llm_timeout_s",
+    )
     llm_allowance: float = Field(
         0.03,
         ge=0,
@@ -298,6 +308,11 @@ class TrainSettings(BaseModel):
             name, separator, weight = text.partition("=")
             weights[name.strip()] = float(weight) if separator else 1.0
         return weights
+
+    @property
+    def llm_load_time_s(self) -> float:
+        """Seconds that an answer may take while the model is being loaded."""
+        return self.llm_load_timeout_s or min(10 * self.llm_timeout_s, 3600.0)
 
     @property
     def takes_advice(self) -> bool:

@@ -11,6 +11,9 @@ from pkmncli.api import LLMFailure, LLMFault, LLMReply
 from pkmncli.llm.json_objects import whole_value
 from pkmncli.outgoing_text import redact
 
+NO_ANSWER = "it has thoughts but no answer"
+"""The problem of a reply that ended before its answer."""
+
 _LONGEST_NAME = 200
 _MOST_TOKENS = 100_000_000
 _CUT = frozenset(
@@ -82,7 +85,7 @@ def checked_reply(
         if not cut and whole_value(thought) is not None:
             text = thought
         elif thought.strip():
-            problem = "it has thoughts but no answer"
+            problem = NO_ANSWER
     return LLMReply(
         text=redact(_whole(text)),
         model=_whole(model)[:_LONGEST_NAME] if isinstance(model, str) else "",

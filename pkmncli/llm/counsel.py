@@ -13,8 +13,11 @@ from pkmncli.diagnostics import one_line
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
+from pkmncli.llm.json_objects import whole_value
+from pkmncli.llm.loading import Loading
 from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
 from pkmncli.llm.replies import Reading, ReadReply, read_reply
+from pkmncli.llm.thoughts import take_apart
 from pkmncli.llm.usage import Usage
 from pkmncli.outgoing_text import redact, redacted
 
@@ -22,6 +25,13 @@ logger = logging.getLogger(__name__)
 
 LONGEST_REPLY = 20_000
 """Characters of a reply that a repair shows to the model again, and that transcripts keep."""
+
+NO_THINKING = "--set ollama.think=false, or extra_fields of the backend, such as {enable_thinking = false}"
+"""Settings that keep a model from thinking, by its backend."""
+
+_FIRST_LOOK_S = 0.5
+_LONGEST_LOOK_S = 5.0
+"""Pauses between two questions to a service that is loading the model."""
 
 _REPAIR = (
     "{prompt}\n\nYour last answer could not be used: {problem}. It was:\n{reply}\n\n"
@@ -63,7 +73,9 @@ class Counsel:
         expires_after: steps that advice holds.
         most_tokens: of a request's text, about; a longer one is not sent.
         settled: whether the backend knows its model; otherwise it is checked before the first request.
-        report: told once when the service is left alone and when it is back, and which budget is spent.
+        loading: how long an answer may take while the model is being loaded.
+        report: told once when the service is left alone and when it is back, which budget is spent, and what mends
+            replies that end before an answer.
         stopping: set when the run ends; no request is made again after that.
     """
 
@@ -77,11 +89,13 @@ class Counsel:
     expires_after: int = 100
     most_tokens: int | None = None
     settled: bool = True
+    loading: Loading = field(default_factory=Loading)
     report: Callable[[str], None] = lambda text: None
     stopping: Event = field(default_factory=Event)
     told_spent: bool = False
     """Whether people know that a budget is spent."""
     _told_long: bool = False
+    _told_cut: bool = False
 
     def ask(self, request: LLMRequest) -> Answer:
         """Asks, reads, asks once more if the reply is no use, and reads that."""
@@ -101,7 +115,8 @@ class Counsel:
                 replies.append(second)
                 repaired, cached = True, cached and second_cached
             read = read_reply(replies[-1], expires_after=self.expires_after, words_too=True)
-        self.usage.add_reading(read.reading, cached=cached, repaired=repaired)
+        problem = "" if read.advice is not None else read.problem
+        self.usage.add_reading(read.reading, cached=cached, repaired=repaired, problem=problem)
         return Answer(
             request,
             read.advice,
@@ -187,14 +202,19 @@ class Counsel:
             if way_out is None:
                 raise _Unasked("its service fails, and is left alone for a while")
             self.usage.add_request()
+            time_s = self.loading.time_for(request.timeout_s)
             try:
-                reply = self._complete(request)
+                with self.loading.watched(request.timeout_s, time_s):
+                    reply = self._when_loaded(request, time_s)
             except LLMFailure as failure:
                 if self.stopping.is_set():  # the run's end broke it off, which is no fault of the service
                     raise
                 failures += 1
                 self.usage.add_fault(failure.fault)
-                opened = self.breaker.failed(failure, way_out)
+                late = failure.fault in (LLMFault.TIMEOUT, LLMFault.LOADING)
+                if late:
+                    self.loading.late(time_s)
+                opened = self.breaker.failed(failure, way_out, at_once=late and time_s > request.timeout_s)
                 if opened:
                     self.report(f"No advice: {failure}. The rules go on; it is asked again from time to time.")
                 if opened or failures >= self.backoff.attempts or failure.fault not in WORTH_RETRYING:
@@ -203,9 +223,42 @@ class Counsel:
                     raise
                 continue
             self.usage.add_reply(reply)
+            self.loading.answered()
+            self._look_at_end(request, reply)
             if self.breaker.succeeded(way_out):
                 self.report("The language model answers again.")
             return reply
+
+    def _when_loaded(self, request: LLMRequest, time_s: float) -> LLMReply:
+        """Return the backend's reply, within a time; a service that is loading the model is asked again."""
+        ends_at = time.monotonic() + time_s
+        loading: LLMFailure | None = None
+        pause_s = _FIRST_LOOK_S
+        while True:
+            left = ends_at - time.monotonic()
+            try:
+                return self._complete(replace(request, timeout_s=max(left, _FIRST_LOOK_S)))
+            except LLMFailure as failure:
+                if failure.fault is LLMFault.TIMEOUT and loading is not None:
+                    raise loading from failure
+                if failure.fault is not LLMFault.LOADING:
+                    raise
+                loading = failure
+            left = ends_at - time.monotonic()
+            if left <= 0 or self.stopping.wait(min(max(pause_s, loading.retry_after_s or 0.0), left)):
+                raise loading
+            pause_s = min(2 * pause_s, _LONGEST_LOOK_S)
+
+    def _look_at_end(self, request: LLMRequest, reply: LLMReply) -> None:
+        """Tell once what mends replies that end before, or in the middle of, an answer."""
+        if reply.cut and not self._told_cut:
+            self._told_cut = True
+            empty = is_empty(reply)
+            ended = "before it answered" if empty else "in the middle of its answer"
+            self.report(
+                f"{reply.model or self.backend.model} used up its {request.max_tokens:,} tokens {ended}: give it more "
+                f"with --llm-reply-tokens{', or keep it from thinking: ' + NO_THINKING if empty else ''}."
+            )
 
     def _complete(self, request: LLMRequest) -> LLMReply:
         """The backend's reply. Settles the model first where it could not be when the run began."""
@@ -230,6 +283,14 @@ class Counsel:
             cut=reply.cut or reply.completion_tokens >= request.max_tokens,  # not every service says so
             problem=redact(reply.problem),
         )
+
+
+def is_empty(reply: LLMReply) -> bool:
+    """Return whether a reply says nothing, whatever was thought."""
+    if reply.parsed is not None:
+        return False
+    answer, thoughts = take_apart(reply.text)
+    return not answer.strip() and whole_value(thoughts) is None
 
 
 class _Unasked(Exception):  # noqa: N818 - a reason, not an error

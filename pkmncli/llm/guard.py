@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pkmncli.api import LLMFailure, LLMFault
 
 WORTH_RETRYING = frozenset({LLMFault.OVERLOADED, LLMFault.UNREACHABLE, LLMFault.BROKEN})
-"""Faults that may be gone a moment later. A timeout is not among them: it has taken its time already."""
+"""Faults that may be gone a moment later. A timeout and a loading are not: they have taken their time already."""
 
 HOPELESS = frozenset({LLMFault.AUTHENTICATION, LLMFault.NO_MODEL})
 """Faults that stay until a person does something; the service is asked again all the same, seldom."""
@@ -86,10 +86,15 @@ class Breaker:
             self._open_until, self._pause, self._trial = None, 0.0, False
             return was_open
 
-    def failed(self, failure: LLMFailure, by: Pass) -> bool:
+    def failed(self, failure: LLMFailure, by: Pass, *, at_once: bool = False) -> bool:
         """No reply came. Returns whether the service is left alone from now on, and was not before.
 
         A service that says when it wants to be asked again is left alone by all until then.
+
+        Args:
+            failure: why.
+            by: what the request went out with.
+            at_once: whether one such failure is enough.
         """
         with self._lock:
             was_open = self._open_until is not None
@@ -98,7 +103,8 @@ class Breaker:
             self.in_a_row += 1
             self._trial = False
             patient = failure.retry_after_s is None or failure.retry_after_s <= self.shortest_hold_s
-            if not was_open and patient and self.in_a_row < self.failures and failure.fault not in HOPELESS:
+            enough = at_once or not patient or self.in_a_row >= self.failures or failure.fault in HOPELESS
+            if not was_open and not enough:
                 return False
             self._pause = min(self._pause * 2 if was_open else self.pause_s, self.most_pause_s)
             self._open_until = self.clock() + max(self._pause, failure.retry_after_s or 0.0)

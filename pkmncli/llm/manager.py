@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.llm.deadlines import call_within
+from pkmncli.llm.loading import Loading
 from pkmncli.llm.replies import ADVICE_SCHEMA, BUTTONS, read_reply
 from pkmncli.llm.transport import checked_reply
 
@@ -114,14 +115,16 @@ class LLMManager(BaseLLMManager):
     Args:
         backend: of any plugin, as :meth:`named` builds one.
         timeout_s: seconds that an answer may take.
+        load_timeout_s: seconds that the first one may take, while the model is loaded; no longer by default.
     """
 
-    def __init__(self, backend: LLMBackend, *, timeout_s: float = 30.0) -> None:
+    def __init__(self, backend: LLMBackend, *, timeout_s: float = 30.0, load_timeout_s: float | None = None) -> None:
         super().__init__(None, backend.model)
         self.choice: dict[str, Any] = {}
         """The settings by which :meth:`named` chose the backend; empty for one that was handed over."""
         self._backend = backend
         self._timeout_s = timeout_s
+        self._loading = Loading(load_timeout_s)
 
     @classmethod
     def named(cls, llm: str | None = None, llm_model: str | None = None, **settings: Any) -> LLMManager:
@@ -142,16 +145,21 @@ class LLMManager(BaseLLMManager):
         chosen = resolve_settings({"llm": llm, "llm_model": llm_model, **settings}, registry=registry)
         entry = registry.get("llm_backends", chosen.train.llm)
         own = chosen.plugin(entry.name) if entry.config is not None else None
-        manager = cls(entry.load()(own, chosen.train.llm_model), timeout_s=chosen.train.llm_timeout_s)
-        manager.choice = {"llm": entry.name, "llm_model": chosen.train.llm_model, **settings}
+        train = chosen.train
+        backend = entry.load()(own, train.llm_model)
+        manager = cls(backend, timeout_s=train.llm_timeout_s, load_timeout_s=train.llm_load_time_s)
+        manager.choice = {"llm": entry.name, "llm_model": train.llm_model, **settings}
         return manager
 
     def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
         """Asks for advice. What kept the model from giving any is in ``error``, with a confidence of 0."""
-        request = LLMRequest("", context, ADVICE_SCHEMA, timeout_s=self._timeout_s)
+        time_s = self._loading.time_for(self._timeout_s)
         try:
-            reply = self._backend.complete(request)
+            reply = self._backend.complete(LLMRequest("", context, ADVICE_SCHEMA, timeout_s=time_s))
+            self._loading.answered()
         except LLMFailure as failure:
+            if failure.fault in (LLMFault.TIMEOUT, LLMFault.LOADING):
+                self._loading.late(time_s)
             return int(Action.NONE), {"source": self.model, "confidence": 0.0, "reason": "", "error": str(failure)}
         read = read_reply(reply, expires_after=1, words_too=True)
         advice = read.advice

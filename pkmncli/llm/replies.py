@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pkmncli.api import Action, Advice, LLMReply
+from pkmncli.llm.contents import NO_ANSWER
 from pkmncli.llm.json_objects import find_objects, whole_value
 from pkmncli.llm.prose import find_command, is_form
 from pkmncli.llm.thoughts import take_apart
@@ -60,6 +61,11 @@ _MUST = {
 }
 
 
+CUT_OFF = "it was cut off at its longest length (llm_reply_tokens)"
+"""Beginning of the problem of a reply that was cut; what is wrong with what is left follows."""
+EMPTY = "it is empty"
+
+
 class Reading(StrEnum):
     """How a reply was read."""
 
@@ -90,7 +96,7 @@ def read_reply(reply: LLMReply, *, expires_after: int, words_too: bool = False) 
     """
     read = _read(reply, expires_after, words_too)
     if read.advice is None and reply.cut:
-        return ReadReply(read.reading, None, f"it was cut off at its longest length (llm_reply_tokens): {read.problem}")
+        return ReadReply(read.reading, None, f"{CUT_OFF}: {read.problem}")
     return read
 
 
@@ -105,9 +111,7 @@ def _read(reply: LLMReply, expires_after: int, words_too: bool) -> ReadReply:
         if not answer.strip():
             value = whole_value(thoughts)  # where it is nothing but an object, it was put into the wrong place
             if value is None:
-                return ReadReply(
-                    Reading.NOTHING, None, "it has thoughts but no answer" if thoughts.strip() else "it is empty"
-                )
+                return ReadReply(Reading.NOTHING, None, NO_ANSWER if thoughts.strip() else EMPTY)
     if value is not None:
         return _read_objects(value, expires_after)
     objects, around = find_objects(answer)

@@ -1,28 +1,38 @@
-"""HTTP for backends: replies from what a service sent, statuses as faults, and clients that end in time."""
+"""HTTP for backends: replies from what a service sent, and everything that goes wrong on the way as a fault."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
-
-from pydantic import AfterValidator
-from pydantic_core import PydanticCustomError
 
 from pkmncli.api import LLMFailure, LLMFault
 from pkmncli.api.data_text import parse_json
+from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.contents import checked_reply
 from pkmncli.llm.deadlines import bound_client, call_within
+from pkmncli.llm.keys import InvalidKeyError, key_from
+from pkmncli.llm.model_names import UNLISTED, first_to_talk_to, is_listed, names_in, not_listed, some_of
+from pkmncli.llm.network import THROUGH, is_this_machine, route_to, without_environment
+from pkmncli.llm.refusals import Refusals, StatusFailure
+from pkmncli.llm.service_settings import ServiceAddress, ServiceSettings
 from pkmncli.outgoing_text import redact
 
+T = TypeVar("T")
+
 _LONGEST_DETAIL = 160
+_PROXY_REFUSED = 407
 _FAULT_BY_STATUS = {
     401: LLMFault.AUTHENTICATION,
     402: LLMFault.AUTHENTICATION,
     403: LLMFault.AUTHENTICATION,
     404: LLMFault.NO_MODEL,
+    _PROXY_REFUSED: LLMFault.AUTHENTICATION,
     408: LLMFault.TIMEOUT,
     413: LLMFault.TOO_LONG,
     429: LLMFault.OVERLOADED,
@@ -36,20 +46,18 @@ _STATUS_BY_WORD = {
 }
 """The status that an error's own word stands for, where it comes with another."""
 _TOO_LONG_WORDS = ("context length", "context size", "context_length", "too long", "maximum context", "exceed_context")
-
-
-def _without_secrets(address: str) -> str:
-    if any(sign in address for sign in "@?#"):
-        raise PydanticCustomError(
-            "secret",
-            "must be an address without name, password or query, since settings are written into the run; keys belong "
-            "into the environment",
-        )
-    return address
-
-
-ServiceAddress = Annotated[str, AfterValidator(_without_secrets)]
-"""The type of a setting that holds a service's address. What could be a secret in it is refused, and not shown."""
+_LOADING = re.compile(r"\bload(?:ing|ed yet)|\bwarming up|\bcold start|\bstarting up", re.IGNORECASE)
+_LOADING_STATUSES = frozenset({409, 425, 429, 500, 502, 503})
+_NO_TALKER = re.compile(
+    r"(?:not|n't) (?:a |support |supported (?:in|by) )*(?:the )?(?:v1/)?(?:chat|generat)|embedding model"
+    r"|no chat template",
+    re.IGNORECASE,
+)
+_VARIABLES_OF_CLIENTS = ("OPENAI_", "ANTHROPIC_", "OLLAMA_")
+_PROXY_PASSWORD = "it wants a name and a password, as in HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+_MAY_BE_NO_TALKER = frozenset({LLMFault.REFUSED, LLMFault.NO_MODEL, LLMFault.BROKEN})
+_NO_REPLY = (ValueError, TypeError, AttributeError, RuntimeError)
+"""Errors that the clients raise over a response that they can't read."""
 
 
 def where_is(url: str, default: str) -> str:
@@ -65,6 +73,21 @@ def where_is(url: str, default: str) -> str:
     return host if port is None else f"{host}:{port}"
 
 
+def check_address(url: str, what_to_do: str) -> None:
+    """Check that a service's address is one.
+
+    Raises:
+        LLMConnectionError: it is none; ``what_to_do`` says how to write it. The address itself may hold a password.
+    """
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise LLMConnectionError(what_to_do)
+
+
 def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: str) -> LLMFailure:
     """The failure that an HTTP status stands for.
 
@@ -75,11 +98,114 @@ def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: s
         who: what was asked, for people.
     """
     fault = _FAULT_BY_STATUS.get(status, LLMFault.BROKEN if status >= 500 else LLMFault.REFUSED)
-    if fault is LLMFault.REFUSED and any(words in body.lower() for words in _TOO_LONG_WORDS):
+    hint = ""
+    if status in _LOADING_STATUSES and _LOADING.search(body) and not body.lstrip().startswith("<"):
+        fault = LLMFault.LOADING
+    elif fault is LLMFault.REFUSED and any(words in body.lower() for words in _TOO_LONG_WORDS):
         fault = LLMFault.TOO_LONG
+    elif fault in _MAY_BE_NO_TALKER and _NO_TALKER.search(body):
+        fault, hint = LLMFault.NO_MODEL, ": it is no model to talk to, choose another with --llm-model"
     detail = "" if fault is LLMFault.AUTHENTICATION else _detail(body)
-    text = f"{who} answered {status}" + (f" ({detail})" if detail else "")
-    return LLMFailure(fault, text, retry_after_s=_retry_after(headers))
+    text = f"{who} answered {status}" + (f" ({detail})" if detail else "") + hint
+    return StatusFailure(fault, text, status=status, body=body, retry_after_s=_retry_after(headers))
+
+
+def lists_none(failure: LLMFailure) -> bool:
+    """Return whether a service that failed to list its models may answer questions all the same."""
+    if not isinstance(failure, StatusFailure):
+        return False
+    if failure.fault in (LLMFault.NO_MODEL, LLMFault.REFUSED, LLMFault.LOADING) or failure.status == 501:
+        return True
+    return failure.status == 403 and "scope" in failure.body.lower()  # a key for questions alone
+
+
+def unreachable(where: str, error: BaseException) -> LLMFailure:
+    """Return the failure that a connection which did not come about stands for, with what a person can do about it."""
+    for one in _chain(error):
+        if isinstance(one, ssl.SSLCertVerificationError):
+            why = f"its certificate is not trusted ({one.verify_message}); SSL_CERT_FILE can name a file with it"
+            return ExplainedFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
+        kind = type(one).__name__  # of either HTTP library
+        if isinstance(one, ssl.SSLError):
+            plain = "WRONG_VERSION_NUMBER" in str(one) or "record layer" in str(one).lower()
+            why = "it does not speak https there, so write http://" if plain else f"no encryption ({one.reason or one})"
+            return ExplainedFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
+        if kind == "ProxyError":
+            why = f"the proxy answered {_detail(str(one))}" + (f"; {_PROXY_PASSWORD}" if "407" in str(one) else "")
+            return ExplainedFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
+        if kind == "LocalProtocolError" or isinstance(one, UnicodeEncodeError):
+            which = ", ".join(name for name, value in os.environ.items() if _is_odd(name, value))
+            why = f"{which or 'a header of the settings'} holds what no header may, such as a line break"
+            return ExplainedFailure(LLMFault.AUTHENTICATION, f"{where} can't be asked: {why}")
+    return LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached")
+
+
+def _is_odd(variable: str, value: str) -> bool:
+    return variable.startswith(_VARIABLES_OF_CLIENTS) and not (value.isascii() and value.isprintable())
+
+
+class ExplainedFailure(LLMFailure):
+    """A failure whose text says by itself what can be done."""
+
+
+def no_client(error: LLMConnectionError) -> LLMFailure:
+    """Return the failure that a client which can't be built stands for."""
+    fault = LLMFault.AUTHENTICATION if isinstance(error, InvalidKeyError) else LLMFault.UNREACHABLE
+    return ExplainedFailure(fault, str(error))
+
+
+def with_advice(failure: LLMFailure, advice: str) -> LLMConnectionError:
+    """Return a failure as an error for people: with advice, unless it has some of its own."""
+    if isinstance(failure, ExplainedFailure):
+        return LLMConnectionError(str(failure))
+    if isinstance(failure, StatusFailure) and failure.status == _PROXY_REFUSED:
+        advice = f"{_PROXY_PASSWORD[0].upper()}{_PROXY_PASSWORD[1:]}"
+    elif failure.fault is LLMFault.UNREACHABLE and THROUGH in str(failure):
+        advice = "Is the proxy there? NO_PROXY excepts a service, as does the setting proxy = none"
+    return LLMConnectionError(f"{failure}. {advice}")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def through_client(call: Callable[[], T], sdk: ModuleType, http: ModuleType, where: str, timeout_s: float) -> T:
+    """Run a call of an official client; every error of it becomes a failure.
+
+    Args:
+        call: asks something.
+        sdk: the client's library, ``openai`` or one of the same make.
+        http: the HTTP library that it uses.
+        where: what is asked, for people.
+        timeout_s: seconds that it has, for people.
+
+    Raises:
+        LLMFailure: for whatever went wrong.
+    """
+    try:
+        return call()
+    except LLMConnectionError as error:  # of building the client
+        raise no_client(error) from error
+    except sdk.APIStatusError as error:
+        response = error.response
+        raise failure_of_status(error.status_code, response.text, response.headers, where) from error
+    except sdk.APITimeoutError as error:
+        raise LLMFailure(LLMFault.TIMEOUT, f"{where} did not answer within {timeout_s:.3g} s") from error
+    except sdk.APIConnectionError as error:
+        cause = error.__cause__
+        if isinstance(cause, http.ReadError) and "longer than" in str(cause):
+            raise LLMFailure(LLMFault.BROKEN, f"{where}: {cause}") from error
+        if not isinstance(cause, (http.TransportError, UnicodeEncodeError)):  # redirected for ever, or packed
+            raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error
+        raise unreachable(where, error) from error
+    except UnicodeEncodeError as error:
+        raise unreachable(where, error) from error
+    except (sdk.APIError, http.HTTPError, *_NO_REPLY) as error:
+        raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error
 
 
 def failure_inside(who: str, body: Any, otherwise: str) -> LLMFailure:
@@ -130,11 +256,30 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 __all__ = [
+    "UNLISTED",
+    "Refusals",
     "ServiceAddress",
+    "ServiceSettings",
+    "StatusFailure",
     "bound_client",
     "call_within",
+    "check_address",
     "checked_reply",
     "failure_inside",
     "failure_of_status",
+    "first_to_talk_to",
+    "is_listed",
+    "is_this_machine",
+    "key_from",
+    "lists_none",
+    "names_in",
+    "no_client",
+    "not_listed",
+    "route_to",
+    "some_of",
+    "through_client",
+    "unreachable",
     "where_is",
+    "with_advice",
+    "without_environment",
 ]

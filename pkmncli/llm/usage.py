@@ -9,6 +9,8 @@ from threading import Lock
 from typing import Any
 
 from pkmncli.api import LLMReply, Price
+from pkmncli.llm.contents import NO_ANSWER
+from pkmncli.llm.replies import CUT_OFF, EMPTY
 
 KEPT_LATENCIES = 10_000
 """Latencies kept for percentiles; the oldest make room."""
@@ -39,6 +41,10 @@ class Usage:
     repaired: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cut: int = 0
+    """Questions without advice whose answer the service cut at its longest length, in the middle."""
+    empty: int = 0
+    """Questions without advice whose answer says nothing, cut or not."""
     latencies_s: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
     """How the replies were read; what was no use at all counts as nothing."""
@@ -64,18 +70,33 @@ class Usage:
         with self._lock:
             self.faults[fault] += 1
 
-    def add_reading(self, reading: str, *, cached: bool, repaired: bool) -> None:
-        """A question was answered, so or so."""
+    def add_reading(self, reading: str, *, cached: bool, repaired: bool, problem: str = "") -> None:
+        """A question was answered, so or so; with what was wrong where no advice came of it."""
         with self._lock:
+            self._add_problem(problem)
             self.readings[reading] += 1
             self.cached += cached
             self.repaired += repaired
 
+    def _add_problem(self, problem: str) -> None:
+        empty = problem.endswith((EMPTY, NO_ANSWER))
+        self.empty += empty
+        self.cut += problem.startswith(CUT_OFF) and not empty
+
     def add_repeated(
-        self, reading: str, *, replies: int, cached: bool, prompt_tokens: int, completion_tokens: int, latency_s: float
+        self,
+        reading: str,
+        *,
+        replies: int,
+        cached: bool,
+        prompt_tokens: int,
+        completion_tokens: int,
+        latency_s: float,
+        problem: str = "",
     ) -> None:
         """A question was answered before the run was broken off, and its answer takes effect again: it did cost."""
         with self._lock:
+            self._add_problem(problem)
             self.readings[reading] += bool(replies)
             self.repaired += replies > 1
             self.cached += cached
@@ -125,6 +146,8 @@ class Usage:
             "replies": self.replies,
             "from_cache": self.cached,
             "repaired": self.repaired,
+            "cut": self.cut,
+            "empty": self.empty,
             "validity_rate": valid / asked if asked else None,
             "readings": dict(self.readings),
             "faults": dict(self.faults),
@@ -143,6 +166,8 @@ class Usage:
                 "cached": self.cached,
                 "replies": self.replies,
                 "repaired": self.repaired,
+                "cut": self.cut,
+                "empty": self.empty,
                 "prompt_tokens": self.prompt_tokens,
                 "completion_tokens": self.completion_tokens,
                 "latencies_s": [round(latency, 4) for latency in self.latencies_s],
@@ -155,6 +180,7 @@ class Usage:
         with self._lock:
             for name in ("requests", "cached", "replies", "repaired", "prompt_tokens", "completion_tokens"):
                 setattr(self, name, int(state[name]))
+            self.cut, self.empty = int(state.get("cut", 0)), int(state.get("empty", 0))  # younger than some checkpoints
             self.latencies_s = [float(latency) for latency in state["latencies_s"]]
             self.readings = Counter(state["readings"])
             self.faults = Counter(state["faults"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Source
+from pkmncli.errors import RunError
+from pkmncli.runs import Run
 from pkmncli.training.scene import WHO
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ class Names:
     def of(cls, run_folder: Path) -> Names:
         """The names that a training left in its folder."""
         try:
-            content = json.loads((run_folder / "names.json").read_text(encoding="utf-8"))
-            return cls({int(number): str(name) for number, name in content["maps"].items()}, content["phases"])
-        except (OSError, ValueError, KeyError, AttributeError):
+            content = Run(run_folder).read_names()
+            maps = {int(number): str(name) for number, name in content["maps"].items()}
+            return cls(maps, tuple(map(str, content["phases"])))
+        except (RunError, ValueError, KeyError, TypeError, AttributeError):
             return cls({}, ())  # only the caption is poorer without
 
     def place(self, facts: Facts) -> str:

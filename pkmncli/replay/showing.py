@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pkmncli.api import Environment
+from pkmncli.atomic_files import read_json
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
@@ -19,6 +19,7 @@ from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import environment_spec, open_store, tables_folder
+from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
 from pkmncli.training.given_starts import check_kept_starts
@@ -75,7 +76,7 @@ def open_episode(
 
 def _played_by(evaluation: Path) -> str:
     try:
-        return PLAYED_BY[json.loads((evaluation / "result.json").read_text(encoding="utf-8"))["mode"]]
+        return PLAYED_BY[read_json(evaluation / "result.json")["mode"]]
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # only the caption is poorer without
 
@@ -89,7 +90,7 @@ def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) 
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
     try:
         with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself has to tell
-            environment.load_state(read_checkpoint(run.checkpoints.resolve()).workers[0].environment)
+            environment.load_state(read_checkpoint(readable_checkpoint(run)).workers[0].environment)
     except BaseException:
         environment.close()
         raise

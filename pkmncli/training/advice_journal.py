@@ -11,6 +11,7 @@ from typing import Any
 from pkmncli.api import Advice
 from pkmncli.llm.advisor import Delivery
 from pkmncli.llm.counsel import LONGEST_REPLY
+from pkmncli.llm.replies import Reading
 from pkmncli.llm.usage import Usage
 from pkmncli.training.press_log import advice_from
 
@@ -73,6 +74,7 @@ def count_again(row: Mapping[str, Any], usage: Usage) -> None:
         prompt_tokens=int(row["prompt_tokens"]),
         completion_tokens=int(row["completion_tokens"]),
         latency_s=float(row["latency_s"]),
+        problem=row["problem"] if row["reading"] == Reading.NOTHING and row["model"] else "",
     )
 
 

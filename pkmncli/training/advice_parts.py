@@ -13,7 +13,8 @@ import platformdirs
 from pkmncli.api import LLMBackend, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.config.train_settings import price_of_text
-from pkmncli.errors import ConfigurationError, LLMConnectionError
+from pkmncli.diagnostics import one_line
+from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.earlier_lessons import EarlierLessons
 from pkmncli.hybrid.sides import SideShare
@@ -21,6 +22,7 @@ from pkmncli.llm.advisor import Advisor
 from pkmncli.llm.cache import CacheUse, ReplyCache
 from pkmncli.llm.counsel import Counsel
 from pkmncli.llm.guard import Breaker
+from pkmncli.llm.loading import LONGEST_S, Loading
 from pkmncli.llm.prompts import PromptTemplate
 from pkmncli.llm.usage import Usage, price_of
 from pkmncli.training.advice_desk import AdviceDesk, AdviceOptions
@@ -32,16 +34,23 @@ if TYPE_CHECKING:
 
 CACHE_FILE = "llm-replies.sqlite"
 
+_WAYS = frozenset({"proxy", "listed_only"})
+"""Settings of a backend that no reply depends on."""
+
 DeskBuilder = Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk]
 """Builds the desk, given what takes the rows of its journal."""
 
 
-def build_backend(settings: ResolvedSettings, registry: Registry) -> LLMBackend:
-    """The backend that the settings choose. Reaches out to nobody."""
+def build_backend(
+    settings: ResolvedSettings, registry: Registry, tell: Callable[[str], None] = lambda text: None
+) -> LLMBackend:
+    """The backend that the settings choose. Reaches out to nobody; ``tell`` takes what it has to tell later."""
     train = settings.train
     registration = registry.get("llm_backends", train.llm)
     own = settings.plugin(train.llm) if registration.config is not None else None
     backend: LLMBackend = registration.load()(own, train.llm_model)
+    if hasattr(backend, "tell"):
+        backend.tell = tell
     return backend
 
 
@@ -62,7 +71,7 @@ def build_counsel(
     """
     train = settings.train
     use = CacheUse(train.llm_cache)
-    backend = build_backend(settings, registry)
+    backend = build_backend(settings, registry, report)
     if train.llm_vision and not backend.sees:
         raise ConfigurationError(f"--llm-vision: the backend {train.llm} takes no images; leave it out")
     cache = None
@@ -75,12 +84,13 @@ def build_counsel(
     else:
         try:
             tell(backend.check())
-        except LLMConnectionError as error:
+        except Exception as error:  # whatever a backend of anybody's fails over, it may be done without
             if not train.llm_optional:
                 backend.close()
                 raise
             settled = False
-            tell(f"{error}\nGoing on without its advice for now; it is asked again from time to time.")
+            said = str(error) if isinstance(error, PkmnError) else one_line(error)
+            tell(f"{said}\nGoing on without its advice for now; it is asked again from time to time.")
     if cache is not None and use.writes and settled:
         cache.remember_model(name, backend.model)
     own = {model: Price(prompt, reply) for model, prompt, reply in map(price_of_text, train.llm_prices)}
@@ -99,6 +109,7 @@ def build_counsel(
         usage,
         Breaker(time.monotonic),
         settled=settled,
+        loading=Loading(train.llm_load_time_s, report),
         most_tokens=train.max_context_length,
         cache=cache,
         cache_use=use,
@@ -110,6 +121,7 @@ def _identity(settings: ResolvedSettings, registry: Registry) -> str:
     """The backend with everything in its settings that replies may depend on, for the cache's keys."""
     train = settings.train
     own = settings.plugin_values(train.llm) if registry.get("llm_backends", train.llm).config is not None else {}
+    own = {name: value for name, value in own.items() if name not in _WAYS and value != {}}  # unset, as if unknown
     return json.dumps([train.llm, train.llm_model, own], sort_keys=True, default=str)
 
 
@@ -147,7 +159,7 @@ def build_desk(
         pool.num_envs,
         most_open=train.llm_max_open,
         waits=waits,
-        patience_s=2 * counsel.backoff.attempts * train.llm_timeout_s + 60,
+        patience_s=2 * counsel.backoff.attempts * train.llm_timeout_s + min(4 * train.llm_load_time_s, LONGEST_S) + 60,
     )
     # Alone, the model is followed wherever it has something to say; otherwise the strategy shares.
     share = 1.0 if AgentMode(train.mode) is AgentMode.LLM_ONLY else StrategyType(train.initial_strategy).llm_share

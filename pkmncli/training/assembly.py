@@ -287,3 +287,9 @@ def _importable(target: Any, registration: Registration) -> str:
             "other processes and can only import it from a module"
         )
     return name
+
+
+def names_of(pool: WorkerPool) -> dict[str, Any]:
+    """What a run says of its game for whoever reads its numbers: the content of ``names.json``."""
+    names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
+    return {**names, "goal": pool.goal, "identity": pool.identity}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.atomic_files import write_json
+from pkmncli.atomic_files import read_json, write_json
 from pkmncli.diagnostics import say
 from pkmncli.errors import RunError
 from pkmncli.training.evaluation import PilotPolicy, Policy, RandomPolicy, evaluate
@@ -69,11 +69,9 @@ class Baselines:
 
     def _read(self) -> dict[str, list[dict[str, Any]]]:
         try:
-            content = json.loads(self._file.read_text(encoding="utf-8"))
+            content = read_json(self._file)
         except (OSError, ValueError):
             return {}  # missing or damaged: they are played again
-        if not isinstance(content, dict):
-            return {}
         return {key: rows for key, rows in content.items() if isinstance(rows, list)}
 
 

@@ -1,7 +1,7 @@
 """Checkpoints: everything that decides a training's future, in a folder that appears whole or not at all.
 
     step-000120000/
-      meta.json              version, counters, plain values, and a checksum of every other file
+      meta.json              version, run, counters, plain values, and a checksum of every other file
       learner.safetensors    networks, optimiser and other arrays of the learner
       trainer.safetensors    presses and hashes of the episodes that are running
       worker-00.state        one environment's saved state each
@@ -12,22 +12,24 @@ Sealed buffer segments never change, so the next checkpoint links to them instea
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import os
+import logging
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from pkmncli.api import Segment
-from pkmncli.atomic_files import to_disk, write_atomic
+from pkmncli.atomic_files import open_regular, read_json, read_regular, reason, to_disk, write_atomic
+from pkmncli.checkpoint_index import checkpoint_name, of_another_run, run_id
 from pkmncli.errors import CheckpointError
 from pkmncli.training.worker_spec import WorkerState
 
@@ -41,7 +43,9 @@ LEARNER = "learner.safetensors"
 TRAINER = "trainer.safetensors"
 BUFFER = "buffer"
 
-_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")  # how safetensors tells that the disk is full, and the like
+_FILE_NAME = re.compile(rf"({BUFFER}/)?\w[\w.-]*")  # nothing that leads out of the checkpoint
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +67,26 @@ class Checkpoint:
 
 
 def write_checkpoint(
-    folder: Path, checkpoint: Checkpoint, segments: Iterable[Segment], previous: Path | None = None
+    folder: Path,
+    checkpoint: Checkpoint,
+    segments: Iterable[Segment],
+    previous: Path | None = None,
+    report: Callable[[str], None] = logger.warning,
 ) -> None:
-    """Writes a checkpoint to ``folder``, which must not exist yet.
+    """Writes a checkpoint to ``folder``, which must not exist yet, in the checkpoints folder of its run.
 
     Args:
         folder: where it appears when it is complete.
         checkpoint: its content.
         segments: the learner's experience.
-        previous: an earlier checkpoint, whose sealed segments are linked.
+        previous: an earlier checkpoint, whose sealed segments are linked as far as they are whole.
+        report: told of what is damaged in it, and so written anew.
     """
     temporary = folder.with_name(f".{folder.name}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
+    remove(temporary)
     temporary.mkdir(parents=True)
     try:
-        _write_into(temporary, checkpoint, segments, previous)
+        _write_into(temporary, checkpoint, segments, previous, report)
         for path in (*temporary.rglob("*"), temporary):
             to_disk(path)
         temporary.rename(folder)
@@ -87,7 +96,13 @@ def write_checkpoint(
         raise
 
 
-def _write_into(folder: Path, checkpoint: Checkpoint, segments: Iterable[Segment], previous: Path | None) -> None:
+def _write_into(
+    folder: Path,
+    checkpoint: Checkpoint,
+    segments: Iterable[Segment],
+    previous: Path | None,
+    report: Callable[[str], None],
+) -> None:
     learner_arrays, learner_values = _split(checkpoint.learner)
     checksums: dict[str, str] = {}
     _save_arrays(folder, LEARNER, learner_arrays, checksums)
@@ -95,8 +110,7 @@ def _write_into(folder: Path, checkpoint: Checkpoint, segments: Iterable[Segment
     workers = []
     for index, state in enumerate(checkpoint.workers):
         name = f"worker-{index:02d}.state"
-        (folder / name).write_bytes(state.environment)
-        checksums[name] = _digest(folder / name)
+        _save(folder, name, state.environment, checksums)
         workers.append(
             {
                 "file": name,
@@ -106,19 +120,21 @@ def _write_into(folder: Path, checkpoint: Checkpoint, segments: Iterable[Segment
                 "tiles": list(state.tiles),
             }
         )
-    old = _read_meta(previous) if previous is not None else {"checksums": {}, "sealed": []}
+    linkable = {} if previous is None else _sealed(previous, report)
     sealed = []
     for segment in segments:
         name = f"{BUFFER}/{segment.name}.safetensors"
         (folder / BUFFER).mkdir(exist_ok=True)
         if segment.sealed:
             sealed.append(name)
-            if previous is not None and name in old["sealed"] and _link(previous / name, folder / name):
-                checksums[name] = old["checksums"][name]
-                continue
+            if previous is not None and name in linkable:
+                checksums[name] = linkable[name]
+                if _link(previous / name, folder / name, linkable[name], report):
+                    continue
         _save_arrays(folder, name, segment.arrays, checksums)
     meta = {
         "format_version": FORMAT_VERSION,
+        "run": run_id(_run_folder(folder)),
         "step": checkpoint.step,
         "learner": learner_values,
         "trainer": checkpoint.trainer,
@@ -144,30 +160,57 @@ def _split(state: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str,
 
 
 def _save_arrays(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], checksums: dict[str, str]) -> None:
-    try:
-        save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, folder / name)
-    except SafetensorError as error:
-        code = _SYSTEM_ERROR.search(str(error))
-        if code is None:
-            raise
-        raise OSError(int(code[1]), os.strerror(int(code[1])), str(folder / name)) from error
-    checksums[name] = _digest(folder / name)
+    # written here, since safetensors makes its files readable to their owner alone
+    _save(folder, name, save({key: np.ascontiguousarray(array) for key, array in arrays.items()}), checksums)
+
+
+def _save(folder: Path, name: str, content: bytes, checksums: dict[str, str]) -> None:
+    (folder / name).write_bytes(content)
+    checksums[name] = hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def _link(source: Path, target: Path) -> bool:
-    """Links a file, or copies it where the file system has no hard links. Says whether it was there."""
+def _sealed(previous: Path, report: Callable[[str], None]) -> dict[str, str]:
+    """The sealed segments of an earlier checkpoint with their checksums; none where it is damaged."""
     try:
-        target.hardlink_to(source)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        shutil.copyfile(source, target)
-    return True
+        meta = _read_meta(previous)
+        return {name: meta["checksums"][name] for name in meta["sealed"]}
+    except CheckpointError as error:
+        report(f"{error}; the next one holds all that it held")
+        return {}
+
+
+def _link(source: Path, target: Path, expected: str, report: Callable[[str], None]) -> bool:
+    """Links a file, or copies it where the file system has no hard links. Returns whether it is what was written."""
+    try:
+        try:
+            target.hardlink_to(source)
+        except OSError:
+            target.write_bytes(read_regular(source))
+        if _digest(target) == expected:
+            return True
+        report(f"{source} is not what was written; the next checkpoint holds it anew")
+    except OSError as error:
+        report(f"{source} can't be read ({reason(error)}); the next checkpoint holds it anew")
+    target.unlink(missing_ok=True)
+    return False
+
+
+def remove(path: Path) -> None:
+    """Removes whatever has a name, as far as it can be."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _run_folder(checkpoint: Path) -> Path:
+    return checkpoint.parent.parent
 
 
 def _meta_text(meta: Mapping[str, Any]) -> str:
@@ -182,46 +225,61 @@ def _meta_checksum(plain: Mapping[str, Any]) -> str:
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
+    path = folder / META
     try:
-        meta: dict[str, Any] = json.loads((folder / META).read_text(encoding="utf-8"))
+        meta = read_json(path)
     except FileNotFoundError:
         raise CheckpointError(f"{folder} is no checkpoint: it has no {META}") from None
+    except OSError as error:
+        raise CheckpointError(f"{path} can't be read: {reason(error)}") from None
     except ValueError as error:
-        raise CheckpointError(f"{folder / META} is damaged: {error}") from None
-    version = meta.get("format_version") if isinstance(meta, dict) else None
+        raise CheckpointError(f"{path} is damaged: {error}") from None
+    version = meta.get("format_version")
     if version != FORMAT_VERSION:
         raise CheckpointError(f"{folder} has format {version}; this version of pkmn reads format {FORMAT_VERSION}")
     if meta.pop("checksum", None) != _meta_checksum(meta):
-        raise CheckpointError(f"the checkpoint is damaged: {folder / META} is not what was written")
+        raise CheckpointError(f"the checkpoint is damaged: {path} is not what was written")
+    names = [*meta.get("checksums", ("",)), *meta.get("sealed", ("",))]
+    if not all(_FILE_NAME.fullmatch(name) for name in names) or not isinstance(meta.get("step"), int):
+        raise CheckpointError(f"the checkpoint is damaged: {path} names no step or files, or files outside of it")
+    if of_another_run(_run_folder(folder), meta.get("run")):
+        raise CheckpointError(f"{folder} is the checkpoint of another run")
+    if folder.name.startswith("step-") and folder.name != (own := checkpoint_name(meta["step"])):
+        raise CheckpointError(f"{folder} is not the checkpoint of that step: it is {own}")
     return meta
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
     """Reads a checkpoint, without its experience. Raises CheckpointError where anything is missing or damaged."""
     meta = _read_meta(folder)
-    for name, expected in meta["checksums"].items():
+    checksums = meta["checksums"]
+    for name, expected in checksums.items():
         if not name.startswith(f"{BUFFER}/"):
             _verify(folder / name, expected)
-    learner: dict[str, Any] = dict(_load_arrays(folder / LEARNER))
-    learner.update(meta["learner"])
-    workers = tuple(
-        WorkerState(
-            entry["episode"],
-            entry["step"],
-            (folder / entry["file"]).read_bytes(),
-            entry["pilot"],
-            tuple(entry.get("tiles", ())),  # a checkpoint of an earlier version has none
+    try:
+        learner: dict[str, Any] = dict(_load_arrays(folder / LEARNER))
+        learner.update(meta["learner"])
+        workers = tuple(
+            WorkerState(
+                entry["episode"],
+                entry["step"],
+                _read_state(folder / entry["file"]),
+                entry["pilot"],
+                tuple(entry.get("tiles", ())),  # a checkpoint of an earlier version has none
+            )
+            for entry in meta["workers"]
+            if checksums[entry["file"]]  # one without has not been verified
         )
-        for entry in meta["workers"]
-    )
-    return Checkpoint(
-        step=meta["step"],
-        learner=learner,
-        trainer=meta["trainer"],
-        arrays=_load_arrays(folder / TRAINER),
-        workers=workers,
-        milestone_names=tuple(meta["milestone_names"]),
-    )
+        return Checkpoint(
+            step=meta["step"],
+            learner=learner,
+            trainer=meta["trainer"],
+            arrays=_load_arrays(folder / TRAINER),
+            workers=workers,
+            milestone_names=tuple(meta["milestone_names"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckpointError(f"the checkpoint is damaged: {folder / META} lacks something: {error!r}") from None
 
 
 def read_segments(folder: Path) -> Iterator[Segment]:
@@ -238,6 +296,8 @@ def _verify(path: Path, expected: str) -> None:
         actual = _digest(path)
     except FileNotFoundError:
         raise CheckpointError(f"the checkpoint is incomplete: {path} is missing") from None
+    except OSError as error:
+        raise CheckpointError(f"the checkpoint can't be used: {path} can't be read: {reason(error)}") from None
     if actual != expected:
         raise CheckpointError(f"the checkpoint is damaged: {path} is not what was written")
 
@@ -250,21 +310,48 @@ def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def first_usable(folders: Iterable[Path], report: Callable[[str], None]) -> Path:
-    """The first checkpoint that is whole. Says which ones are not. Raises CheckpointError when none is."""
-    tried = 0
-    for folder in folders:
-        tried += 1
+def _read_state(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise CheckpointError(f"the checkpoint can't be used: {path} can't be read: {reason(error)}") from None
+
+
+def is_whole(folder: Path) -> bool:
+    """Return whether a checkpoint can be read, its experience included."""
+    try:
+        read_checkpoint(folder)
+        for _segment in read_segments(folder):
+            pass
+    except CheckpointError:
+        return False
+    return True
+
+
+def first_usable(folders: Sequence[Path], report: Callable[[str], None], *, experience: bool = True) -> Path:
+    """The first checkpoint that is whole.
+
+    Args:
+        folders: the checkpoints, newest first.
+        report: told of each that is not.
+        experience: whether the learner's experience, which only the newest one has, must be whole too.
+
+    Raises:
+        CheckpointError: none is whole, or there is none.
+    """
+    for number, folder in enumerate(folders, start=1):
         try:
             read_checkpoint(folder)
-            for _segment in read_segments(folder):
+            for _segment in read_segments(folder) if experience else ():
                 pass
         except CheckpointError as error:
-            report(f"{error}; going on from the checkpoint before it, which holds no experience of the learner")
+            without = ", which holds no experience of the learner" if experience else ""
+            is_last = number == len(folders)
+            report(str(error) if is_last else f"{error}; going on from the checkpoint before it{without}")
         else:
             return folder
-    if tried:
-        raise CheckpointError("none of the run's checkpoints can be used")
+    if folders:
+        raise CheckpointError("none of the run's checkpoints can be used: start a new run")
     raise CheckpointError("the run has no checkpoint: it was ended before its first one; start a new run")
 
 

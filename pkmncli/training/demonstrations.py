@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -231,11 +230,11 @@ def _check_one_is_left(demonstrations: Sequence[Demonstration], latest: _Playing
 
 
 def _check_same_game(run: Run, pool: WorkerPool) -> None:
+    names = run.read_names()
     try:
-        names = json.loads((run.folder / "names.json").read_text(encoding="utf-8"))
         theirs = {"game": names["game"], **names.get("identity", {})}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise RunError(f"{run.folder / 'names.json'} is missing or damaged") from None
+    except (KeyError, TypeError):
+        raise RunError(f"{run.names_file} is damaged") from None
     for name, own in {"game": pool.names["game"], **pool.identity}.items():
         if theirs.get(name, own) != own:  # a run of an earlier version does not say everything
             raise ConfigurationError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,9 @@ class FinalEvaluation:
 
 def earlier_results(run: Run) -> dict[str, Any]:
     """Return the :data:`RESULTS` of a run's last final evaluation, as far as it came."""
-    return {name: found for name, found in run.read_summary().items() if name in RESULTS}
+    with contextlib.suppress(RunError):  # damaged: it is written anew
+        return {name: found for name, found in run.read_summary().items() if name in RESULTS}
+    return {}
 
 
 def is_complete(found: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from pkmncli.diagnostics import say
 from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.runs import Run, create_run, open_run
-from pkmncli.training.assembly import build_learner, open_store, worker_spec
+from pkmncli.training.assembly import build_learner, names_of, open_store, worker_spec
 from pkmncli.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
 from pkmncli.training.evaluation import LearnerPolicy, evaluate, keep_evaluation
 from pkmncli.training.final_evaluation import ENVIRONMENTS, side_by_side_spec
@@ -56,8 +56,7 @@ def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> It
                     "the version of pkmncli that it came with"
                 ) from None
             pool.reset()
-            names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-            write_json(run.folder / "names.json", {**names, "goal": pool.goal, "identity": pool.identity})
+            write_json(run.names_file, names_of(pool))
             checkpoint = Checkpoint(
                 step=int(score["steps"]),
                 learner=learner.state_dict(),

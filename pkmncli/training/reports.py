@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pkmncli.atomic_files import write_json
+from pkmncli.atomic_files import read_json, reason, write_json
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import RunError
 from pkmncli.outgoing_text import redacted
@@ -135,14 +135,14 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except OSError as error:
-        raise RunError(f"{path} can't be read: {error.strerror}") from None
-    except (ValueError, RecursionError):
+        raise RunError(f"{path} can't be read: {reason(error)}") from None
+    except ValueError:
         raise RunError(f"{path} is damaged") from None
     if not _is_report(content):
         raise RunError(f"{path} is damaged")
-    return dict(content)
+    return content
 
 
 def _is_report(content: Any) -> bool:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging.handlers import WatchedFileHandler
 
+from pkmncli.atomic_files import reason
+from pkmncli.diagnostics import say
 from pkmncli.outgoing_text import printable, redact
 from pkmncli.runs import Run
 
 
-class _RunLog(logging.FileHandler):
-    """Loses lines when the disk is full, instead of telling about each."""
+class _RunLog(WatchedFileHandler):
+    """Loses lines when the disk is full, instead of telling about each; opens its file anew where it was deleted."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes a line, if there is a folder to write it to."""
+        with contextlib.suppress(OSError):
+            super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
         """Says nothing: checkpoints and tables report a full disk."""
@@ -28,9 +37,15 @@ class _LogFormatter(logging.Formatter):
 
 @contextmanager
 def log_to(run: Run, level: str) -> Iterator[None]:
-    """Writes the log while it is entered, from a level on."""
+    """Writes the log while it is entered, from a level on. Where that can't be, it is said, and there is none."""
     root = logging.getLogger("pkmncli")
-    handler = _RunLog(run.log_file, encoding="utf-8")
+    try:
+        if run.log_file.exists() and not run.log_file.is_file():
+            raise OSError(errno.EINVAL, "Not a regular file")  # a pipe would wait for a reader
+        handler: logging.Handler = _RunLog(run.log_file, encoding="utf-8")
+    except OSError as error:
+        say(f"{run.log_file} can't be written: {reason(error)}; this training has no log")
+        handler = logging.NullHandler()
     handler.setFormatter(_LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     previous = root.level
     root.addHandler(handler)

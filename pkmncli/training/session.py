@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,17 +17,19 @@ from pkmncli.atomic_files import write_atomic, write_errors_explained, write_jso
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import say
-from pkmncli.errors import PkmnError
+from pkmncli.diagnostics import say, warn
+from pkmncli.errors import PkmnError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
+from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
     build_learner,
     build_strategy,
+    names_of,
     open_store,
     tables_folder,
     worker_spec,
@@ -47,6 +50,7 @@ from pkmncli.training.measurement import Measurement
 from pkmncli.training.pretraining import Pretraining
 from pkmncli.training.progression import Progression
 from pkmncli.training.reports import ReportKeeper
+from pkmncli.training.run_guard import RunGuard
 from pkmncli.training.run_log import log_to
 from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
@@ -127,14 +131,12 @@ class TrainingSession:
             desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
             given = read_given_starts(self._settings)
             run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
-            with run.locked(), log_to(run, train.log_level):
-                names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
-                names |= {"goal": pool.goal, "identity": pool.identity}
-                write_json(run.folder / "names.json", names)
+            with run.locked() as lock, log_to(run, train.log_level):
+                write_json(run.names_file, names_of(pool))
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 begun = _Begun(shown, started_from)
-                return self._train(run, pool, learner, options, begun, desk, interrupted)
+                return self._train(run, lock, pool, learner, options, begun, desk, interrupted)
 
     def go_on(self, run: Run, at: str = LATEST) -> Outcome:
         """Goes on with a run from its newest checkpoint that is whole, or from an earlier one: later ones go aside.
@@ -144,17 +146,34 @@ class TrainingSession:
             at: which checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` has it.
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
-        with InterruptFlag(STOPPING) as interrupted, run.locked(), log_to(run, self._settings.train.log_level):
+        with (
+            InterruptFlag(STOPPING) as interrupted,
+            run.locked() as lock,
+            log_to(run, self._settings.train.log_level),
+        ):
+            for remark in self._settings.remarks():
+                warn(remark)
             check_kept_starts(self._settings, run)
             remove_leftovers(run)
             if at != LATEST:
                 set_aside_after(run, run.checkpoints.resolve(at).name)
             checkpoint = newest_checkpoint(run)
             with self._workers() as pool:
+                self._mend_names(run, pool)
                 options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
                 learner = self._learner(pool, options)
                 desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
-                return self._train(run, pool, learner, options, checkpoint, desk, interrupted)
+                return self._train(run, lock, pool, learner, options, checkpoint, desk, interrupted)
+
+    @staticmethod
+    def _mend_names(run: Run, pool: WorkerPool) -> None:
+        try:
+            run.read_names()
+        except RunError as error:
+            warn(f"{error}: it is written anew")
+            if os.path.lexists(run.names_file):
+                run.set_aside(run.names_file)
+            write_json(run.names_file, names_of(pool))
 
     def _begin_from_weights(self, pool: WorkerPool, learner: Algorithm) -> str:
         """Gives the learner the weights that it is to begin with. Returns whose they are; empty for its own."""
@@ -202,6 +221,7 @@ class TrainingSession:
     def _train(
         self,
         run: Run,
+        lock: RunLock,
         pool: WorkerPool,
         learner: Algorithm,
         options: TrainerOptions,
@@ -210,9 +230,7 @@ class TrainingSession:
         interrupted: InterruptFlag,
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
-        with write_errors_explained(run.folder):
-            write_atomic(run.config_file, settings.to_toml(run.folder))
-            run.write_command(self._arguments)
+        guard = self._guard(run, lock)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
         measurement = Measurement.of(settings, self._registry)
@@ -220,7 +238,7 @@ class TrainingSession:
         spectators = Spectators(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
-        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb)
+        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb, warn)
         trainer = Trainer(
             pool,
             learner,
@@ -238,6 +256,7 @@ class TrainingSession:
             fire=self._fire,
             spectators=spectators,
             pretraining=Pretraining(learner, train.pretrain_steps),
+            guard=guard,
         )
         try:
             if isinstance(begun, _Begun):
@@ -286,10 +305,19 @@ class TrainingSession:
             )
             raise KeyboardInterrupt from error
         finally:
-            store.close()
+            if not guard.name_is_taken:  # it would write what is left there
+                store.close()
+        guard.check()
         run.write_summary(summary)
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
+
+    def _guard(self, run: Run, lock: RunLock) -> RunGuard:
+        """Writes down what the run is trained with, and looks after that from then on."""
+        with write_errors_explained(run.folder):
+            write_atomic(run.config_file, self._settings.to_toml(run.folder))
+            run.write_command(self._arguments)
+        return RunGuard(run, lock, warn)
 
     def _evaluate_at_end(
         self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
@@ -9,12 +10,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing import reduction
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from pkmncli.api import STEP_RECORD
+from pkmncli.atomic_files import reason
+from pkmncli.errors import TrainingError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -61,6 +63,33 @@ def _aligned(nbytes: int) -> int:
     return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
+def _nameless_file(nbytes: int) -> IO[bytes]:
+    """A file that no folder holds, all of it there: a hole that can't be filled kills the process that writes to it.
+
+    Raises:
+        TrainingError: there is no room for it.
+    """
+    file: IO[bytes] | None = None
+    try:
+        if hasattr(os, "memfd_create"):  # memory that belongs to no file system, which may be full or read-only
+            with contextlib.suppress(OSError):
+                file = os.fdopen(os.memfd_create("pkmn"), "r+b")
+        if file is None:
+            file = cast(IO[bytes], tempfile.TemporaryFile())  # noqa: SIM115
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, nbytes)
+        else:
+            file.write(bytes(nbytes))
+            file.flush()
+    except OSError as error:
+        if file is not None:
+            file.close()
+        raise TrainingError(
+            f"no room for the observations of all environments, {nbytes:,} bytes: {reason(error)}; use fewer --envs"
+        ) from None
+    return file
+
+
 class SharedBlock:
     """Observations and records of ``num_envs`` environments in a nameless file that several processes map.
 
@@ -73,9 +102,7 @@ class SharedBlock:
         self.num_envs = num_envs
         per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _aligned(RECORD_DTYPE.itemsize)
         if file is None:
-            in_memory = Path("/dev/shm")
-            file = cast(IO[bytes], tempfile.TemporaryFile(dir=in_memory if in_memory.is_dir() else None))  # noqa: SIM115
-            file.truncate(per_env * num_envs)
+            file = _nameless_file(per_env * num_envs)
         self._file = file
         buffer = mmap.mmap(file.fileno(), per_env * num_envs)
         offset = 0

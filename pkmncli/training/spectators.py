@@ -12,11 +12,20 @@ import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import psutil
 
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, MESSAGE_BYTES, LiveBoard, LiveStanding
+from pkmncli.api.live import (
+    BOARD_FILE,
+    LIVE_FILE,
+    MESSAGE_BYTES,
+    REQUESTS_DTYPE,
+    STATE_DTYPE,
+    LiveBoard,
+    LiveStanding,
+)
 from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import PkmnError
 from pkmncli.outgoing_text import redact
@@ -55,6 +64,9 @@ class Spectators:
         self._folder = folder
         self._pool = pool
         self._board: LiveBoard | None = None
+        self._state = np.zeros(1, STATE_DTYPE)
+        self._requests: Any = np.zeros(1, REQUESTS_DTYPE)[0]
+        self._next_read = 0.0
         self._next_look = self._next_picture = self._next_standing = 0.0
         self._from_observations = False
         self._saves = self._starts = 0
@@ -66,7 +78,6 @@ class Spectators:
         path = self._folder / BOARD_FILE
         with write_errors_explained(path):
             path.unlink(missing_ok=True)
-            # whole and zeroed: a hole in the file could not be filled on a full disk, which kills a process that tries
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(bytes(LiveBoard.size(self._pool.num_envs, shape)))
@@ -88,14 +99,26 @@ class Spectators:
             with contextlib.suppress(OSError):  # some systems keep a file that a viewer has mapped
                 (self._folder / name).unlink(missing_ok=True)
 
+    def renew(self) -> None:
+        """Puts the board into a folder that was made again."""
+        if self._board is not None:
+            self.__enter__()
+
     @property
     def want_stop(self) -> bool:
         """Whether someone asked for the end of the training."""
-        return self._board is not None and bool(self._board.requests["stop"][0])
+        return bool(self._asked()["stop"])
 
     @property
     def _want_pause(self) -> bool:
-        return self._board is not None and bool(self._board.requests["pause"][0])
+        return bool(self._asked()["pause"])
+
+    def _asked(self, *, now: bool = False) -> Any:
+        """What is asked for, as of the last look at the board at most, or of this moment."""
+        if self._board is not None and (now or time.monotonic() >= self._next_read):
+            self._next_read = time.monotonic() + SECONDS_BETWEEN_LOOKS
+            self._requests = self._board.requests.read()[0]
+        return self._requests
 
     @property
     def due(self) -> bool:
@@ -143,12 +166,16 @@ class Spectators:
     def _show(self, statistics: TrainingStatistics, fraction_done: float, speed: float, *, paused: bool) -> None:
         self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
         board = self._board
-        if board is None or float(board.requests["watched_until"][0]) < time.time():
+        if board is None:
             return
-        board.records[:] = self._pool.records()
-        self._show_pictures(board)
+        board.mend()
+        requests = self._asked(now=True)
+        if float(requests["watched_until"]) < time.time():
+            return
+        board.records.write(self._pool.records())
+        self._show_pictures(board, requests)
         self._show_standings(board)
-        state = board.state
+        state = self._state
         state["steps"] = statistics.steps
         state["episodes"] = statistics.episodes
         state["elapsed_s"] = statistics.elapsed_s
@@ -156,6 +183,7 @@ class Spectators:
         state["steps_per_second"] = speed
         state["paused"] = paused
         state["updated"] = time.time()
+        board.state.write(state)
 
     def _picture_shape(self) -> tuple[int, ...] | None:
         """Of one environment's picture: what it draws for people, or else the screen that it observes."""
@@ -168,14 +196,14 @@ class Spectators:
         space = self._pool.observation_space.spaces.get(SCREEN)
         return None if space is None or space.shape is None else tuple(space.shape)
 
-    def _show_pictures(self, board: LiveBoard) -> None:
-        interval, now = float(board.requests["picture_interval_s"][0]), time.monotonic()
-        wanted = float(board.requests["pictures_until"][0]) >= time.time()
+    def _show_pictures(self, board: LiveBoard, requests: Any) -> None:
+        interval, now = float(requests["picture_interval_s"]), time.monotonic()
+        wanted = float(requests["pictures_until"]) >= time.time()
         if board.screens is None or not wanted or now < self._next_picture:
             return
         self._next_picture = now + interval
         if self._from_observations:
-            board.screens[:] = self._pool.observations()[SCREEN]
+            board.screens.write(self._pool.observations()[SCREEN])
             return
         for fault in self._pool.views_onto(self._folder / BOARD_FILE, board.screens.shape[1:]):
             self._tell_fault(fault)
@@ -188,7 +216,7 @@ class Spectators:
         for index, standing in enumerate(self._pool.standings()):
             reached = standing.reached(self._pool.milestone_names)
             shown = LiveStanding(tuple(reached), standing.progress, standing.steps_since_progress)
-            board.standings[index] = shown.to_bytes()
+            board.standings.write(np.array([shown.to_bytes()]), index)
 
     def _tell_fault(self, fault: str) -> None:
         if fault and fault not in self._faults and len(self._faults) < MOST_FAULTS:
@@ -198,12 +226,12 @@ class Spectators:
     def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
         if self._board is None:
             return
-        asked = self._board.requests[0]
-        if int(asked["saves"]) != self._saves:
-            self._saves = int(asked["saves"])
+        asked = self._asked()
+        saves, self._saves = self._saves, int(asked["saves"])
+        if self._saves not in {0, saves}:  # 0 again where the file was cut off
             self._answer(self._saved(statistics, save))
-        if int(asked["starts"]) != self._starts:
-            self._starts = int(asked["starts"])
+        starts, self._starts = self._starts, int(asked["starts"])
+        if self._starts not in {0, starts}:
             self._answer(self._keep_start(min(int(asked["start_environment"]), self._pool.num_envs - 1)))
 
     @staticmethod
@@ -232,5 +260,6 @@ class Spectators:
     def _answer(self, text: str) -> None:
         """Tells those who look what became of a request."""
         assert self._board is not None
-        self._board.state["message"] = text.encode()[:MESSAGE_BYTES]
-        self._board.state["answers"] += 1
+        self._state["message"] = text.encode()[:MESSAGE_BYTES]
+        self._state["answers"] += 1
+        self._board.state.write(self._state)

@@ -12,6 +12,7 @@ from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.runs import open_run
 from pkmncli.training.assembly import observation_type_of
+from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.pretrained import find_pretrained
 
@@ -60,7 +61,7 @@ def find_starting_point(settings: ResolvedSettings, registry: Registry, game: st
         if not separator:
             raise
         run = open_run(which, train.save_dir)
-    folder = run.checkpoints.resolve(checkpoint)
+    folder = readable_checkpoint(run, checkpoint)
     own = ResolvedSettings.from_run(run.folder, registry)
     return StartingPoint(f"{run.name}, {folder.name}", own, read_checkpoint(folder).learner)
 

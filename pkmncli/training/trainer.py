@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pkmncli.training.advice_desk import AdviceDesk
     from pkmncli.training.callbacks import Event
     from pkmncli.training.episode_starts import EpisodeStarts
+    from pkmncli.training.run_guard import RunGuard
     from pkmncli.training.workers import StepResult, WorkerPool
 
 logger = logging.getLogger(__name__)
@@ -69,6 +70,7 @@ class Trainer:
         fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
         spectators: those who watch from other processes, and may ask for a pause and the like.
         pretraining: updates before the learner decides anything; none without.
+        guard: notices that the run's folder was taken away, and makes it again.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Trainer:
         fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
         spectators: Spectators | None = None,
         pretraining: Pretraining | None = None,
+        guard: RunGuard | None = None,
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -106,6 +109,7 @@ class Trainer:
         self._fire = fire
         self._spectators = spectators
         self._pretraining = pretraining or Pretraining(learner)
+        self._guard = guard
         self._thread = updates_of(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._hand_over = HandOver(pool.situations, pool.num_envs, options.hand_over)
@@ -204,6 +208,7 @@ class Trainer:
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
                 self._pretrain(interrupted)
                 self._measure(interrupted)
+                self._look_after_the_run()
                 self._attend(interrupted)
                 if not interrupted():
                     self._one_step(interrupted)
@@ -283,7 +288,7 @@ class Trainer:
             self._look(result.records[0])
         if crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
-        self._recorder.flush_if_due()
+        self._write(self._recorder.flush_if_due)
         self.statistics.elapsed_s += clock() - began
         if self._options.eval_interval.passed(before, self.statistics.progress):
             self._evaluate()
@@ -383,6 +388,28 @@ class Trainer:
         """The evidence of the learner by situation, where it could take over from anyone."""
         return self._hand_over.metrics() if self._options.mode is AgentMode.ADAPTIVE else {}
 
+    # The run's folder ------------------------------------------------------------------------------------------------
+
+    def _look_after_the_run(self) -> None:
+        """Saves at once where the run's folder had to be made again: until then there is nothing to go on from."""
+        if self._guard is not None and self._guard.look_if_due():
+            self._begin_in_new_folder()
+            self.save_checkpoint()
+
+    def _write(self, write: Callable[[], Any]) -> Any:
+        """Writes, once more where that failed because the run's folder was just being taken away."""
+        try:
+            return write()
+        except RunError:
+            if self._guard is None or not self._guard.look():
+                raise
+            self._begin_in_new_folder()
+            return write()
+
+    def _begin_in_new_folder(self) -> None:
+        if self._spectators is not None:
+            self._spectators.renew()
+
     # Spectators ------------------------------------------------------------------------------------------------------
 
     def _attend(self, interrupted: Callable[[], bool]) -> None:
@@ -463,7 +490,9 @@ class Trainer:
         """Writes a checkpoint of this very moment. What was recorded before it is on disk before it, or held in it."""
         for metrics in self._thread.wait():
             self._take_metrics(metrics)
-        self._recorder.flush()
+        if self._guard is not None and self._guard.look():
+            self._begin_in_new_folder()
+        self._write(self._recorder.flush)
         self._note_journey()
         episodes, arrays = [], {}
         for index, episode in enumerate(self._episodes):
@@ -497,7 +526,7 @@ class Trainer:
             milestone_names=tuple(self._pool.milestone_names),
             best=self._save_as_best,
         )
-        path = self._save(checkpoint, self._segments)
+        path = self._write(lambda: self._save(checkpoint, self._segments))
         self._saved_at = self.statistics.steps
         self._save_wanted = self._save_as_best = False
         self._call_hook("pkmn_checkpoint_saved", run=self._run, path=path)

@@ -194,7 +194,7 @@ class Worker:
         Returns:
             Why there is none, a black one then; empty where all is well.
         """
-        if self.live_board is None:
+        if self.live_board is None or not self.live_board.is_at(Path(path)):
             try:
                 self.live_board = LiveBoard(Path(path), num_envs, shape)
             except (OSError, ValueError) as error:  # someone removed it, or cut it off
@@ -206,9 +206,9 @@ class Worker:
         if not isinstance(picture, str) and picture.shape != tuple(shape):
             picture = f"the environment's view() has another shape than before: {picture.shape}"
         if isinstance(picture, str):
-            screens[self.index] = 0
+            screens.write(np.zeros((1, *shape), np.uint8), self.index)
             return picture
-        screens[self.index] = picture
+        screens.write(picture[None], self.index)
         return ""
 
     def milestones(self) -> list[int]:

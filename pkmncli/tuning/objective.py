@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -130,7 +129,6 @@ def _column(objective: Objective) -> str:
 
 
 def _check_milestone(run: Run, objective: Objective) -> None:
-    file = run.folder / "names.json"
-    if objective.milestone is not None and file.exists():
-        names = json.loads(file.read_text(encoding="utf-8"))["milestones"]
-        check_names([objective.milestone], names, "milestone of this game")
+    if objective.milestone is not None and run.names_file.exists():
+        names = run.read_names().get("milestones", ())
+        check_names([objective.milestone], [str(name) for name in names], "milestone of this game")

@@ -6,9 +6,8 @@ import base64
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
@@ -17,11 +16,33 @@ from pkmn_anthropic.prices import ANTHROPIC_PRICES
 from pkmn_anthropic.settings import AnthropicSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bound_client, checked_reply, failure_inside, failure_of_status, where_is
+from pkmncli.llm.transport import (
+    UNLISTED,
+    Refusals,
+    bound_client,
+    check_address,
+    checked_reply,
+    failure_inside,
+    first_to_talk_to,
+    is_listed,
+    key_from,
+    lists_none,
+    names_in,
+    not_listed,
+    route_to,
+    through_client,
+    where_is,
+    with_advice,
+)
 
 KEY = "ANTHROPIC_API_KEY"
+TOKEN = "ANTHROPIC_AUTH_TOKEN"
+ANTHROPIC = "https://api.anthropic.com"
 CHECK_TIMEOUT_S = 15.0
+MOST_LISTED = 1000
 TOOL = "reply"
+_OPTIONS = {"tool_choice": r"\btool_choice\b", "tools": r"\btools?\b"}
+"""Options that some models refuse, and the words by which they are complained of."""
 
 T = TypeVar("T")
 
@@ -40,35 +61,40 @@ class AnthropicBackend:
         self._settings = settings or AnthropicSettings()
         self._chosen = model is not None
         self.model = model or self._settings.default_model
-        self._url = self._settings.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""
+        self.tell: Callable[[str], None] = lambda text: None
+        self._url = self._settings.base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip()
         self._where = where_is(self._url, "Anthropic")
-        self._forces_tool = True
+        self._refusals = Refusals(_OPTIONS, self._settings.extra_fields)
         self._lock = threading.Lock()
         self._made: anthropic.Anthropic | None = None
 
     @property
     def prices(self) -> Mapping[str, Price]:
         """Anthropic's own; another service has prices of its own."""
-        return ANTHROPIC_PRICES if not self._url or urlsplit(self._url).hostname == "api.anthropic.com" else {}
+        return ANTHROPIC_PRICES if where_is(self._url or ANTHROPIC, "") == "api.anthropic.com" else {}
 
     def check(self) -> str:
         """Lists the models, which tells whether key and model are right."""
-        if not any(os.environ.get(name, "").strip() for name in (KEY, "ANTHROPIC_AUTH_TOKEN")):
+        self._check_address()
+        if not any(map(key_from, (KEY, TOKEN))) and not self._settings.carries_key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
+        _ = self._client  # what is wrong with the way there, or with a key, is told by itself
         try:
             known = self._list()
         except LLMFailure as failure:
-            if failure.fault in (LLMFault.NO_MODEL, LLMFault.REFUSED):
-                return f"Advice: {self.model} at {self._where}."  # a service that lists no models
-            hint = f"Check the key in {KEY}" if failure.fault is LLMFault.AUTHENTICATION else "Check the network"
-            raise LLMConnectionError(f"{failure}. {hint}") from failure
-        listed = any(name.startswith(self.model.removesuffix("-latest")) for name in known)  # names end in a date
-        if known and not listed and not self._chosen:
-            self.model = next((name for name in known if "haiku" in name), known[0])
-        elif known and not listed:
-            raise LLMConnectionError(
-                f"{self._where} has no model {self.model!r}; it has {', '.join(known[:8])}: choose with --llm-model"
-            )
+            if not lists_none(failure):
+                hint = f"Check the key in {KEY}" if failure.fault is LLMFault.AUTHENTICATION else "Check the network"
+                raise with_advice(failure, hint) from failure
+            known = None
+        if not known:
+            return f"Advice: {self.model} at {self._where}. {UNLISTED}"
+        beginning = self.model.removesuffix("-latest")  # names end in a date
+        listed = is_listed(self.model, known) or any(name.startswith(beginning) for name in known)
+        if not listed and not self._chosen:
+            small = (name for name in known if "haiku" in name)
+            self.model = next(small, None) or first_to_talk_to(known) or known[0]
+        elif not listed and self._settings.listed_only:
+            raise not_listed(self._where, self.model, known)
         return f"Advice: {self.model} at {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
@@ -76,18 +102,13 @@ class AnthropicBackend:
 
         The service takes neither temperature nor seed.
         """
-        ends_at = time.monotonic() + request.timeout_s
-        try:
-            return self._ask(request, request.timeout_s)
-        except _RefusedChoiceError:
-            self._forces_tool = False
-            return self._ask(request, max(ends_at - time.monotonic(), 0.001))
+        return self._refusals.complete(self._where, request, self._ask, self.tell)
 
-    def _ask(self, request: LLMRequest, timeout_s: float) -> LLMReply:
+    def _ask(self, request: LLMRequest, refused: Collection[str]) -> LLMReply:
         began = time.perf_counter()
-        options = self._options(request)
+        options = self._options(request, refused)
         message: Any = self._guarded(
-            lambda client: client.messages.create(timeout=timeout_s, **options), request.timeout_s
+            lambda client: client.messages.create(timeout=request.timeout_s, **options), request.timeout_s
         )
         error = getattr(message, "error", None)
         if error:
@@ -106,7 +127,7 @@ class AnthropicBackend:
             ending=getattr(message, "stop_reason", None),
         )
 
-    def _options(self, request: LLMRequest) -> dict[str, Any]:
+    def _options(self, request: LLMRequest, refused: Collection[str]) -> dict[str, Any]:
         content: list[dict[str, Any]] = [
             {
                 "type": "image",
@@ -122,70 +143,61 @@ class AnthropicBackend:
         }
         if request.system:
             options["system"] = request.system
-        if request.schema is not None and self._settings.use_schema:
+        if request.schema is not None and self._settings.use_schema and "tools" not in refused:
             options["tools"] = [{"name": TOOL, "description": "Your answer.", "input_schema": dict(request.schema)}]
-            options["tool_choice"] = {"type": "tool", "name": TOOL} if self._forces_tool else {"type": "auto"}
+            forced = "tool_choice" not in refused
+            options["tool_choice"] = {"type": "tool", "name": TOOL} if forced else {"type": "auto"}
+        extra = self._settings.extra_fields
+        options["extra_body"] = {name: value for name, value in extra.items() if name not in refused}
         return options
 
     def models(self) -> list[str]:
         """The models that the service lists."""
+        _ = self._client
         try:
-            return self._list()
+            return self._list() or []
         except LLMFailure as failure:
-            raise LLMConnectionError(str(failure)) from failure
+            raise with_advice(failure, "Check the network") from failure
 
     def close(self) -> None:
         """Closes the connections; what is under way ends with a fault."""
         if self._made is not None:
             self._made.close()
 
-    def _list(self) -> list[str]:
-        return self._guarded(
-            lambda client: [str(one.id) for one in client.models.list(timeout=CHECK_TIMEOUT_S).data], CHECK_TIMEOUT_S
+    def _list(self) -> list[str] | None:
+        def ask(client: anthropic.Anthropic) -> list[str] | None:
+            listing = client.models.with_raw_response.list(limit=MOST_LISTED, timeout=CHECK_TIMEOUT_S)
+            return names_in(listing.http_response.json())
+
+        return self._guarded(ask, CHECK_TIMEOUT_S)
+
+    def _check_address(self) -> None:
+        check_address(
+            self._url or ANTHROPIC, "The setting base_url (or ANTHROPIC_BASE_URL) is no address: write http://HOST"
         )
 
     @property
     def _client(self) -> anthropic.Anthropic:
         with self._lock:
             if self._made is None:
-                http_client = httpx2.Client(follow_redirects=True)
+                self._check_address()
+                key, token = key_from(KEY), key_from(TOKEN)
+                route = route_to(self._url or ANTHROPIC, httpx2, proxy=self._settings.proxy)
+                http_client = httpx2.Client(**route.options)
                 bound_client(http_client, httpx2)
                 self._made = anthropic.Anthropic(
-                    api_key=os.environ.get(KEY, "").strip() or None,
+                    api_key=key or None,
+                    auth_token=None if key else token or None,
                     base_url=self._url or None,
+                    default_headers=self._settings.headers,
                     max_retries=0,
                     http_client=http_client,
                 )
+                self._where += route.via
+                for remark in route.remarks:
+                    self.tell(remark)
             return self._made
 
     def _guarded(self, call: Callable[[anthropic.Anthropic], T], timeout_s: float) -> T:
         """Runs a call of the client; every error of it becomes a failure."""
-        where = self._where
-        try:
-            return call(self._client)
-        except anthropic.APIStatusError as error:
-            if error.status_code == 400 and "tool_choice" in error.response.text and self._forces_tool:
-                raise _RefusedChoiceError from error
-            raise failure_of_status(error.status_code, error.response.text, error.response.headers, where) from error
-        except anthropic.APITimeoutError as error:
-            raise LLMFailure(LLMFault.TIMEOUT, f"{where} did not answer within {timeout_s:.3g} s") from error
-        except anthropic.APIConnectionError as error:
-            cause = error.__cause__
-            if isinstance(cause, httpx2.ReadError) and "longer than" in str(cause):
-                raise LLMFailure(LLMFault.BROKEN, f"{where}: {cause}") from error
-            if not isinstance(cause, httpx2.TransportError):  # redirected for ever, or packed
-                raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error
-            raise LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached") from error
-        except (
-            anthropic.AnthropicError,
-            httpx2.HTTPError,
-            ValueError,
-            TypeError,
-            AttributeError,
-            RuntimeError,
-        ) as error:
-            raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error
-
-
-class _RefusedChoiceError(Exception):
-    """The model, which may be thinking, can't be made to use a tool."""
+        return through_client(lambda: call(self._client), anthropic, httpx2, self._where, timeout_s)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from pkmncli.llm.transport import ServiceAddress
+from pkmncli.llm.transport import ServiceAddress, ServiceSettings
 
 
-class AnthropicSettings(BaseModel):
+class AnthropicSettings(ServiceSettings):
     """Where the service is, and which model is asked."""
-
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("claude",)
 

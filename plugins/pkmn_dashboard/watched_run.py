@@ -65,7 +65,8 @@ class WatchedRun:
     def read_json(self, name: str) -> dict[str, Any]:
         """What a file of the run says; nothing where it is missing or damaged."""
         try:
-            content = json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            path = self.folder / name
+            content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}  # a pipe never ends
+        except (OSError, ValueError, RecursionError):
             return {}
         return content if isinstance(content, dict) else {}

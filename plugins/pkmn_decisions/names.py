@@ -66,8 +66,8 @@ def load_names(folders: Iterable[Path]) -> Names:
 def _read(path: Path) -> Iterable[tuple[str, int, str]]:
     # Names only make a report readable: without them, or with damaged ones, it shows numbers.
     try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None  # a pipe never ends
+    except (OSError, ValueError, RecursionError):
         return
     for key, kind in _FILE_KEYS.items():
         entries = content.get(key) if isinstance(content, dict) else None

@@ -39,8 +39,9 @@ def known_prices(folder: Path, settings: Mapping[str, Mapping[str, Any]]) -> dic
 
 def _average(folder: Path) -> float | None:
     try:
-        told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["llm"]
+        path = folder / "summary.json"
+        told = json.loads(path.read_text(encoding="utf-8"))["llm"] if path.is_file() else {}  # a pipe never ends
         tokens = told["prompt_tokens"] + told["completion_tokens"]
         return float(told["cost_usd"]) * 1e6 / tokens if tokens else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -201,6 +201,7 @@ class DuckDBStore:
             )
             force_to_disk(temporary)
             temporary.replace(target)
+            force_to_disk(target.parent)
         except duckdb.Error as error:
             raise OSError(first_line(error)) from error
         finally:

@@ -51,9 +51,14 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def force_to_disk(path: Path) -> None:
-    """Waits until a file's content is on the disk."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
+    """Waits until a file's content, or the names in a folder, are on the disk and survive a power cut."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows opens no folders, and keeps their names by itself
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def first_line(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pkmn_local.model_files import find_model, installed
 from pkmn_local.settings import LocalSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import call_within, checked_reply
+from pkmncli.llm.transport import Refusals, StatusFailure, call_within, checked_reply
 
 _SILENT = -1
 _LONGEST_END_S = 30.0
@@ -33,6 +34,8 @@ class LocalBackend:
         self._settings = settings or LocalSettings()
         self._asked_for = model
         self.model = model or ""
+        self.tell: Callable[[str], None] = lambda text: None
+        self._refusals = Refusals({})
         self._server: Any = None
         self._busy = threading.Lock()
         self._closed = threading.Event()
@@ -55,7 +58,9 @@ class LocalBackend:
 
         def work() -> LLMReply:
             try:
-                return self._ask(request, began, ends_at)
+                return self._refusals.complete(
+                    "llama.cpp", request, lambda shaped, refused: self._ask(shaped, began, ends_at), self.tell
+                )
             finally:
                 self._busy.release()
 
@@ -126,11 +131,9 @@ class LocalBackend:
             late = time.monotonic() > ends_at
             return late or self._closed.is_set()
 
+        system = [{"role": "system", "content": request.system}] if request.system else []
         question: dict[str, Any] = {
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.prompt},
-            ],
+            "messages": [*system, {"role": "user", "content": request.prompt}],
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "stream": True,
@@ -143,11 +146,12 @@ class LocalBackend:
         try:
             self._server.handle_chat_completions(question, take)
         except (ValueError, RuntimeError) as error:
-            raise LLMFailure(LLMFault.REFUSED, f"llama.cpp refused the question ({error})") from error
+            text = f"llama.cpp refused the question ({error})"
+            raise StatusFailure(LLMFault.REFUSED, text, status=400, body=str(error)) from error
         if problem:
             text = str(problem[0].get("message", ""))
             fault = LLMFault.TOO_LONG if "context" in text else LLMFault.REFUSED
-            raise LLMFailure(fault, f"llama.cpp refused the question ({text})")
+            raise StatusFailure(fault, f"llama.cpp refused the question ({text})", status=400, body=text)
         if late:
             raise _late(request)
         if self._closed.is_set():

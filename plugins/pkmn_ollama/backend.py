@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import httpx
-import ollama
 from pydantic import ValidationError
 
 from pkmn_ollama.settings import OllamaSettings
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bound_client, checked_reply, failure_inside, failure_of_status, where_is
+from pkmncli.llm.transport import (
+    UNLISTED,
+    Refusals,
+    bound_client,
+    check_address,
+    checked_reply,
+    failure_inside,
+    failure_of_status,
+    first_to_talk_to,
+    is_listed,
+    key_from,
+    lists_none,
+    names_in,
+    no_client,
+    route_to,
+    some_of,
+    unreachable,
+    where_is,
+    with_advice,
+    without_environment,
+)
+
+HOST = "OLLAMA_HOST"
+KEY = "OLLAMA_API_KEY"
+
+with without_environment(HOST, KEY):  # it makes a client as it is imported, which fails over what is odd there
+    import ollama
 
 CHECK_TIMEOUT_S = 15.0
 SUGGESTED_MODEL = "llama3.2:3b"
+TALKS = "completion"
+_START = f"Start it with: ollama serve. {HOST} says where it is looked for"
+_OPTIONS = {
+    "think": r"\bthink",
+    "format": r"\bformat\b|\bschema\b|grammar",
+    "keep_alive": r"\bkeep_alive\b",
+    "num_ctx": r"\bnum_ctx\b",
+    "seed": r"\bseed\b",
+}
+"""Options that some models refuse, and the words by which they are complained of."""
 
 T = TypeVar("T")
 
@@ -35,51 +71,57 @@ class OllamaBackend:
         self._settings = settings or OllamaSettings()
         self.model = model or ""
         self.sees = self._settings.sees
-        self._host = self._settings.host or os.environ.get("OLLAMA_HOST") or "127.0.0.1:11434"
-        self._think: Any = self._settings.think
+        self.tell: Callable[[str], None] = lambda text: None
+        self._host = self._settings.host or os.environ.get(HOST, "").strip() or "127.0.0.1:11434"
+        self._via = ""
+        self._refusals = Refusals(_OPTIONS, self._settings.extra_fields)
         self._lock = threading.Lock()
-        self._clients: dict[float, ollama.Client] = {}
+        self._made: ollama.Client | None = None
 
     @property
     def _where(self) -> str:
-        return f"Ollama at {where_is(self._host, 'OLLAMA_HOST')}"
+        return f"Ollama at {where_is(self._host, HOST)}{self._via}"
 
     def check(self) -> str:
         """Lists the installed models, and settles which one is asked."""
-        known = self.models()
+        _ = self._client  # what is wrong with the way there, or with a key, is told by itself
+        try:
+            known = self._list()
+        except LLMFailure as failure:
+            if not (self.model and lists_none(failure)):
+                raise with_advice(failure, _START) from failure
+            known = None
+        if known is None and self.model:
+            return f"Advice: {self.model} on {self._where}. {UNLISTED}"
+        known = known or []
         if not self.model:
-            if not known:
-                raise LLMConnectionError(f"{self._where} has no model. Fetch one: ollama pull {SUGGESTED_MODEL}")
-            self.model = known[0]
+            found = first_to_talk_to(known)
+            if found is None:
+                has = f"only {some_of(known)}" if known else "no model"
+                raise LLMConnectionError(f"{self._where} has {has}. Fetch one: ollama pull {SUGGESTED_MODEL}")
+            self.model = found
             return f"Advice: {self.model}, installed on {self._where}."
-        if self.model not in known and f"{self.model}:latest" not in known and not self._knows(self.model):
-            has = f"it has {', '.join(known[:8])}" if known else "it has none"
+        talents = self._talents(self.model)
+        is_here = talents is not None or is_listed(self.model, known, variants=False)
+        if self._settings.listed_only and not is_here:
+            has = f"it has {some_of(known)}" if known else "it has none"
             raise LLMConnectionError(
                 f"{self._where} has no model {self.model!r} ({has}). Fetch it: ollama pull {self.model}"
+            )
+        if talents and TALKS not in talents:
+            raise LLMConnectionError(
+                f"{self.model} on {self._where} is no model to talk to ({', '.join(talents)}): choose with --llm-model"
             )
         return f"Advice: {self.model} on {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
         """Asks with the schema as the reply's format."""
+        return self._refusals.complete(self._where, request, self._ask, self.tell)
+
+    def _ask(self, request: LLMRequest, refused: Collection[str]) -> LLMReply:
         began = time.perf_counter()
-        message: dict[str, Any] = {"role": "user", "content": request.prompt}
-        if request.images and self.sees:
-            message["images"] = list(request.images)
-        options: dict[str, Any] = {"temperature": request.temperature, "num_predict": request.max_tokens}
-        if request.seed is not None:
-            options["seed"] = request.seed
-        if self._settings.context_tokens is not None:
-            options["num_ctx"] = self._settings.context_tokens
         reply = self._guarded(
-            lambda client: client.chat(
-                model=self.model,
-                messages=[{"role": "system", "content": request.system}, message],
-                format=dict(request.schema) if request.schema is not None and self._settings.use_schema else None,
-                options=options,
-                keep_alive=self._settings.keep_alive,
-                think=self._think,
-            ),
-            request.timeout_s,
+            ollama.ChatResponse, "POST", "/api/chat", request.timeout_s, json=self._fields(request, refused)
         )
         return checked_reply(
             self._where,
@@ -93,60 +135,104 @@ class OllamaBackend:
             ending=reply.done_reason,
         )
 
+    def _fields(self, request: LLMRequest, refused: Collection[str]) -> dict[str, Any]:
+        """Return the request's body. The client's own method for it takes no further fields."""
+        settings = self._settings
+        message: dict[str, Any] = {"role": "user", "content": request.prompt}
+        if request.images and self.sees:
+            message["images"] = [base64.b64encode(image).decode() for image in request.images]
+        schema = dict(request.schema) if request.schema is not None and settings.use_schema else None
+        given = {"format": schema, "keep_alive": settings.keep_alive, "think": settings.think, **settings.extra_fields}
+        own = given.pop("options", {})
+        options = {
+            "temperature": request.temperature,
+            "num_predict": request.max_tokens,
+            "seed": request.seed,
+            "num_ctx": settings.context_tokens,
+            **(own if isinstance(own, dict) else {}),
+        }
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        return {
+            "model": self.model,
+            "messages": [*system, message],
+            "stream": False,
+            "options": {name: one for name, one in options.items() if one is not None and name not in refused},
+            **{name: one for name, one in given.items() if one is not None and name not in refused},
+        }
+
     def models(self) -> list[str]:
         """The installed models."""
+        _ = self._client
         try:
-            listing = self._guarded(lambda client: client.list(), CHECK_TIMEOUT_S)
+            return self._list() or []
         except LLMFailure as failure:
-            raise LLMConnectionError(
-                f"{failure}. Start it with: ollama serve. OLLAMA_HOST says where it is looked for"
-            ) from failure
-        return [one.model for one in listing.models if one.model]
-
-    def _knows(self, model: str) -> bool:
-        """Whether the server has a model that it doesn't list, as those do that pass questions on."""
-        try:
-            self._guarded(lambda client: client.show(model), CHECK_TIMEOUT_S)
-        except LLMFailure:
-            return False
-        return True
+            raise with_advice(failure, _START) from failure
 
     def close(self) -> None:
         """Lets go of the connections."""
         with self._lock:
-            for client in self._clients.values():
-                client.close()  # type: ignore[no-untyped-call]
-            self._clients.clear()
+            if self._made is not None:
+                self._made.close()  # type: ignore[no-untyped-call]
 
-    def _client(self, timeout_s: float) -> ollama.Client:
-        """A client whose requests take no longer; it takes no timeout with a request."""
+    def _list(self) -> list[str] | None:
+        listing: dict[str, Any] = self._guarded(dict, "GET", "/api/tags", CHECK_TIMEOUT_S)
+        return names_in(listing)
+
+    def _talents(self, model: str) -> list[str] | None:
+        """Return what a model can do, empty where the server doesn't say; None for a model that it does not have.
+
+        A server knows models that it doesn't list where it passes questions on.
+        """
+        try:
+            shown = self._guarded(ollama.ShowResponse, "POST", "/api/show", CHECK_TIMEOUT_S, json={"model": model})
+        except LLMFailure:
+            return None
+        return list(shown.capabilities or ())
+
+    @property
+    def _client(self) -> ollama.Client:
         with self._lock:
-            if timeout_s not in self._clients:
-                client = ollama.Client(host=self._host, timeout=timeout_s)
+            if self._made is None:
+                key = key_from(KEY)
+                address = self._host if "://" in self._host else f"http://{self._host}"
+                check_address(address, f"The setting host (or {HOST}) is no address: write http://HOST:PORT")
+                route = route_to(address, httpx, proxy=self._settings.proxy)
+                headers = {**({"authorization": f"Bearer {key}"} if key else {}), **self._settings.headers}
+                with without_environment(KEY):  # of which blanks were taken away
+                    client = ollama.Client(host=self._host, headers=headers, **route.options)
                 bound_client(client._client, httpx)
-                self._clients[timeout_s] = client
-            return self._clients[timeout_s]
+                self._made, self._via = client, route.via
+                for remark in route.remarks:
+                    self.tell(remark)
+            return self._made
 
-    def _guarded(self, call: Callable[[ollama.Client], T], timeout_s: float) -> T:
-        """Runs a call of the client; every error of it becomes a failure."""
+    def _guarded(self, kind: type[T], method: str, path: str, timeout_s: float, **content: Any) -> T:
+        """Send a request that has its own time, which the client's public methods can't be given.
+
+        Raises:
+            LLMFailure: for whatever went wrong.
+        """
+        try:
+            client = self._client
+        except LLMConnectionError as error:
+            raise no_client(error) from error
         where = self._where
         try:
-            return call(self._client(timeout_s))
+            reply: T = client._request(kind, method, path, timeout=timeout_s, **content)
+            return reply
         except ollama.ResponseError as error:
             # The client keeps the status' headers only in what it turned into its own error.
             response = getattr(error.__context__, "response", None)
             headers = {} if response is None else response.headers
             raise failure_of_status(error.status_code, str(error.error), headers, where) from error
-        except ConnectionError as error:
-            raise LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached") from error
         except httpx.TimeoutException as error:
             raise LLMFailure(LLMFault.TIMEOUT, f"{where} did not answer within {timeout_s:.3g} s") from error
         except httpx.ReadError as error:
             if "longer than" in str(error):
                 raise LLMFailure(LLMFault.BROKEN, f"{where}: {error}") from error
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} broke off its answer") from error
-        except httpx.TransportError as error:
-            raise LLMFailure(LLMFault.UNREACHABLE, f"{where} can't be reached") from error
+        except (ConnectionError, httpx.TransportError, UnicodeEncodeError) as error:
+            raise unreachable(where, error) from error
         except ValidationError as error:  # of the body, which may speak of an error
             body = error.errors(include_url=False)[0]["input"]
             raise failure_inside(where, body if isinstance(body, dict) else {}, "answered what is no reply") from error

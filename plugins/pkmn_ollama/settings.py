@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from pkmncli.llm.transport import ServiceAddress
+from pkmncli.llm.transport import ServiceAddress, ServiceSettings
 
 
-class OllamaSettings(BaseModel):
+class OllamaSettings(ServiceSettings):
     """Where the server is, and how its models are used."""
-
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("llama", "gpt-oss", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
 

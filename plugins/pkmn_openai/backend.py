@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,31 +19,43 @@ from pkmn_openai.settings import OpenAISettings
 from pkmn_openai.strict_schema import strict_schema
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.transport import bound_client, checked_reply, failure_inside, failure_of_status, where_is
+from pkmncli.llm.transport import (
+    UNLISTED,
+    Refusals,
+    bound_client,
+    check_address,
+    checked_reply,
+    failure_inside,
+    first_to_talk_to,
+    is_listed,
+    is_this_machine,
+    key_from,
+    lists_none,
+    names_in,
+    not_listed,
+    route_to,
+    some_of,
+    through_client,
+    where_is,
+    with_advice,
+)
 
 KEY = "OPENAI_API_KEY"
 CHECK_TIMEOUT_S = 15.0
-_COMPLAINTS = {
-    "max_tokens": ("max_tokens",),
-    "temperature": ("temperature",),
-    "seed": ("seed",),
-    "response_format": ("response_format", "json_schema", "grammar"),
+OPENAI = "https://api.openai.com/v1"
+_OPTIONS = {
+    "enable_thinking=false": r"enable_thinking\W.{0,40}\bfalse",
+    "max_tokens": r"\bmax_tokens\b",
+    "max_completion_tokens": r"\bmax_completion_tokens\b",
+    "temperature": r"temperature",
+    "seed": r"\bseed\b",
+    "response_format": r"response_format|json_schema|grammar",
 }
 """Options that some models refuse, and the words by which they are complained of."""
-_REFUSAL = re.compile(
-    r"unsupported|not supported|not support|unrecognized|unknown|unexpected|invalid|not permitted|not allowed|forbidden"
-    r"|failed to parse|wrong|deprecated|can(?:no|')t be used|must be|instead",
-    re.IGNORECASE,
-)
-"""Words of a message that refuses an option, rather than mentions it."""
-_LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class OpenAIBackend:
     """Asks a service with OpenAI's interface.
-
-    Some models refuse ``max_tokens``, ``temperature``, ``seed`` or schemas; what is refused once is left out from then
-    on, or given in the newer form.
 
     Args:
         settings: where and how.
@@ -56,9 +67,11 @@ class OpenAIBackend:
         self._chosen = model is not None
         self.model = model or self._settings.default_model or ""
         self.sees = self._settings.sees
-        self._url = self._settings.base_url or os.environ.get("OPENAI_BASE_URL") or ""
+        self.tell: Callable[[str], None] = lambda text: None
+        address = self._settings.base_url or os.environ.get("OPENAI_BASE_URL", "")
+        self._url = address.strip().rstrip("/").removesuffix("/chat/completions")
         self._where = where_is(self._url, "OpenAI")
-        self._left_out: set[str] = set()
+        self._refusals = Refusals(_OPTIONS, self._settings.extra_fields)
         self._lock = threading.Lock()
         self._made: openai.OpenAI | None = None
 
@@ -66,49 +79,43 @@ class OpenAIBackend:
 
     def check(self) -> str:
         """Lists the models, and settles which one is asked."""
-        if self._url and urlsplit(self._url).scheme not in ("http", "https"):
-            raise LLMConnectionError(
-                "The setting base_url (or OPENAI_BASE_URL) is no address: write http://HOST:PORT/v1"
-            )
+        self._check_address()
         if not self._key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
+        _ = self._client  # what is wrong with the way there, or with a key, is told by itself
         try:
             known = self._list(CHECK_TIMEOUT_S)
         except LLMFailure as failure:
-            if failure.fault in (LLMFault.NO_MODEL, LLMFault.REFUSED) and self.model:
-                return f"Advice: {self.model} at {self._where}."  # it lists no models, which is no must
-            raise LLMConnectionError(f"{failure}. {self._advice(failure.fault)}") from failure
+            if not (self.model and lists_none(failure)):
+                raise with_advice(failure, self._advice(failure.fault)) from failure
+            known = None
+        line = self._settle(known or [])
+        return line if known else f"{line} {UNLISTED}"
+
+    def _settle(self, known: list[str]) -> str:
+        """Settle on a model, given those that are listed."""
         # The default is OpenAI's own: another service is asked for what it has.
-        if not self.model or (self._url and known and not self._chosen and self.model not in known):
-            if not known:
-                raise LLMConnectionError(f"{self._where} lists no models: name one with --llm-model")
-            self.model = known[0]
-        elif known and self.model not in known:
-            some = ", ".join(known[:8])
-            raise LLMConnectionError(
-                f"{self._where} has no model {self.model!r}; it has {some}: choose with --llm-model"
-            )
+        if not self.model or (self._url and known and not self._chosen and not is_listed(self.model, known)):
+            found = first_to_talk_to(known)
+            if found is None:
+                has = f"only {some_of(known)}" if known else "no models"
+                raise LLMConnectionError(f"{self._where} lists {has}: name one to talk to with --llm-model")
+            self.model = found
+        elif known and self._settings.listed_only and not is_listed(self.model, known):
+            raise not_listed(self._where, self.model, known)
         return f"Advice: {self.model} at {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
         """Asks, and asks once more for each thing that the model turns out to refuse."""
-        ends_at = time.monotonic() + request.timeout_s
-        while True:
-            left = ends_at - time.monotonic()
-            if left <= 0:
-                raise LLMFailure(LLMFault.TIMEOUT, f"{self._where} did not answer within {request.timeout_s:g} s")
-            try:
-                return self._ask(request, left)
-            except _RefusedOptionError as refused:
-                with self._lock:
-                    self._left_out.add(refused.option)
+        return self._refusals.complete(self._where, request, self._ask, self.tell)
 
     def models(self) -> list[str]:
         """The models that the service lists."""
+        _ = self._client
         try:
-            return self._list(CHECK_TIMEOUT_S)
+            return self._list(CHECK_TIMEOUT_S) or []
         except LLMFailure as failure:
-            raise LLMConnectionError(f"{failure}. {self._advice(failure.fault)}") from failure
+            raise with_advice(failure, self._advice(failure.fault)) from failure
 
     def close(self) -> None:
         """Closes the connections; what is under way ends with a fault."""
@@ -118,43 +125,58 @@ class OpenAIBackend:
     @property
     def prices(self) -> Mapping[str, Price]:
         """OpenAI's own; what another service takes for the same names is its own affair."""
-        return OPENAI_PRICES if not self._url or urlsplit(self._url).hostname == "api.openai.com" else {}
+        return OPENAI_PRICES if where_is(self._url or OPENAI, "") == "api.openai.com" else {}
 
     # Parts ---------------------------------------------------------------------------------------------------------
+
+    def _check_address(self) -> None:
+        if self._url:
+            check_address(
+                self._url, "The setting base_url (or OPENAI_BASE_URL) is no address: write http://HOST:PORT/v1"
+            )
 
     @property
     def _key(self) -> str:
         """The key; servers at home take any, so that none has to be set for them."""
-        key = os.environ.get(KEY, "").strip()
-        if not key and urlsplit(self._url).hostname in _LOCAL_HOSTS:
-            return "none"
-        return key
+        key = key_from(KEY)
+        at_home = is_this_machine(urlsplit(self._url).hostname or "")
+        return key or ("none" if at_home or self._settings.carries_key else "")
 
     @property
     def _client(self) -> openai.OpenAI:
         with self._lock:
             if self._made is None:
-                http_client = httpx2.Client(follow_redirects=True)
+                self._check_address()
+                route = route_to(self._url or OPENAI, httpx2, proxy=self._settings.proxy)
+                http_client = httpx2.Client(**route.options)
                 bound_client(http_client, httpx2)
                 self._made = openai.OpenAI(
                     api_key=self._key or "none",
                     base_url=self._url or None,
+                    default_headers=self._settings.headers,
                     max_retries=0,
                     http_client=http_client,
                 )
+                self._where += route.via
+                for remark in route.remarks:
+                    self.tell(remark)
             return self._made
 
-    def _list(self, timeout_s: float) -> list[str]:
-        names: list[str] = self._guarded(
-            lambda: [str(one.id) for one in self._client.models.list(timeout=timeout_s).data], timeout_s
-        )
-        return names
+    def _list(self, timeout_s: float) -> list[str] | None:
+        def ask() -> list[str] | None:
+            return names_in(self._client.models.with_raw_response.list(timeout=timeout_s).http_response.json())
 
-    def _ask(self, request: LLMRequest, timeout_s: float) -> LLMReply:
+        return through_client(ask, openai, httpx2, self._where, timeout_s)
+
+    def _ask(self, request: LLMRequest, refused: Collection[str]) -> LLMReply:
         began = time.perf_counter()
-        options = self._options(request)
-        completion = self._guarded(
-            lambda: self._client.chat.completions.create(model=self.model, timeout=timeout_s, **options), timeout_s
+        options = self._options(request, refused)
+        completion = through_client(
+            lambda: self._client.chat.completions.create(model=self.model, timeout=request.timeout_s, **options),
+            openai,
+            httpx2,
+            self._where,
+            request.timeout_s,
         )
         error = getattr(completion, "error", None)
         try:
@@ -181,21 +203,17 @@ class OpenAIBackend:
             ending=getattr(choice, "finish_reason", None),
         )
 
-    def _options(self, request: LLMRequest) -> dict[str, Any]:
+    def _options(self, request: LLMRequest, refused: Collection[str]) -> dict[str, Any]:
         content: Any = request.prompt
         if request.images and self.sees:
             content = [{"type": "text", "text": request.prompt}]
             for image in request.images:
                 url = "data:image/png;base64," + base64.b64encode(image).decode()
                 content.append({"type": "image_url", "image_url": {"url": url}})
-        options: dict[str, Any] = {
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": content},
-            ],
-            "temperature": request.temperature,
-            "max_tokens": request.max_tokens,
-        }
+        messages = [{"role": "system", "content": request.system}] if request.system else []
+        options: dict[str, Any] = {"temperature": request.temperature, "max_tokens": request.max_tokens}
+        if "max_tokens" in refused:
+            options["max_completion_tokens"] = request.max_tokens
         if request.seed is not None:
             options["seed"] = request.seed
         if request.schema is not None and self._settings.use_schema:
@@ -203,70 +221,18 @@ class OpenAIBackend:
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "schema": strict_schema(request.schema), "strict": True},
             }
-        for name in self._left_out & set(options):
-            value = options.pop(name)
-            if name == "max_tokens":
-                options["max_completion_tokens"] = value
-        return options
-
-    def _guarded(self, call: Any, timeout_s: float) -> Any:
-        """Runs a call of the client; every error of it becomes a failure."""
-        try:
-            return call()
-        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            option = self._refused_option(error)
-            if option:
-                raise _RefusedOptionError(option) from error
-            raise self._of_status(error) from error
-        except openai.APIStatusError as error:
-            raise self._of_status(error) from error
-        except openai.APITimeoutError as error:
-            raise LLMFailure(LLMFault.TIMEOUT, f"{self._where} did not answer within {timeout_s:.3g} s") from error
-        except openai.APIConnectionError as error:
-            cause = error.__cause__
-            if isinstance(cause, httpx2.ReadError) and "longer than" in str(cause):
-                raise LLMFailure(LLMFault.BROKEN, f"{self._where}: {cause}") from error
-            if not isinstance(cause, httpx2.TransportError):  # redirected for ever, or packed
-                raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered what is no reply") from error
-            raise LLMFailure(LLMFault.UNREACHABLE, f"{self._where} can't be reached") from error
-        except (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, RuntimeError) as error:
-            raise LLMFailure(LLMFault.BROKEN, f"{self._where} answered what is no reply") from error
-
-    def _of_status(self, error: openai.APIStatusError) -> LLMFailure:
-        return failure_of_status(error.status_code, error.response.text, error.response.headers, self._where)
-
-    def _refused_option(self, error: openai.APIStatusError) -> str:
-        """An option that the answer complains of, and that is not yet left out; empty for none."""
-        if self._of_status(error).fault is LLMFault.TOO_LONG:
-            return ""  # which may well speak of max_tokens
-        body = error.body if isinstance(error.body, dict) else {}
-        named = body.get("param")
-        if isinstance(named, str) and named:  # the service names what it complains of, or names something else
-            return next((option for option in self._candidates if named.split(".")[0] in _COMPLAINTS[option]), "")
-        message = body.get("message")
-        text = message if isinstance(message, str) and message else error.response.text
-        if not _REFUSAL.search(text):
-            return ""
-        places = {
-            option: min(place for word in _COMPLAINTS[option] if (place := text.find(word)) >= 0)
-            for option in self._candidates
-            if any(word in text for word in _COMPLAINTS[option])
-        }
-        return min(places, key=lambda option: places[option], default="")  # what comes first is what is complained of
-
-    @property
-    def _candidates(self) -> list[str]:
-        return [option for option in _COMPLAINTS if option not in self._left_out]
+        extra = {**self._settings.extra_fields}
+        if "enable_thinking=false" in refused:
+            extra["enable_thinking"] = False
+        given = {name: value for name, value in options.items() if name not in refused and name not in extra}
+        further = {name: value for name, value in extra.items() if name not in refused}
+        return {"messages": [*messages, {"role": "user", "content": content}], **given, "extra_body": further}
 
     def _advice(self, fault: LLMFault) -> str:
         if fault is LLMFault.AUTHENTICATION:
             return f"Check the key in {KEY}"
+        if fault is LLMFault.BROKEN and "/v" not in urlsplit(self._url).path:
+            return "Is this the address of the interface, up to /v1? The setting base_url says where it is looked for"
         if self._url:
             return "Is the server running there? The setting base_url says where it is looked for"
         return "Check the network, or name another service with the setting base_url"
-
-
-class _RefusedOptionError(Exception):
-    def __init__(self, option: str) -> None:
-        super().__init__(option)
-        self.option = option

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from pkmncli.llm.transport import ServiceAddress
+from pkmncli.llm.transport import ServiceAddress, ServiceSettings
 
 
-class OpenAISettings(BaseModel):
+class OpenAISettings(ServiceSettings):
     """Where the service is, and what it understands."""
-
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     serves: ClassVar[tuple[str, ...]] = ("gpt-", "chatgpt-", "o1", "o3", "o4")
     """Beginnings of the names of models that are asked here when no backend is chosen."""

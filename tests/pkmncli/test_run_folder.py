@@ -172,7 +172,7 @@ def test_a_run_of_an_earlier_version_keeps_its_goal_and_goes_on(
     pkmn: Callable[..., Any], shared_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     run = Run(shutil.copytree(shared_run(), tmp_path / "runs" / "it"))
-    lines = run.config_file.read_text().splitlines()
+    lines = run.config_file.read_text().splitlines()[1:-1]  # what says that it is whole is new
     run.config_file.write_text("\n".join("# goal is not set" if line.startswith("goal =") else line for line in lines))
     for folder in (run.checkpoints.folder / name for name in run.checkpoints.names()):
         meta = json.loads((folder / "meta.json").read_text())
@@ -185,3 +185,22 @@ def test_a_run_of_an_earlier_version_keeps_its_goal_and_goes_on(
     result = pkmn("train", "--resume", "it", "--steps=300")
     assert (result.code, result.err) == (0, "")
     assert run.read_summary()["total_steps"] == 300
+
+
+def test_names_are_on_disk_like_what_they_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut may else take a file with its name."""
+    synced: set[tuple[int, int]] = set()
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        fsync(descriptor)
+        status = os.fstat(descriptor)
+        synced.add((status.st_dev, status.st_ino))
+
+    monkeypatch.setattr(os, "fsync", noting)
+    run = create_run(tmp_path / "runs", "quillwood", "dqn", name="it")
+    write_atomic(run.config_file, "seed = 1")
+    run.summary_file.write_text("")
+    run.set_aside(run.summary_file)
+    for folder in (tmp_path / "runs", run.folder, run.folder / "superseded"):
+        assert (folder.stat().st_dev, folder.stat().st_ino) in synced, folder

@@ -191,7 +191,7 @@ def test_without_a_whole_checkpoint_there_is_no_going_on(pkmn: Pkmn, small_run: 
         (folder / "learner.safetensors").unlink()
     result = pkmn("train", "--resume", "it", "--steps=250")
     assert result.code == 5
-    assert result.err.splitlines()[-1] == "none of the run's checkpoints can be used"
+    assert result.err.splitlines()[-1] == "none of the run's checkpoints can be used: start a new run"
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from pkmncli.config.run_file_end import with_end
+
 Pkmn = Callable[..., Any]
 MakeRun = Callable[..., Path]
 
@@ -201,7 +203,8 @@ def test_learners_with_settings_of_their_own(pkmn: Pkmn, make_run: MakeRun) -> N
     other = make_run("c", 3.0, settings={"rl": '"none"'})
     config = (other / "config.toml").read_text()
     start = config.index("[dqn]")
-    (other / "config.toml").write_text(config[:start] + config[config.index("\n[", start) :])
+    without = config[:start] + config[config.index("\n[", start) :]
+    (other / "config.toml").write_text(with_end(without[: without.rindex("# End of ")]))
     labels = [group["label"] for group in compared(pkmn, "a", "b", "c")["groups"]]
     assert labels == ["dqn, dqn.gamma=0.99", "dqn, dqn.gamma=0.5", "none"]
 

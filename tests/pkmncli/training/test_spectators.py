@@ -144,6 +144,27 @@ def test_whoever_looks_sees_every_environment_and_nobody_sees_an_old_board(
     assert LiveTraining.attach(tmp_path) is None, "nor is a damaged file"
 
 
+@pytest.mark.parametrize("nbytes", [0, 10, 5000])
+def test_a_board_that_is_cut_off_harms_nobody(nbytes: int, small_training: list[str], tmp_path: Path) -> None:
+    """As by a program that copies files in place. Were it mapped, the system would end whoever reads it."""
+    options = [*small_training, "--steps=100000", "--save-interval=100000", "--envs=2"]
+    with watched(tmp_path, *options) as (live, process):
+        live.watch(DEADLINE_S, 50)
+        wait_until(lambda: live.state().steps)
+        board = tmp_path / "runs" / "it" / BOARD_FILE
+        for _ in range(5):
+            os.truncate(board, nbytes)
+            live.state(), live.records(), live.standings(), live.screens()
+            wait_until(lambda: board.stat().st_size > nbytes)
+        again = wait_until(lambda: LiveTraining.attach(tmp_path / "runs" / "it"))
+        again.watch(DEADLINE_S, 50)
+        steps = again.state().steps
+        wait_until(lambda: again.state().steps > steps + 10 and again.screens().any())
+        assert not list((tmp_path / "runs" / "it" / "checkpoints").glob("step-*[1-9]*")), "nobody asked to save"
+        again.stop()
+        assert process.wait(DEADLINE_S) == 130
+
+
 def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
     path = tmp_path / BOARD_FILE
     path.write_bytes(bytes(LiveBoard.size(1, (2, 2, 3))))
@@ -152,7 +173,7 @@ def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
     requests = boards[0].requests
 
     def interval() -> float:
-        return float(requests["picture_interval_s"][0])
+        return float(requests.read()["picture_interval_s"][0])
 
     quick.watch(60, 10)
     slow.watch(60, 2)
@@ -160,7 +181,7 @@ def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
     assert interval() == 0.1, "the fastest sets the pace"
     quick.watch(60, 5)
     assert interval() == 0.2, "and may slow down itself"
-    requests["pictures_until"] = 0
+    requests.set(pictures_until=0)
     slow.watch(60, 2)
     assert interval() == 0.5, "who is gone holds nobody to its pace"
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
+import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,6 +38,8 @@ class Behaviour:
     """Sends the answer's bytes in its own way."""
     refuses: Sequence[str] = ()
     """Options of a request that are refused as OpenAI refuses them."""
+    objects: Callable[[Any], str] | None = None
+    """Says for a request's body why it is refused, and nothing where it is taken."""
     strict: bool = False
     """Whether a schema is refused that OpenAI's strict mode would refuse."""
 
@@ -80,6 +85,9 @@ class Handler(BaseHTTPRequestHandler):
             error = {"type": "invalid_request_error", "param": refused, "code": "unsupported_parameter"}
             text = f"Unsupported parameter: '{refused}' is not supported with this model."
             behaviour = Behaviour(status=400, message=text, error=error)
+        objection = behaviour.objects(body) if behaviour.objects is not None else ""
+        if objection:
+            behaviour = Behaviour(status=400, message=objection)
         refusal = strict_refusal(body) if behaviour.strict else ""
         if refusal:
             error = {"type": "invalid_request_error", "param": "response_format"}
@@ -140,7 +148,7 @@ class Asked:
 class FaultServer:
     """Runs while it is entered. ``plan`` are the answers to come, the last one for ever."""
 
-    def __init__(self, *plan: Behaviour, port: int = 0) -> None:
+    def __init__(self, *plan: Behaviour, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self.plan = list(plan) or [Behaviour()]
         self.models = [MODEL]
         self.listing: Behaviour | None = None
@@ -149,13 +157,16 @@ class FaultServer:
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), Handler)
         self._server.owner = self
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self._scheme = "http" if tls is None else "https"
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
 
     @property
     def url(self) -> str:
         """Its address."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     def answer(self, *plan: Behaviour) -> None:
         """Forgets what was asked and answers so from now on."""
@@ -273,6 +284,28 @@ def half(handler: Handler, answer: bytes) -> None:
     """Closes in the middle of the reply."""
     head, _, body = answer.partition(b"\r\n\r\n")
     handler.wfile.write(head + b"\r\n\r\n" + body[: len(body) // 2])
+
+
+def loading(seconds: float) -> Callable[[Handler, bytes], None]:
+    """Loads a model first, and gives it up where the one who asked does not wait, as Ollama does."""
+    loaded = threading.Event()
+
+    def send(handler: Handler, answer: bytes) -> None:
+        ends_at = time.monotonic() + seconds
+        handler.connection.setblocking(False)
+        while not loaded.is_set() and time.monotonic() < ends_at:
+            if not handler.pause(0.02):
+                return
+            try:
+                if handler.connection.recv(1, socket.MSG_PEEK) == b"":
+                    return
+            except BlockingIOError:
+                continue
+        handler.connection.setblocking(True)
+        loaded.set()
+        handler.wfile.write(answer)
+
+    return send
 
 
 def hang_up(handler: Handler, answer: bytes) -> None:

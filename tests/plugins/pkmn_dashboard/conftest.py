@@ -66,7 +66,7 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished") / "done"
     folder.mkdir()
     (folder / "versions.json").write_text(json.dumps({"layout": 1, "created": 1.0}))
-    (folder / "config.toml").write_text('rl = "dqn"\nenvs = 2\nllm = "scripted"\nmode = "adaptive"\n')
+    (folder / "config.toml").write_text('rl = "dqn"\nenvs = 2\nllm = "scripted"\nmode = "adaptive"\n[curriculum]\n')
     names = {"game": "Quillwood", "maps": {"257": "Alderbrook"}, "phases": ["free", "battle"]}
     (folder / "names.json").write_text(json.dumps({**names, "milestones": ["begun", "outside", "won"], "goal": "won"}))
     others = {"episodes": 10, "goal": "won", "goal_low": 0.0, "goal_high": 0.2775}

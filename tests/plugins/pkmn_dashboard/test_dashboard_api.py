@@ -108,16 +108,16 @@ def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
     board_file = tmp_path / BOARD_FILE
     board_file.write_bytes(bytes(LiveBoard.size(1, None)))
     board = LiveBoard(board_file, 1, None)
-    board.state["updated"], board.state["steps"] = 1000.0, 5
+    board.state.set(updated=1000.0, steps=5)
     began = psutil.Process().create_time()
     live = {"process_id": os.getpid(), "process_began": began, "num_envs": 1, "screen_shape": None}
     (tmp_path / LIVE_FILE).write_text(json.dumps(live))
     events = LiveEvents(WatchedRun(tmp_path))
 
     async def trainer() -> None:
-        while not board.requests["watched_until"][0]:
+        while not board.requests.read()["watched_until"][0]:
             await asyncio.sleep(0)
-        board.state["steps"], board.state["steps_per_second"], board.state["updated"] = 9, 12.5, time.time()
+        board.state.set(steps=9, steps_per_second=12.5, updated=time.time())
 
     async def ask() -> dict[str, Any]:
         stepping = asyncio.create_task(trainer())
@@ -127,7 +127,7 @@ def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
 
     found = asyncio.run(ask())
     assert (found["steps"], found["steps_per_second"]) == (9, 12.5)
-    assert not board.requests["pictures_until"][0], "who asks for the state alone takes nobody's pictures"
+    assert not board.requests.read()["pictures_until"][0], "who asks for the state alone takes nobody's pictures"
 
 
 def test_maps_episodes_and_visits(client: TestClient) -> None:

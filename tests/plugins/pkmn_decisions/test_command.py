@@ -16,6 +16,9 @@ from pkmncli.cli import run as pkmn
 from pkmncli.runs import create_run
 from tests.plugins.pkmn_decisions.tables import decisions, episodes
 
+SETTINGS = 'rl = "dqn"\n[curriculum]\n'
+"""As little as a run's settings can be."""
+
 NAMES = {"maps": {"6148": "New Bark Town"}, "phases": ["walking"], "species": {"161": "Sentret"}}
 
 
@@ -24,7 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The latest run of the current folder: 60 decisions, A in New Bark Town pays, B does not."""
     monkeypatch.chdir(tmp_path)
     folder = create_run(tmp_path / "runs", "quillwood", "dqn", name="first").folder
-    (folder / "config.toml").write_text('rl = "dqn"\n')
+    (folder / "config.toml").write_text(SETTINGS)
     (folder / "names.json").write_text(json.dumps(NAMES))
     turns = np.arange(60)
     with DuckDBStore(folder) as store:
@@ -105,7 +108,7 @@ def test_one_section_can_be_asked_for(run: Path, capsys: pytest.CaptureFixture[s
 
 def test_several_runs_and_their_changes(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     second = create_run(run.parent, "quillwood", "dqn", name="second").folder
-    (second / "config.toml").write_text("")
+    (second / "config.toml").write_text(SETTINGS)
     with DuckDBStore(second) as store:
         store.append("decisions", decisions(1, 40, map_id=np.full(40, 6148), done=np.arange(40) == 39))
     out = ask(capsys, "first", "--run", "second", "--show", "changes")[1]
@@ -117,7 +120,7 @@ def test_several_runs_and_their_changes(run: Path, capsys: pytest.CaptureFixture
 def test_each_run_pays_its_own_prices(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     second = create_run(run.parent, "quillwood", "dqn", name="second").folder
     for folder, price in ((run, "1/1"), (second, "10/10")):
-        (folder / "config.toml").write_text(f'llm_prices = ["gpt={price}"]\n')
+        (folder / "config.toml").write_text(f'llm_prices = ["gpt={price}"]\n{SETTINGS}')
     question: dict[str, Any] = {
         "global_step": [2], "asked_at": [1], "environment": [0], "time": [0.0], "event": ["interval"],
         "followed": [True], "reading": ["schema"], "problem": [""], "advice": ["{}"], "model": ["gpt-x"],
@@ -139,7 +142,7 @@ def test_what_a_press_leads_to_has_a_column(run: Path, capsys: pytest.CaptureFix
         return next(line for line in lines if line.startswith("map"))
 
     told = create_run(run.parent, "quillwood", "dqn", name="told").folder
-    (told / "config.toml").write_text("")
+    (told / "config.toml").write_text(SETTINGS)
     with DuckDBStore(told) as store:
         store.append("decisions", decisions(1, 40, outcome=np.where(np.arange(40) % 4, 1, 0)))
     assert "leads to" not in headings("first")
@@ -196,7 +199,7 @@ def test_an_empty_result_says_why(run: Path, capsys: pytest.CaptureFixture[str])
 
 def test_a_run_without_decisions_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = create_run(tmp_path, "quillwood", "dqn").folder
-    (folder / "config.toml").write_text("")
+    (folder / "config.toml").write_text(SETTINGS)
     code, out, _ = ask(capsys, "--save-dir", str(tmp_path))
     assert (code, "has no decisions on disk yet" in out) == (0, True)
     assert ask(capsys, "--save-dir", str(tmp_path), "--sql", "SELECT count(*) AS n FROM decisions")[1].split() == [
@@ -211,7 +214,7 @@ def test_decisions_kept_elsewhere_are_found(
     run.joinpath("decisions").rename(elsewhere.parent / "moved")
     elsewhere.mkdir()
     (elsewhere.parent / "moved").rename(elsewhere / "decisions")
-    (run / "config.toml").write_text(f'decision_db_path = "{elsewhere}"\n')
+    (run / "config.toml").write_text(f'decision_db_path = "{elsewhere}"\n{SETTINGS}')
     assert json.loads(ask(capsys, "--format", "json")[1])["decisions"] == 60
 
 

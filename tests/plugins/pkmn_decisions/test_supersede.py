@@ -157,3 +157,18 @@ def test_killed_at_any_point_no_row_is_lost_or_doubled(
 
 def _no_links(*_: object) -> None:
     raise OSError("no links here")
+
+
+def test_a_tables_folder_is_on_disk_like_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[int] = set()
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        fsync(descriptor)
+        synced.add(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    with DuckDBStore(tmp_path) as store:
+        store.append("decisions", decisions(1, 10))
+        store.flush()
+        assert (tmp_path / "decisions").stat().st_ino in synced

@@ -1,0 +1,46 @@
+"""Keys of services, from the environment: what no key holds is named, before a client fails over it."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+
+from pkmncli.errors import LLMConnectionError
+
+_QUOTES = "\"'`"
+_INVISIBLE = frozenset({"Cf", "Cc", "Cn", "Co", "Cs"})
+
+
+class InvalidKeyError(LLMConnectionError):
+    """An environment variable holds what no key does."""
+
+
+def key_from(variable: str) -> str:
+    """Return the key in an environment variable, blanks and line ends around it aside; empty where none is set.
+
+    Raises:
+        InvalidKeyError: it holds what no key does, such as quotation marks that came along; says which.
+    """
+    key = os.environ.get(variable, "").strip()
+    problem = _problem(key)
+    if problem:
+        raise InvalidKeyError(f"The key in {variable} {problem}: set it again, with nothing but the key")
+    return key
+
+
+def _problem(key: str) -> str:
+    """Return what is wrong with a key, without showing any of it but the sign that is wrong."""
+    for sign in key:
+        if sign.isspace():
+            return "holds a line break" if sign in "\r\n" else "holds a blank"
+        name = unicodedata.name(sign, "a character without a name")
+        code = f"U+{ord(sign):04X}"
+        if unicodedata.category(sign) in _INVISIBLE:
+            return f"holds a character that can't be seen ({code})"
+        if "QUOTATION MARK" in name and sign not in _QUOTES:
+            return f"holds a typographic quotation mark ({code})"
+        if ord(sign) > 126:
+            return f"holds {sign} ({code}, {name.lower()}), which no key has"
+    if key and (key[0] in _QUOTES or key[-1] in _QUOTES):
+        return "stands in quotation marks"
+    return ""

@@ -1,0 +1,79 @@
+"""Names of models: as a service lists them, which of them can be talked to, and the forms of its list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pkmncli.errors import LLMConnectionError
+
+UNLISTED = "It lists no models: the first question shows whether it has this one."
+"""Remark on a service without a list."""
+
+_SHOWN = 8
+_NO_TALKERS = re.compile(
+    r"embed|(?:^|[/_-])(?:bge|gte|e5|minilm|clip|sora)(?:$|[-_.:])|whisper|(?:^|[/_-])tts|text-to-speech|transcri"
+    r"|moderation|guard|rerank|dall-e|stable-diffusion|(?:^|[/_-])(?:sdxl|flux|imagen|veo)|-image|realtime|audio"
+    r"|(?:^|[/_-])(?:davinci|babbage)-|-instruct-\d{4}$|diffusion",
+    re.IGNORECASE,
+)
+"""Models that embed, hear, speak, paint or judge; and those that only go on with a text."""
+
+
+def names_in(listing: Any) -> list[str] | None:
+    """Return the names in a service's list of models, whatever form it has; None where it is no list.
+
+    Lists stand under ``data`` (OpenAI, Anthropic), under ``models`` (Ollama, Google), or alone; an entry is a name, or
+    has one as ``id``, ``model`` or ``name``.
+    """
+    if isinstance(listing, Mapping):
+        listing = next((listing[key] for key in ("data", "models") if isinstance(listing.get(key), list)), None)
+    if not isinstance(listing, list):
+        return None
+    names = []
+    for entry in listing:
+        parts = [entry.get(key) for key in ("id", "model", "name")] if isinstance(entry, Mapping) else [entry]
+        names += [part for part in parts if isinstance(part, str) and part][:1]
+    return names
+
+
+def is_listed(model: str, known: Sequence[str], *, variants: bool = True) -> bool:
+    """Return whether a model is on a list, be it under another way to write its name.
+
+    A list may have ``models/NAME`` or ``NAME:latest``, or capital letters.
+
+    Args:
+        model: the name that is asked for.
+        known: the names that are listed.
+        variants: whether what stands behind a colon is a variant of a listed model, such as ``NAME:nitro``, rather
+            than a model of its own.
+    """
+    name = _plain(model)
+    if name in map(_plain, known):
+        return True
+    base, colon, _ = name.rpartition(":")
+    return variants and bool(colon) and base in (one.lower().removeprefix("models/") for one in known)
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().removeprefix("models/").removesuffix(":latest")
+
+
+def first_to_talk_to(known: Sequence[str]) -> str | None:
+    """Return the first model whose name does not say that it is for something else; None where there is none."""
+    return next((name for name in known if not _NO_TALKERS.search(name)), None)
+
+
+def not_listed(where: str, model: str, known: Sequence[str]) -> LLMConnectionError:
+    """Return the error that a model is not on a list, with what can be done."""
+    return LLMConnectionError(
+        f"{where} has no model {model!r}; it has {some_of(known)}: choose with --llm-model, or ask for one that is not "
+        "listed with the setting listed_only = false"
+    )
+
+
+def some_of(known: Sequence[str]) -> str:
+    """Return the beginning of a list, for people."""
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return ", ".join(known[:_SHOWN]) + more

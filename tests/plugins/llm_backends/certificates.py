@@ -1,0 +1,25 @@
+"""A certificate that nobody has signed, for a server on loopback. Its key is no secret: it stands here."""
+
+CERTIFICATE = """\
+-----BEGIN CERTIFICATE-----
+MIIBrjCCAVOgAwIBAgIUeigzM1lJKI1xFUr2gbRgYa5Na0wwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyOTA5MzYwOFoYDzIxMjYxMTA1
+MDkzNjA4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQRUD9cteldrCT3GuIdnZruioaWxHBd6kLbOWyrF6J37GvhbjEJq4PB
+xpnOlSmMgcn7yLpmzzzMto0JusKdO7I4o4GAMH4wHQYDVR0OBBYEFCwe+XGYiB9V
+QTf3Mh4G5bVulAraMB8GA1UdIwQYMBaAFCwe+XGYiB9VQTf3Mh4G5bVulAraMA8G
+A1UdEwEB/wQFMAMBAf8wKwYDVR0RBCQwIoIJbG9jYWxob3N0hwR/AAABgg9zZXJ2
+aWNlLmludmFsaWQwCgYIKoZIzj0EAwIDSQAwRgIhAL5vgP18a8ujrwjfnJC30car
+DV2DqDXVKkfe0uaqOWYjAiEAw+Q0xtTUkbZNgZfw4AOHytQl924MDWryGVXDuInj
+AOY=
+-----END CERTIFICATE-----
+"""
+"""For localhost, 127.0.0.1 and service.invalid, for a hundred years."""
+
+KEY_OF_CERTIFICATE = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgG+tgVs6QH31mzKdr
+InCoxzCL4N8GBJI2gJ75tw8D4JChRANCAAQRUD9cteldrCT3GuIdnZruioaWxHBd
+6kLbOWyrF6J37GvhbjEJq4PBxpnOlSmMgcn7yLpmzzzMto0JusKdO7I4
+-----END PRIVATE KEY-----
+"""
