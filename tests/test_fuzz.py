@@ -225,6 +225,32 @@ def test_game_profiles(file: tuple[str, str]) -> None:
             assert str(place) in str(error)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('[1, 3, "Home 2F",', '[1, "Home 2F", 3,', "maps.table.2: Value error, a row begins with 2 whole numbers"),
+        ('[1, 3, "Home 2F",', "[1, 3, 7,", "a name is text"),
+        ('[1, 3, "Home 2F",', '[1, -3, "Home 2F",', "from 0 to 65535"),
+    ],
+)
+def test_profiles_that_fuzzing_found(before: str, after: str, said: str, tmp_path: Path) -> None:
+    place = tmp_path / "game"
+    shutil.copytree(QUILLWOOD, place, ignore=shutil.ignore_patterns("src", "data", "gfx", "tools", "pretrained"))
+    text = (place / "names.toml").read_text(encoding="utf-8")
+    assert before in text
+    (place / "names.toml").write_text(text.replace(before, after, 1), encoding="utf-8")
+    with pytest.raises(EnvironmentSetupError, match=r"names\.toml") as caught:
+        load_profile(place)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [None, "1", [], 1.5])
+def test_a_saved_state_whose_header_has_no_length(number: Any) -> None:
+    text = json.dumps({**header_of(STATE), "bytes": number}).encode()
+    with pytest.raises(EmulatorError, match="is cut off or something was added"):
+        read_saved_state(MAGIC + len(text).to_bytes(4, "little") + text + b"x", game="a", rom_sha1="b")
+
+
 @functools.cache
 def image() -> bytes:
     return (QUILLWOOD / "quillwood.gbc").read_bytes()

@@ -60,6 +60,13 @@ def load_profile(folder: Path) -> GameProfile:
         raise EnvironmentSetupError(f"{folder} can't be read: {error.strerror}") from None
     if not there:
         raise EnvironmentSetupError(f"No game profile at {folder}: name a folder with a game.toml")
+    try:
+        return _load(folder)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:  # of no single key
+        raise EnvironmentSetupError(f"{folder}: the profile makes no sense: {error!r}") from error
+
+
+def _load(folder: Path) -> GameProfile:
     game = _parse(folder / "game.toml", GameFile)
     chain = _chain(folder, game)
     memory_files = [(path, _parse(path, MemoryFile)) for path in chain("memory.toml")]
