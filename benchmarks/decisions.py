@@ -174,7 +174,7 @@ def copy_to_sqlite(folder: Path, path: Path, *, covering: bool) -> None:
         )
         rows = duckdb.connect().execute(
             "SELECT map_id, phase, battle, action, source, reward, near_return "
-            f"FROM read_parquet('{folder}/decisions/*.parquet')"
+            f"FROM read_parquet('{folder}/decisions/*.parquet', hive_partitioning = false)"
         )
         while chunk := rows.fetchmany(100_000):
             database.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", chunk)

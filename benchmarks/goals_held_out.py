@@ -271,7 +271,9 @@ def maps_of(run: Path) -> set[int]:
     """The maps on which a training has ever stood."""
     with duckdb.connect() as connection:
         files = str(run / "decisions" / "**" / "*.parquet")
-        rows = connection.execute("SELECT DISTINCT map_id FROM read_parquet(?)", [files]).fetchall()
+        rows = connection.execute(
+            "SELECT DISTINCT map_id FROM read_parquet(?, hive_partitioning = false)", [files]
+        ).fetchall()
     return {map_id for (map_id,) in rows}
 
 

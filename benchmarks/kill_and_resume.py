@@ -70,7 +70,10 @@ def differences(one: Path, other: Path) -> list[str]:
         if not all(list(part.parent.glob("*.parquet")) for part in parts):
             continue
         columns = f"* EXCLUDE ({left_out})" if left_out else "*"
-        first, second = (f"SELECT {columns} FROM read_parquet('{part}', union_by_name = true)" for part in parts)
+        first, second = (
+            f"SELECT {columns} FROM read_parquet('{part}', hive_partitioning = false, union_by_name = true)"
+            for part in parts
+        )
         counts = [duckdb.sql(f"SELECT count(*) FROM ({rows})").fetchall()[0][0] for rows in (first, second)]
         apart = duckdb.sql(f"SELECT count(*) FROM (({first}) EXCEPT ALL ({second}))").fetchall()[0][0]
         print(f"  {table}: {counts[0]:,} and {counts[1]:,} rows, {apart:,} of them different")

@@ -171,10 +171,11 @@ def training_result(run: Path) -> dict[str, Any]:
     files = str(run / "decisions" / "**" / "*.parquet")
     with duckdb.connect() as connection:
         counts = connection.execute(
-            "WITH ended AS (SELECT environment, episode, max(global_step) AS last FROM read_parquet(?) "
+            "WITH rows AS (SELECT * FROM read_parquet(?, hive_partitioning = false)), "
+            "ended AS (SELECT environment, episode, max(global_step) AS last FROM rows "
             "GROUP BY ALL HAVING bool_or(done) ORDER BY last DESC LIMIT ?) "
-            "SELECT source, count(*) FROM read_parquet(?) JOIN ended USING (environment, episode) GROUP BY source",
-            [files, LAST_EPISODES, files],
+            "SELECT source, count(*) FROM rows JOIN ended USING (environment, episode) GROUP BY source",
+            [files, LAST_EPISODES],
         ).fetchall()
     steps = dict(counts)
     total = max(sum(steps.values()), 1)
@@ -191,7 +192,8 @@ def episodes_of(evaluation: Path) -> list[dict[str, int]]:
     """For each episode of a kept evaluation, in order of its start's seed: the step of every milestone reached."""
     with duckdb.connect() as connection:
         rows = connection.execute(
-            "SELECT milestones FROM read_parquet(?) ORDER BY seed", [str(evaluation / "episodes" / "*.parquet")]
+            "SELECT milestones FROM read_parquet(?, hive_partitioning = false) ORDER BY seed",
+            [str(evaluation / "episodes" / "*.parquet")],
         ).fetchall()
     return [json.loads(milestones) for (milestones,) in rows]
 

@@ -3,77 +3,125 @@
 from __future__ import annotations
 
 import errno
-import os
 import sys
 
+from pkmncli import standard_streams
 from pkmncli.version import __version__
 
 DEBUG_OPTION = "--debug"
 _WRONG_PATHS = (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR)
+_VERSION_OPTIONS = (["--version"], ["-V"])
+
+
+_interrupted = False
 
 
 def main() -> int:
-    """Runs the command line of this process and returns the exit code."""
-    return run(sys.argv[1:])
+    """Run the command line of this process and return the exit code."""
+    streams = standard_streams.install()
+    arguments = sys.argv[1:]
+    code = _watched(arguments) if arguments not in _VERSION_OPTIONS else run(arguments)
+    problem = standard_streams.lost_result()
+    if problem:
+        from pkmncli.diagnostics import say  # noqa: PLC0415
+        from pkmncli.errors import EXIT_UNEXPECTED  # noqa: PLC0415
+
+        say(problem)
+        code = code or EXIT_UNEXPECTED
+    streams.close()
+    if _interrupted:
+        _leave(code)
+    return code
+
+
+def _leave(code: int) -> None:
+    """Ends the process now. Python's own end waits for threads and processes, which may be stopped, or stuck."""
+    import os  # noqa: PLC0415
+    from multiprocessing import active_children  # noqa: PLC0415
+
+    for child in active_children():
+        child.kill()
+    os._exit(code)
+
+
+def _watched(arguments: list[str]) -> int:
+    """Runs ``pkmn``, and notes a Ctrl-C, which many a library hands on as an error of its own."""
+    import signal  # noqa: PLC0415 - not for the version
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
+    code = run(arguments)
+    if signal.getsignal(signal.SIGINT) is _interrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing but Python's own end is left to be interrupted
+    return code
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    global _interrupted  # noqa: PLW0603 - signals are the process's
+    _interrupted = True
+    raise KeyboardInterrupt
 
 
 def run(arguments: list[str]) -> int:
     """Run ``pkmn`` with these arguments and return the exit code. Errors are told on standard error, in one line."""
-    if arguments in (["--version"], ["-V"]):
+    if arguments in _VERSION_OPTIONS:
         print(f"pkmn {__version__}")
         return 0
-    # What follows costs more than all of the above, so it is imported only here.
-    from pkmncli.outgoing_text import guarded_output  # noqa: PLC0415
+    from pkmncli.outgoing_text import guarded_output  # noqa: PLC0415 - as below
 
-    with guarded_output():
+    with standard_streams.Installed(), guarded_output():
         return _run(arguments)
 
 
 def _run(arguments: list[str]) -> int:
+    # What follows costs more than all of the above, so it is imported only here.
     from pkmncli import diagnostics  # noqa: PLC0415
     from pkmncli.errors import EXIT_INTERRUPTED, EXIT_RUN, EXIT_UNEXPECTED, EXIT_USAGE, PkmnError  # noqa: PLC0415
 
     arguments = _take_debug_option(arguments)
+    diagnostics.said_once.clear()
     try:
+        _check_clock()
         from pkmncli.command_table import build_command  # noqa: PLC0415
 
-        code = _exit_code(build_command().main(args=arguments, prog_name="pkmn", standalone_mode=True))
+        return _exit_code(build_command().main(args=arguments, prog_name="pkmn", standalone_mode=True))
     except SystemExit as ending:
-        code = _exit_code(ending.code)
+        return _exit_code(ending.code)
     except KeyboardInterrupt:
-        code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        code = EXIT_UNEXPECTED
-    except PkmnError as error:
-        diagnostics.say(str(error))
-        _show_traceback(error)
-        code = error.exit_code
-    except OSError as error:
-        # Those who know what a file is for say so before; this is for the rest, as for a name that is too long.
-        if error.filename is None or error.strerror is None:
-            code = _unexpected(error)
-        else:
-            diagnostics.say(f"{error.filename}: {error.strerror}")
-            _show_traceback(error)
-            code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
-    except MemoryError as error:
-        diagnostics.say(f"not enough memory: {error or 'none is left'}; take fewer environments, or smaller settings")
-        _show_traceback(error)
-        code = EXIT_UNEXPECTED
+        return EXIT_INTERRUPTED
     except Exception as error:
-        code = _unexpected(error)
-    _flush_quietly()
-    return code
+        if _interrupted:
+            return EXIT_INTERRUPTED
+        if isinstance(error, PkmnError):
+            diagnostics.say(diagnostics.text_of(error))
+            code = error.exit_code
+        elif isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+            # Those who know what a file is for say so before; this is for the rest, as for a name that is too long.
+            diagnostics.say(f"{error.filename}: {error.strerror}")
+            code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
+        elif isinstance(error, MemoryError):
+            diagnostics.say(
+                f"not enough memory: {error or 'none is left'}; take fewer environments, or smaller settings"
+            )
+            code = EXIT_UNEXPECTED
+        else:
+            again = "" if diagnostics.debug_enabled() else "; run again with --debug for the traceback"
+            diagnostics.say(f"unexpected error: {diagnostics.one_line(error)}{again}")
+            code = EXIT_UNEXPECTED
+        _show_traceback(error)
+        return code
 
 
-def _unexpected(error: Exception) -> int:
-    from pkmncli import diagnostics  # noqa: PLC0415
-    from pkmncli.errors import EXIT_UNEXPECTED  # noqa: PLC0415
+def _check_clock() -> None:
+    """Raises PkmnError where the clock stands where Python can't read it, which every library would tell otherwise."""
+    import time  # noqa: PLC0415
 
-    again = "" if diagnostics.debug_enabled() else "; run again with --debug for the traceback"
-    diagnostics.say(f"unexpected error: {diagnostics.one_line(error)}{again}")
-    _show_traceback(error)
-    return EXIT_UNEXPECTED
+    try:
+        time.time()
+    except OverflowError:
+        from pkmncli.errors import PkmnError  # noqa: PLC0415
+
+        raise PkmnError("this machine's clock stands beyond the year 2262, which Python can't tell: set it") from None
 
 
 def _take_debug_option(arguments: list[str]) -> list[str]:
@@ -100,16 +148,6 @@ def _show_traceback(error: BaseException) -> None:
         from traceback import format_exception  # noqa: PLC0415
 
         diagnostics.say("".join(format_exception(error)))
-
-
-def _flush_quietly() -> None:
-    """Writes out what is left; a reader that went away (``pkmn ... | head``) is no error."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # Python flushes again when it exits, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

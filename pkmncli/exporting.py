@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,10 @@ def export_tables(store: Store, tables: Sequence[str], folder: Path, form: str) 
 
 def loading_line(tables: Sequence[str], folder: Path, form: str) -> str:
     """A line of Python that loads exported tables."""
-    path = str(folder.absolute())
+    path = glob.escape(str(folder.absolute()))
     return (
-        f'import duckdb; tables = {{name: duckdb.{READERS[form]}({path!r} + f"/{{name}}.{form}") '
-        f"for name in {list(tables)!r}}}"
+        f'import duckdb; tables = {{name: duckdb.{READERS[form]}({path!r} + f"/{{name}}.{form}", '
+        f"hive_partitioning=False) for name in {list(tables)!r}}}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import platform
 import re
@@ -252,12 +253,24 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
 
 def check_run_name(save_dir: Path, name: str | None) -> None:
     """Makes sure that a run can be called so. Raises RunError where the name is taken or unfit."""
+    if not _is_unicode(str(save_dir.absolute())):
+        raise RunError(
+            f"save_dir {str(save_dir)!r}: a name in it is no UTF-8, as config.toml needs it; rename the folder"
+        )
     if name is not None and not _NAME.fullmatch(name):
         raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
     if name is not None and len(name.encode()) > LONGEST_NAME:
         raise RunError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, which no folder can have")
     if name is not None and (save_dir / name).exists():
         raise RunError(f"run {save_dir / name} exists already: choose another name, or go on with that run")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def default_save_dir(environ: Mapping[str, str] = os.environ) -> Path:
@@ -280,8 +293,8 @@ def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
         run = _latest(save_dir)
     else:
         named = save_dir / which
-        folder = Path(which) if Path(which).is_dir() else named
-        if not folder.is_dir():
+        folder = Path(which) if is_folder(Path(which)) else named
+        if not is_folder(folder):
             raise RunError(_no_such_run(str(which), save_dir))
         run = Run(_absolute(folder))
     run.check_layout()
@@ -291,7 +304,7 @@ def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
 def list_runs(save_dir: Path) -> list[Run]:
     """The runs under a folder, oldest first. Folders that are no runs, or damaged ones, are passed over."""
     found = []
-    for folder in save_dir.iterdir() if save_dir.is_dir() else ():
+    for folder in _folders(save_dir):
         run = Run(_absolute(folder))
         with contextlib.suppress(RunError, OSError):
             found.append((run.read_versions()["created"], run.name, run))
@@ -331,6 +344,27 @@ def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
             raise RunError(f"run folder {folder} cannot be made: {reason(error)}; choose another save_dir") from None
         else:
             return folder
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder has the name, which may be one that no system takes.
+
+    Raises:
+        RunError: it can't be told.
+    """
+    try:
+        return path.is_dir()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise RunError(f"{path} can't be read: {reason(error)}") from None
+
+
+def _folders(save_dir: Path) -> list[Path]:
+    try:
+        return list(save_dir.iterdir()) if is_folder(save_dir) else []
+    except OSError as error:
+        raise RunError(f"{save_dir} can't be read: {reason(error)}") from None
 
 
 def _absolute(path: Path) -> Path:

@@ -50,14 +50,18 @@ if TYPE_CHECKING:
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import (
         Analyzer,
+        CheckedStore,
         Coded,
         CountingStore,
         EpisodeSummary,
         ExportingStore,
         RunInfo,
+        SourceStore,
         Store,
         find_run,
         open_analyzer,
+        open_tables,
+        tell_once,
     )
     from pkmncli.api.spaces import BitPlanes, ScaledBox
     from pkmncli.api.strategies import Strategy, StrategyType
@@ -70,6 +74,7 @@ _HOMES = {
     "Algorithm": "learning",
     "Analyzer": "runs",
     "BitPlanes": "spaces",
+    "CheckedStore": "runs",
     "Coded": "runs",
     "Consequence": "decisions",
     "Context": "environments",
@@ -107,6 +112,7 @@ _HOMES = {
     "Segment": "learning",
     "ShownAlgorithm": "learning",
     "Source": "decisions",
+    "SourceStore": "runs",
     "Start": "environments",
     "StartableAlgorithm": "learning",
     "Store": "runs",
@@ -119,6 +125,8 @@ _HOMES = {
     "open_analyzer": "runs",
     "parse_json": "data_text",
     "parse_toml": "data_text",
+    "open_tables": "runs",
+    "tell_once": "runs",
 }
 """The module of each name."""
 
@@ -136,6 +144,7 @@ __all__ = [
     "Algorithm",
     "Analyzer",
     "BitPlanes",
+    "CheckedStore",
     "Coded",
     "Consequence",
     "Context",
@@ -165,6 +174,7 @@ __all__ = [
     "Segment",
     "ShownAlgorithm",
     "Source",
+    "SourceStore",
     "Start",
     "StartableAlgorithm",
     "Store",
@@ -176,8 +186,10 @@ __all__ = [
     "ValuingAlgorithm",
     "find_run",
     "open_analyzer",
+    "open_tables",
     "parse_json",
     "parse_toml",
+    "tell_once",
 ]
 
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+DEFAULT_STORE = "duckdb"
+"""Name of the store that trainings write their tables with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coded:
     """A column of which few values differ: row ``i`` holds ``values[codes[i]]``. ``codes`` is unsigned, (rows,)."""
@@ -98,6 +102,22 @@ class CountingStore(Store, Protocol):
         """How many flushed rows have each combination of values of some columns: these values, and the count last."""
 
 
+class SourceStore(Store, Protocol):
+    """A store whose tables DuckDB can read, for the live page's questions. Others leave the method out."""
+
+    def source(self, table: str) -> str:
+        """Return SQL for DuckDB that selects the rows of a table that are flushed by now, with all its columns."""
+        ...
+
+
+class CheckedStore(Store, Protocol):
+    """A store that knows what it wrote, and so what has been lost since. Others leave the method out."""
+
+    def problems(self) -> list[str]:
+        """Return a line for each gap in the tables, and for each file in them that isn't the run's."""
+        ...
+
+
 class Analyzer(Protocol):
     """Learns from the decisions of a run, also while they are being recorded. Built with the folder of its tables."""
 
@@ -166,6 +186,25 @@ def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> R
     for given in read_run_file(folder).given:
         settings.setdefault(given.section, {})[given.key] = given.value
     return RunInfo(folder, settings)
+
+
+def open_tables(folder: Path) -> Store:
+    """Return the store of the tables in a folder, as trainings write them.
+
+    Raises:
+        PluginError: it can't be loaded.
+    """
+    from pkmncli.plugins import get_registry  # noqa: PLC0415 - registration modules import this one
+
+    store: Store = get_registry().get("stores", DEFAULT_STORE).load()(folder)
+    return store
+
+
+def tell_once(message: str) -> None:
+    """Tells the user something in a line on standard error, unless the running command has told it before."""
+    from pkmncli.diagnostics import say_once  # noqa: PLC0415 - registration modules import this one
+
+    say_once(message)
 
 
 def open_analyzer(folder: Path, name: str = "decisions", *, threads: int | None = None) -> Analyzer:

@@ -185,7 +185,7 @@ def _writable(folder: Path) -> str:
 
 def _model(registry: Registry, name: str, model: str | None, sets: list[str], answer_s: float) -> Line:
     if name not in {entry.name for entry in registry.registrations("llm_backends")}:
-        registry.get("llm_backends", name)  # says which is near: it is the caller's mistake, no finding
+        resolve_settings({"llm": name}, registry=registry)  # says which is near: a mistake of the caller, no finding
     remarks: list[str] = []
     well, what, found = _tried(f"model: {name}", lambda: _asked(registry, name, model, sets, answer_s, remarks))
     return well, what, " ".join([found, *remarks])

@@ -39,6 +39,7 @@ from pkmncli.training.final_evaluation import play_baselines, side_by_side_spec
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.pretrained_run import open_agent
+from pkmncli.training.run_settings import run_settings
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.session import larger_budget, quoted
 from pkmncli.training.verdict import PLAYERS, rows_of, table_lines, verdict
@@ -64,8 +65,10 @@ def eval(
         str | None, typer.Option(metavar="GAME", help="The policy that a game comes with, such as quillwood; no run.")
     ] = None,
     rom: Annotated[
-        Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")
+        Path | None,
+        typer.Option(help="Where the run's image is now; with --pretrained the game's, if it has none itself."),
     ] = None,
+    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
     checkpoint: Annotated[str, typer.Option(help="latest, best, a milestone, or a number of steps.")] = "latest",
     episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.")] = 10,
     mode: Annotated[
@@ -116,7 +119,8 @@ def eval(
     }
     if mode is not EvaluationMode.RANDOM:
         changes["mode"] = mode.value
-    settings = ResolvedSettings.from_run(found.folder, registry).changed(changes, may_change=tuple(changes))
+    own = run_settings(found, registry, rom=None if pretrained else rom, game_folder=game_folder)
+    settings = own.changed(changes, may_change=tuple(changes))
     if mode is EvaluationMode.RL_ONLY and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: evaluate it with --mode llm-only")
     if mode is not EvaluationMode.RANDOM:

@@ -19,6 +19,7 @@ from pkmncli.experiments.side_by_side import LOGS, STOPPING, Ended, run_side_by_
 from pkmncli.experiments.standing import ExperimentRun, State, prepare
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir
+from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.interrupts import InterruptFlag
 
 KEPT_FILE = "experiment.toml"
@@ -46,6 +47,7 @@ def experiment(
         width = max(map(len, State))
         typer.echo("\n".join(f"{states[one.name]:{width}}  {one.run.folder}" for one in runs))
         return
+    output_is_extra()
     processes = processes or plan.processes
     count = [sum(state is which for state in states.values()) for which in State]
     typer.echo(

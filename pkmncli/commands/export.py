@@ -29,6 +29,7 @@ from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.final_evaluation import hold_final_evaluation
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.pretrained import SCORE, WEIGHTS, write_pretrained
+from pkmncli.training.run_settings import run_settings
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 
@@ -57,6 +58,8 @@ def export(
     checkpoint: Annotated[
         str, typer.Option(help="Whose policy: latest, best, a milestone, or a number of steps.")
     ] = "latest",
+    rom: Annotated[Path | None, typer.Option(help="Where the run's image is now.")] = None,
+    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier export.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
@@ -67,13 +70,17 @@ def export(
     if pretrained is not None:
         if policy or to is not None:
             raise ConfigurationError("--pretrained is an export of its own: leave out --policy and --to")
-        _export_pretrained(open_run(run, save_dir), checkpoint, get_registry(), pretrained, episodes)
+        found, registry = open_run(run, save_dir), get_registry()
+        settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
+        _export_pretrained(found, settings, checkpoint, registry, pretrained, episodes)
         return
     if not tables and not policy:
         raise ConfigurationError("nothing to export: leave out --no-tables, or add --policy")
     registry = get_registry()
     found = open_run(run, save_dir)
     settings = ResolvedSettings.from_run(found.folder, registry)
+    if policy:  # only an environment knows what the policy sees
+        settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
     if policy and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: it has no policy to export")
     source = readable_checkpoint(found, checkpoint) if policy else None
@@ -113,9 +120,10 @@ def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, regis
     export_policy(learner, folder, about)
 
 
-def _export_pretrained(run: Run, which: str, registry: Registry, folder: Path, episodes: int) -> None:
+def _export_pretrained(
+    run: Run, settings: ResolvedSettings, which: str, registry: Registry, folder: Path, episodes: int
+) -> None:
     """Measures a checkpoint's learner alone beside pilot and random play, and writes it as a game comes with it."""
-    settings = ResolvedSettings.from_run(run.folder, registry)
     if settings.train.rl == NONE:
         raise ConfigurationError(f"{run.name} was trained without a learner: it has no policy to export")
     if settings.train.init_state is not None or settings.train.cartridge is not None:

@@ -29,8 +29,10 @@ def replay(
         typer.Option(metavar="GAME", help="An episode that the policy which a game comes with plays first; no run."),
     ] = None,
     rom: Annotated[
-        Path | None, typer.Option(help="With --pretrained: the game's image, if it has none itself.")
+        Path | None,
+        typer.Option(help="Where the run's image is now; with --pretrained the game's, if it has none itself."),
     ] = None,
+    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
     episode: Annotated[
         str, typer.Option(help="best, last, a number in order of ending, or E.N: episode N of environment E.")
     ] = "best",
@@ -77,12 +79,25 @@ def replay(
         if interrupted:
             raise typer.Exit(interrupted.exit_code)
         run = str(found.folder)
-    runs = [(run, evaluation or pretrained is not None)] + ([] if beside is None else [(beside, evaluation)])
+    runs = [(run, evaluation or pretrained is not None, None if pretrained else rom, game_folder)]
+    if beside is not None:
+        runs.append((beside, evaluation, None, None))  # another run, which may be of another game
     with InterruptFlag() as interrupted:
         episodes = []
         try:
-            for which, evaluated in runs:
-                episodes.append(open_episode(which, save_dir, registry, episode, evaluation=evaluated, begin=begin))
+            for which, evaluated, image, folder in runs:
+                episodes.append(
+                    open_episode(
+                        which,
+                        save_dir,
+                        registry,
+                        episode,
+                        evaluation=evaluated,
+                        begin=begin,
+                        rom=image,
+                        game_folder=folder,
+                    )
+                )
                 typer.echo(episodes[-1].headline)
             show = Show(episodes, overlay=overlay, interrupted=lambda: bool(interrupted))
             if video is not None:

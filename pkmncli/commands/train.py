@@ -11,22 +11,28 @@ import typer
 
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import say
+from pkmncli.diagnostics import say, tell_result
 from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.llm.closing import advice_line
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
+from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.assembly import check_parts, unread_settings
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.estimate import duration
+from pkmncli.training.interrupts import stop_with_whoever_began_this
 from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
+from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
 from pkmncli.training.verdict import rows_of, table_lines
 
 _READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""
+
+_NAMED_ANEW = ("save_dir", "rom_path", "game_folder")
+"""Options that say where a run that goes on finds what it has already."""
 
 OPTION_NAMES = {
     "rom_path": "--rom",
@@ -262,6 +268,8 @@ def train(
         "web_host_name": web_host_name or None,
         "quiet": quiet or None,
     }
+    stop_with_whoever_began_this()
+    output_is_extra()
     registry = get_registry()
     if not resume:
         if run is not None:
@@ -290,8 +298,8 @@ def _resume(
     which: str | None, save_dir: Path | None, options: Mapping[str, Any], sets: list[str], registry: Registry
 ) -> Outcome:
     run = open_run(which, save_dir)
-    own = ResolvedSettings.from_run(run.folder, registry)
-    options = {name: value for name, value in options.items() if name != "save_dir"}
+    own = run_settings(run, registry, rom=options["rom_path"], game_folder=options["game_folder"])
+    options = {name: value for name, value in options.items() if name not in _NAMED_ANEW}
     settings = own.changed(options, may_change=MAY_CHANGE, sets=sets, option_names=OPTION_NAMES)
     _check_page(settings, registry)
     progress = ConsoleProgress(quiet=settings.train.quiet)
@@ -395,7 +403,7 @@ def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
         }
         width = max(map(len, steps))
         lines = ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
-    typer.echo("\n".join(lines))
+    tell_result("\n".join(lines))
 
 
 def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from pkmncli.errors import EXIT_UNEXPECTED, RunError
 from pkmncli.experiments.side_by_side import LOGS, STOPPING
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir
+from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.estimate import duration, size
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.session import quoted
@@ -55,6 +56,7 @@ def tune(
         with Study.copied(folder, plan, processes) if begun else nullcontext() as study:
             _announce(plan, study, save_dir, registry, processes)
         return
+    output_is_extra()
     with write_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with _opened(folder, plan, processes) as study:

@@ -17,7 +17,7 @@ from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
-from pkmncli.runs import Run, default_save_dir, list_runs, open_run
+from pkmncli.runs import Run, default_save_dir, is_folder, list_runs, open_run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.evaluation import EVALUATIONS
 
@@ -199,7 +199,7 @@ def read_curves(
 
 def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
     for folder in (Path(which), (save_dir or default_save_dir()) / which):
-        if folder.is_dir() and not Run(folder).versions_file.exists():
+        if is_folder(folder) and not Run(folder).versions_file.exists():
             runs = list_runs(folder)
             if not runs:
                 raise RunError(f"{folder.absolute()} is no run folder, and has none in it")

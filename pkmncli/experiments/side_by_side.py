@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from typing import IO
 from pkmncli.atomic_files import write_errors_explained
 from pkmncli.errors import PkmnError, RunError
 from pkmncli.experiments.standing import ExperimentRun
+from pkmncli.training.interrupts import ENDS_WITH_INPUT
 
 LOGS = "logs"
 """Folder of an experiment for what its trainings print."""
@@ -43,7 +43,8 @@ class Trainings:
     """The processes of trainings that go on. One that is left by an error ends them in good order first.
 
     Each is in a session of its own, since a terminal's Ctrl-C would reach it too, and a second one ends a training
-    without saving. What it prints goes to a log that it holds locked, so that a training that outlived whoever began
+    without saving. It saves and stops when the pipe that is its standard input ends, with this process at the latest,
+    however that ends. What it prints goes to a log that it holds locked, so that a training that outlived whoever began
     it can be told.
     """
 
@@ -64,6 +65,7 @@ class Trainings:
             self.interrupt()
             for process in self._running:
                 process.wait()
+                _close_input(process)
 
     def start(self, one: ExperimentRun) -> None:
         """Begins a training, or goes on with it.
@@ -79,7 +81,12 @@ class Trainings:
                     raise RunError(f"{one.run.folder} is still being trained by an earlier command: wait, or stop that")
                 one.clear()
                 process = subprocess.Popen(
-                    one.command(), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+                    one.command(),
+                    stdin=subprocess.PIPE,
+                    stdout=file,
+                    stderr=file,
+                    env={**os.environ, ENDS_WITH_INPUT: "1"},
+                    start_new_session=True,
                 )
         self._running[process] = one
 
@@ -95,8 +102,14 @@ class Trainings:
         found = []
         for process in [process for process in self._running if process.poll() is not None]:
             one = self._running.pop(process)
+            _close_input(process)
             found.append(Ended(one, process.returncode, _last_line(log_of(one)) if process.returncode else ""))
         return found
+
+
+def _close_input(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 def run_side_by_side(
@@ -128,21 +141,13 @@ def run_side_by_side(
 
 
 def take_over(one: ExperimentRun) -> bool:
-    """Ends a training that outlived whoever began it, in good order, and waits for that. Returns whether there was one.
-
-    One that has only just begun is left alone until it holds its run, since it could not save anything before.
-    """
-    found = False
-    told: set[int] = set()
-    while not _is_free(log_of(one)):
-        found = True
-        holder = one.run.in_use_by()
-        if holder is not None and holder not in told:
-            told.add(holder)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(holder, _STOP)
+    """Waits for a training that outlived whoever began it, which saves and stops. Returns whether there was one."""
+    log = log_of(one)
+    if _is_free(log):
+        return False
+    while not _is_free(log):
         time.sleep(LOOK_S)
-    return found
+    return True
 
 
 def log_of(one: ExperimentRun) -> Path:

@@ -34,7 +34,8 @@ def side_outcomes(sources: NDArray[np.uint8], rewards: NDArray[np.float64]) -> d
     """
     sums = np.concatenate(([0.0], np.cumsum(rewards, dtype=np.float64)))
     begins = np.arange(len(rewards))
-    followed = sums[np.minimum(begins + HORIZON, len(rewards))] - sums[begins]
+    with np.errstate(invalid="ignore"):  # a reward that is infinite is told elsewhere
+        followed = sums[np.minimum(begins + HORIZON, len(rewards))] - sums[begins]
     found: dict[str, Any] = {}
     for side, source in _SIDES.items():
         own = followed[sources == source]

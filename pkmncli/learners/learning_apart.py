@@ -4,7 +4,8 @@ Python runs one of a process's threads at a time, and an update consists of some
 of which it has to wait for its turn: beside a training that plays, it takes up to twice as long as alone.
 
 It begins in the thread that asks for it, and moves to a process once it has taken as long as that takes to start. What
-is learned is the same wherever it happens.
+is learned is the same wherever it happens. So a process that is killed or stopped loses nothing: what it was given is
+kept from the last state on that it told, and learned again in the thread.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
+import psutil
 import torch
 from torch import Tensor, nn
 
-from pkmncli.child_processes import ignore_signals, main_module_left_out, signals_held
+from pkmncli.channel import LOOK_SECONDS, Channel
+from pkmncli.child_processes import begin_child, main_module_left_out, portable, signals_held
+from pkmncli.diagnostics import say
 from pkmncli.errors import TrainingError
 
 logger = logging.getLogger(__name__)
@@ -36,7 +40,17 @@ MOVES_AT_ONCE_FROM = 2_000
 """Updates to come for which a process is started before the first: they take several times as long as that."""
 
 SECONDS_TO_ANSWER = 60.0
-"""After which the log says that the process is waited for."""
+"""After which the log says that the process is waited for, or it is given up where it did nothing in that time."""
+
+KEPT_BYTES = 64 * 2**20
+KEPT_UPDATES = 500
+"""How much of what the process was given is kept to be learned again. Beyond it the process is asked for its state."""
+
+MOST_MOVES = 3
+"""Processes that are started for a learning, where they are lost."""
+
+_IDLE_SECONDS = 0.05
+"""Time on the processor, between two warnings, up to which a process does nothing."""
 
 _READY, _RESULT, _ERROR = "ready", "result", "error"
 _SECONDS_TO_END = 5.0
@@ -81,7 +95,13 @@ class LearningApart(Generic[LearningT]):
         self._seconds = 0.0
         self._aside = [flat_weights(self.here.network) for _ in range(2)]
         self._may_move = self._moved = False
+        self._moves = 0
         self._process: _LearningProcess | None = None
+        self._told = b""
+        """The state that the process had last, pickled."""
+        self._given: list[bytes] = []
+        """What it has learned from since, each pickled."""
+        self._given_bytes = 0
 
     def may_move(self, updates: float = 0) -> None:
         """From now on it moves when that pays. To be called before it learns.
@@ -103,23 +123,65 @@ class LearningApart(Generic[LearningT]):
         """Learns, and gives what the learning gives, or raises what it raises.
 
         Raises:
-            TrainingError: the process that learned has ended.
+            TrainingError: it was closed.
         """
         if self._process is not None and not self._moved:
             self._move(self._process)
-        place = self.learned % len(self._aside)
-        if self._process is not None and self._moved:
-            result = self._process.call("learn", drawn, place)
-            self.learned += 1
-            return result
+        result = self._learn_here(drawn) if self._process is None or not self._moved else self._learn_apart(drawn)
+        self.learned += 1
+        return result
+
+    def _learn_here(self, drawn: Any) -> Any:
         began = time.perf_counter()
         result = self.here.learn(drawn)
-        flat_weights(self.here.network, self._aside[place])
+        flat_weights(self.here.network, self._aside[self.learned % len(self._aside)])
         self._seconds += time.perf_counter() - began
-        self.learned += 1
-        if self._may_move and self._seconds > MOVES_AFTER_SECONDS:
+        if self._may_move and self._process is None and self._seconds > MOVES_AFTER_SECONDS:
             self._start()
         return result
+
+    def _learn_apart(self, drawn: Any) -> Any:
+        assert self._process is not None
+        given = pickle.dumps(drawn, pickle.HIGHEST_PROTOCOL)
+        try:
+            result = self._process.call("learn", given, self.learned % len(self._aside))
+        except LearningLostError as loss:
+            self._come_back(loss)
+            return self._learn_here(drawn)
+        self._given.append(given)
+        self._given_bytes += len(given)
+        if self._given_bytes > KEPT_BYTES or len(self._given) > KEPT_UPDATES:
+            with contextlib.suppress(LearningLostError):  # the next update will hear of it, too
+                self._tell_state(self._process)
+        return result
+
+    def _tell_state(self, process: _LearningProcess) -> Any:
+        """The state of the process, kept as the last one that it told."""
+        state = process.call("state_dict")
+        self._keep(state)
+        return state
+
+    def _keep(self, state: Any) -> None:
+        self._told, self._given, self._given_bytes = pickle.dumps(state, pickle.HIGHEST_PROTOCOL), [], 0
+
+    def _come_back(self, loss: LearningLostError) -> None:
+        """Goes on here, exactly where the process was.
+
+        Raises:
+            TrainingError: it was ended on purpose.
+        """
+        assert self._process is not None
+        if not self._process.end.alive:
+            raise TrainingError(f"The process that learns {loss}: go on from the last checkpoint with --resume.")
+        text = f"the process that learns {loss}: what it learned is learned again here, and nothing is lost"
+        logger.warning(text)
+        say(text)
+        self._process.end()
+        self._process, self._moved, self._seconds = None, False, 0.0
+        self.here.load_state_dict(pickle.loads(self._told))
+        for given in self._given:
+            self.here.learn(pickle.loads(given))
+        self._told, self._given = b"", []
 
     def take_weights(self, acting: Tensor, update: int) -> None:
         """Copy the weights of an update, by its number from 0 on, to those of a network that acts, (weights,).
@@ -132,11 +194,15 @@ class LearningApart(Generic[LearningT]):
         """The learning's. Not to be called while it learns.
 
         Raises:
-            TrainingError: the process that learned has ended.
+            TrainingError: it was closed.
         """
         if self._process is not None and self._moved:
-            state: dict[str, Any] = self._process.call("state_dict")
-            return state
+            try:
+                state: dict[str, Any] = self._tell_state(self._process)
+            except LearningLostError as loss:
+                self._come_back(loss)
+            else:
+                return state
         return self.here.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -161,20 +227,27 @@ class LearningApart(Generic[LearningT]):
             self._process.end()
 
     def _start(self) -> None:
-        """Start the process; it is tried once."""
-        self._may_move = False
+        """Start the process; it is tried a few times, where it is lost."""
+        self._moves += 1
+        self._may_move = self._moves < MOST_MOVES
         self._process = _LearningProcess.start(self._build, self._aside)
 
     def _move(self, process: _LearningProcess) -> None:
         """Moves to the process if it has started by now; stays for good if that failed."""
         try:
             if process.ready():
-                process.call("load_state_dict", self.here.state_dict())
+                state = self.here.state_dict()
+                process.call("load_state_dict", state)
+                self._keep(state)
                 self._moved = True
         except Exception as error:  # whatever it is, all that was learned is here still
             logger.warning("learning stays in the trainer's process: %s", error)
             process.end()
             self._process = None
+
+
+class LearningLostError(Exception):
+    """The process has ended, or stands still. Its text goes on after "The process that learns"."""
 
 
 class _NotStartedError(Exception):
@@ -187,6 +260,8 @@ class _LearningProcess:
     def __init__(self, process: BaseProcess, connection: Connection) -> None:
         self._process = process
         self._connection = connection
+        self._watch = _Watch(process)
+        self._channel = Channel(connection, self._watch.look)
         self.end = weakref.finalize(self, _end, process, connection)
 
     @classmethod
@@ -219,7 +294,7 @@ class _LearningProcess:
         try:
             if not self._connection.poll():
                 return False
-            told: str = self._connection.recv()
+            told: str = pickle.loads(self._channel.receive())
             if told != _READY:
                 raise _NotStartedError(told)
             return True
@@ -232,18 +307,16 @@ class _LearningProcess:
         Whoever interrupts this ends the process: what it would still answer could be taken for something else.
 
         Raises:
-            TrainingError: it has ended.
+            LearningLostError: it has ended, or did nothing for a minute.
         """
         try:
-            self._connection.send_bytes(pickle.dumps((name, arguments), pickle.HIGHEST_PROTOCOL))
-            while not self._connection.poll(SECONDS_TO_ANSWER):  # an update of long rollouts may well take longer
-                logger.warning("the process that learns has not answered for %.0f s", SECONDS_TO_ANSWER)
-            kind, value, where = pickle.loads(self._connection.recv_bytes())
+            self._watch.begin()
+            self._channel.send(pickle.dumps((name, arguments), pickle.HIGHEST_PROTOCOL))
+            kind, value, where = pickle.loads(self._channel.receive())
         except (EOFError, OSError):
-            raise TrainingError(
-                f"The process that learns {self._end_of_it()}, for want of memory perhaps: go on from the last "
-                "checkpoint with --resume."
-            ) from None
+            raise LearningLostError(self._end_of_it()) from None
+        except LearningLostError:
+            raise
         except BaseException:
             self.end()
             raise
@@ -257,6 +330,40 @@ class _LearningProcess:
         return f"ended with exit code {self._process.exitcode}"
 
 
+class _Watch:
+    """Tells a process that stands still from one that takes long: an update of long rollouts may well do that."""
+
+    def __init__(self, process: BaseProcess) -> None:
+        self._process = process
+        self.begin()
+
+    def begin(self) -> None:
+        """A call begins."""
+        self._looks = 0
+        self._used: float | None = None
+
+    def look(self) -> None:
+        """Gives it up when it did nothing for a minute. Looks are counted, not time: all may have, as by Ctrl-Z."""
+        if self._used is None:
+            self._used = self._seconds_used()
+        self._looks += 1
+        if self._looks * LOOK_SECONDS < SECONDS_TO_ANSWER:
+            return
+        before, self._looks, self._used = self._used, 0, self._seconds_used()
+        if self._used - before < _IDLE_SECONDS:
+            self._process.kill()
+            raise LearningLostError(f"stood still for {SECONDS_TO_ANSWER:.0f} s")
+        logger.warning("the process that learns has not answered for %.0f s", SECONDS_TO_ANSWER)
+
+    def _seconds_used(self) -> float:
+        """Time that it has had on a processor."""
+        try:
+            times = psutil.Process(self._process.pid).cpu_times()
+        except psutil.Error:  # it is gone, as the pipe will tell
+            return 0.0
+        return float(times.user + times.system)
+
+
 def _end(process: BaseProcess, connection: Connection) -> None:
     process.kill()  # it holds nothing that is not elsewhere
     process.join()
@@ -266,7 +373,7 @@ def _end(process: BaseProcess, connection: Connection) -> None:
 
 def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[Tensor], threads: int) -> None:
     """The process: answers calls until the parent is gone."""
-    ignore_signals()
+    begin_child()
     torch.set_num_threads(threads)
     try:
         learning = build()
@@ -274,8 +381,8 @@ def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[
         connection.send(f"{type(error).__name__}: {error}")
         return
 
-    def learn(drawn: Any, place: int) -> Any:
-        result = learning.learn(drawn)
+    def learn(given: bytes, place: int) -> Any:
+        result = learning.learn(pickle.loads(given))
         flat_weights(learning.network, aside[place])
         return result
 
@@ -284,28 +391,20 @@ def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[
         "state_dict": learning.state_dict,
         "load_state_dict": learning.load_state_dict,
     }
+    channel = Channel(connection)
     with contextlib.suppress(EOFError, OSError):
         connection.send(_READY)
         while True:
-            name, arguments = pickle.loads(connection.recv_bytes())
+            name, arguments = pickle.loads(channel.receive())
             answer: tuple[str, Any, str]
             try:
                 answer = (_RESULT, methods[name](*arguments), "")
             except Exception as error:
-                answer = (_ERROR, _portable(error), traceback.format_exc())
-            connection.send_bytes(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+                answer = (_ERROR, portable(error), traceback.format_exc())
+            channel.send(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
 
 
 @torch.no_grad()
 def flat_weights(network: nn.Module, out: Tensor | None = None) -> Tensor:
     """All weights of a network, one after the other: (weights,) float32."""
     return torch.cat([weights.detach().reshape(-1) for weights in network.parameters()], out=out)
-
-
-def _portable(error: Exception) -> Exception:
-    """The error, or what it says where it cannot be pickled."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever a third party's error raises then
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error

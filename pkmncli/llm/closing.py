@@ -8,7 +8,7 @@ from typing import Any
 from pkmncli.api import LLMFault
 
 _AGAINST: Mapping[str, str] = {
-    LLMFault.UNREACHABLE: "its server could not be reached: pkmn doctor says what is there",
+    LLMFault.UNREACHABLE: "it could not be reached or used: pkmn doctor says why",
     LLMFault.LOADING: "its server was still loading the model: load it before, or raise --llm-load-timeout-s",
     LLMFault.OVERLOADED: "its service was overloaded: a longer --llm-interval or llm_max_open = 1 asks less",
     LLMFault.AUTHENTICATION: "its key was refused: pkmn doctor says which",

@@ -14,6 +14,7 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
 from pkmncli.llm.json_objects import whole_value
+from pkmncli.llm.keys import InvalidKeyError
 from pkmncli.llm.loading import Loading
 from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
 from pkmncli.llm.replies import Reading, ReadReply, read_reply
@@ -272,7 +273,8 @@ class Counsel:
         except LLMFailure:
             raise
         except LLMConnectionError as error:
-            raise LLMFailure(LLMFault.UNREACHABLE, str(error)) from error
+            fault = LLMFault.AUTHENTICATION if isinstance(error, InvalidKeyError) else LLMFault.UNREACHABLE
+            raise LLMFailure(fault, str(error)) from error
         except Exception as error:  # whatever a backend does: a training is not to end by it
             logger.exception("the backend %s broke its contract", self.backend_name)
             raise LLMFailure(LLMFault.BROKEN, f"the backend failed: {one_line(error)}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pkmncli.diagnostics import one_line
+from pkmncli.diagnostics import one_line, prints_aside
 from pkmncli.errors import PluginError
 from pkmncli.version import API_VERSION
 
@@ -87,7 +88,12 @@ class Plugin:
         from importlib.metadata import PathDistribution  # noqa: PLC0415 - see pkmncli.plugins.discovery
 
         source = PathDistribution(self.source) if isinstance(self.source, Path) else self.source
-        return str(source.metadata[key] or "unknown") if source else ""
+        with contextlib.suppress(Exception):  # a file that is empty, damaged, unreadable or not there
+            if source is not None and source.metadata[key]:
+                return str(source.metadata[key])
+        folder = self.source if isinstance(self.source, Path) else getattr(source, "_path", Path("unknown"))
+        name, _, version = Path(folder).stem.lstrip("~-").partition("-")
+        return {"Name": name, "Version": version}[key] or "unknown"
 
 
 class Registration(NamedTuple):
@@ -166,10 +172,13 @@ class Registration(NamedTuple):
     def _resolve(self, target: str) -> Any:
         module_name, _, attributes = target.partition(":")
         try:
-            value: Any = importlib.import_module(module_name)
+            with prints_aside():
+                value: Any = importlib.import_module(module_name)
+        except KeyboardInterrupt:
+            raise
         except ImportError as error:
             raise PluginError(self._import_problem(target, module_name, error)) from error
-        except Exception as error:
+        except BaseException as error:
             raise PluginError(
                 f"{self.title} of {self.plugin.label} cannot be imported from {target!r}: {one_line(error)}"
             ) from error

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from pkmncli.core_commands import CORE_COMMANDS
-from pkmncli.diagnostics import debug_enabled, one_line, say
+from pkmncli.diagnostics import debug_enabled, one_line, prints_aside, say, text_of
 from pkmncli.errors import PluginError
 from pkmncli.plugins.discovery import find_plugins, import_plugin
 from pkmncli.plugins.hooks import HOOK_NAMES, HookManager
@@ -37,7 +37,7 @@ class Registry:
         disabled = {name.strip() for name in environ.get(DISABLE_VARIABLE, "").split(",")} - {""}
         for plugin in find_plugins(disabled):
             registry.plugins.append(plugin)
-            if plugin.state != "disabled":
+            if plugin.state == "loaded":
                 registry._load(plugin)
         return registry
 
@@ -134,7 +134,9 @@ class Registry:
                 continue
             try:
                 self._manager.call(implementation, hook_name, **arguments)
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 self._silenced.add(plugin)
                 say(
                     f"plugin '{plugin.name}' of {plugin.label} failed in {hook_name} and is left out for the rest of "
@@ -147,8 +149,11 @@ class Registry:
 
     def _load(self, plugin: Plugin) -> None:
         try:
-            module = import_plugin(plugin)
-        except (Exception, SystemExit) as error:
+            with prints_aside():
+                module = import_plugin(plugin)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a test library's way to skip, an event loop's to cancel, sys.exit
             _mark_failed(plugin, f"{plugin.module} cannot be imported: {one_line(error)}", error)
         else:
             self._register(plugin, module)
@@ -164,10 +169,13 @@ class Registry:
             for kind, hook_name in HOOK_OF_KIND.items():
                 if hook_name in implemented:
                     register = self._register_function(plugin, kind, found)
-                    self._manager.call(implementation, hook_name, register=register)
-        except (Exception, SystemExit) as error:
+                    with prints_aside():
+                        self._manager.call(implementation, hook_name, register=register)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             self._forget(plugin)
-            text = str(error) if isinstance(error, PluginError) else one_line(error)
+            text = text_of(error) if isinstance(error, PluginError) else one_line(error)
             _mark_failed(plugin, text, error)
         else:
             for entry in found:

@@ -24,6 +24,7 @@ from pkmncli.training.checkpoints import read_checkpoint
 from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
 from pkmncli.training.given_starts import check_kept_starts
 from pkmncli.training.recorded import RecordedEpisode, with_start
+from pkmncli.training.run_settings import run_settings
 from pkmncli.video import TerminalScreen, open_video
 
 
@@ -35,6 +36,8 @@ def open_episode(
     *,
     evaluation: bool = False,
     begin: str | None = None,
+    rom: Path | None = None,
+    game_folder: Path | None = None,
 ) -> ShownEpisode:
     """An episode of a run, with an environment that has not begun it yet; to be closed by the caller.
 
@@ -45,13 +48,16 @@ def open_episode(
         episode: which one, as :func:`pkmncli.replay.recorded.choose_episode` has it.
         evaluation: one of the latest evaluation, not of the training.
         begin: milestone or step from which on it is shown.
+        rom: where the run's image is now.
+        game_folder: where the folder of its game is now.
 
     Raises:
         RunError: there is no such run or episode.
+        RomError: the image is another, or nowhere.
         EmulatorError: the run was of another image or game.
     """
     run = open_run(which, save_dir)
-    settings = ResolvedSettings.from_run(run.folder, registry)
+    settings = run_settings(run, registry, rom=rom, game_folder=game_folder)
     folder, who = tables_folder(settings, run), ""
     if evaluation:
         evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))

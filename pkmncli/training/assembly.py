@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pkmncli.api import Algorithm, Store, Strategy, StrategyType
+from pkmncli.api.runs import DEFAULT_STORE
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from pkmncli.plugins import Registration, Registry
     from pkmncli.runs import Run
     from pkmncli.training.workers import WorkerPool
-
-DEFAULT_STORE = "duckdb"
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
 _PASSED_ON = ("rom_path", "goal", "goals", "max_steps_per_episode", "force_rom", "knowledge", "cartridge")

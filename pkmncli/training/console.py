@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,17 @@ from rich.live import Live
 from rich.progress import Progress
 from rich.text import Text
 
+from pkmncli.diagnostics import say
 from pkmncli.outgoing_text import printable, redact
+from pkmncli.standard_streams import lost_output
 from pkmncli.training.live_view import Clock, lay_out, lines_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from pkmncli.training.status import Status
+
+logger = logging.getLogger(__name__)
 
 LINE_SECONDS = 30.0
 LOOK_SECONDS = 0.25
@@ -47,6 +52,7 @@ class ConsoleProgress:
         self._began: tuple[float, float] | None = None
         """When the first status came, and the share of the budget that was used then."""
         self._status: Status | None = None
+        self._told_of_loss = False
 
     def __enter__(self) -> ConsoleProgress:
         if self._live:
@@ -71,6 +77,7 @@ class ConsoleProgress:
         """Says something that stays on the screen."""
         if not self._quiet:
             self.console.print(printable(redact(text)), markup=False)  # before lines are broken, which would hide a key
+            self._tell_of_loss()
 
     @property
     def wants_look(self) -> bool:
@@ -120,12 +127,22 @@ class ConsoleProgress:
             f"goal reached in {found['goal_share']:.0%} of {found['episodes']} episodes."
         )
 
+    def _tell_of_loss(self) -> None:
+        """Says where it still can that nobody sees the training any more: that is no reason to end it."""
+        error = lost_output()
+        if error is not None and not self._told_of_loss:
+            self._told_of_loss = True
+            text = f"standard output can't be written ({error.strerror}): the training goes on, and so does its log.txt"
+            logger.warning(text)
+            say(text)
+
     def _draw(self, began: float, doing: str = "") -> None:
         assert self._live is not None and self._status is not None
         size = self.console.size
         clock, ascii_only = self._clock(self._status), self.console.options.ascii_only
         view = lay_out(self._status, clock, size.width, size.height, doing, ascii_only=ascii_only)
         self._live.update(view, refresh=True)
+        self._tell_of_loss()
         spent = time.monotonic() - began
         self._due = began + max(LOOK_SECONDS, spent / LOOK_COST)
 

@@ -17,6 +17,7 @@ from pkmncli.training.callbacks import Callback, Callbacks
 from pkmncli.training.console import ConsoleProgress
 from pkmncli.training.from_objects import Given
 from pkmncli.training.parts_fit import fit_parts
+from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession
 from pkmncli.training.trainer import Trainer
 
@@ -140,7 +141,7 @@ class HybridLLMRLTrainer:
         }
         changes = {name: value for name, value in changes.items() if value is not None}
         if self.run is not None and self._checkpoint is not None:
-            own = ResolvedSettings.from_run(self.run.folder, get_registry())
+            own = run_settings(self.run, get_registry())
             settings = own.changed(changes, may_change=MAY_CHANGE, origin="train()")
             outcome = self._session(settings).go_on(self.run, at=self._checkpoint)
         else:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.atomic_files import write_atomic, write_json
-from pkmncli.config import ResolvedSettings
 from pkmncli.diagnostics import say
 from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
@@ -19,6 +18,7 @@ from pkmncli.training.checkpoints import Checkpoint, read_checkpoint, write_chec
 from pkmncli.training.evaluation import LearnerPolicy, evaluate, keep_evaluation
 from pkmncli.training.final_evaluation import ENVIRONMENTS, side_by_side_spec
 from pkmncli.training.pretrained import FOLDER, find_pretrained
+from pkmncli.training.run_settings import run_settings
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers import WorkerPool
 
@@ -81,15 +81,13 @@ def open_agent(
         save_dir: folder of the run folders.
         registry: where plugins are looked up.
         pretrained: the game whose policy is wanted instead.
-        rom: that game's image, where its profile has none.
+        rom: with ``pretrained`` that game's image, where its profile has none.
 
     Raises:
         ConfigurationError: both a run and a game are given, or there is no such policy.
         RunError: there is no such run.
     """
     if pretrained is None:
-        if rom is not None:
-            raise ConfigurationError("--rom: a run keeps its own image; it goes with --pretrained")
         return open_run(run, save_dir)
     if run is not None:
         raise ConfigurationError(f"--pretrained {pretrained} is no run's: leave out {run}")
@@ -99,7 +97,7 @@ def open_agent(
 
 def play_for_show(run: Run, registry: Registry, episodes: int, interrupted: Callable[[], bool]) -> None:
     """Has a run's learner play alone from held-out starts, and keeps the episodes as an evaluation of the run."""
-    settings = ResolvedSettings.from_run(run.folder, registry)
+    settings = run_settings(run, registry)
     folder = run.checkpoints.resolve()
     with WorkerPool(side_by_side_spec(settings, registry, num_envs=min(ENVIRONMENTS, episodes))) as pool:
         learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)

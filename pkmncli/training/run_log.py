@@ -42,7 +42,7 @@ def log_to(run: Run, level: str) -> Iterator[None]:
     try:
         if run.log_file.exists() and not run.log_file.is_file():
             raise OSError(errno.EINVAL, "Not a regular file")  # a pipe would wait for a reader
-        handler: logging.Handler = _RunLog(run.log_file, encoding="utf-8")
+        handler: logging.Handler = _RunLog(run.log_file, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         say(f"{run.log_file} can't be written: {reason(error)}; this training has no log")
         handler = logging.NullHandler()

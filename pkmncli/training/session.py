@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api import Algorithm, RunInfo
+from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
@@ -24,6 +24,7 @@ from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.standard_streams import Installed
 from pkmncli.training.advice_parts import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
@@ -122,7 +123,7 @@ class TrainingSession:
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
         self._trackers = chosen_trackers(self._settings, self._registry)
-        with InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
+        with Installed(), InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
             options = self._options(None, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             started_from = self._begin_from_weights(pool, learner)
@@ -147,6 +148,7 @@ class TrainingSession:
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
         with (
+            Installed(),
             InterruptFlag(STOPPING) as interrupted,
             run.locked() as lock,
             log_to(run, self._settings.train.log_level),
@@ -231,6 +233,7 @@ class TrainingSession:
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
         guard = self._guard(run, lock)
+        interrupted.last_words = lambda: _how_to_go_on(run)
         store = open_store(self._registry, tables_folder(settings, run))
         examination = Examination.of(settings, self._registry)
         measurement = Measurement.of(settings, self._registry)
@@ -263,6 +266,7 @@ class TrainingSession:
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
                 content = read_checkpoint(begun)
+                _tell_of_lost_tables(store)
                 trainer.resume(content, read_segments(begun))
                 set_aside = trainer.supersede(content.step)
                 logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
@@ -298,11 +302,7 @@ class TrainingSession:
             # a second Ctrl-C reaches some libraries as an error of their own
             if not interrupted.insisted:
                 raise
-            say(
-                f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
-                if run.checkpoints.names()
-                else f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
-            )
+            say(_how_to_go_on(run))
             raise KeyboardInterrupt from error
         finally:
             if not guard.name_is_taken:  # it would write what is left there
@@ -445,6 +445,19 @@ def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
 def quoted(path: Path) -> str:
     """A path as it can be pasted into a command line."""
     return shlex.quote(str(path))
+
+
+def _how_to_go_on(run: Run) -> str:
+    """What a training that ends at once says last."""
+    if run.checkpoints.names():
+        return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
+    return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
+
+
+def _tell_of_lost_tables(store: Store) -> None:
+    """Says what is missing or foreign among the tables. Checkpoints hold all that a training needs."""
+    for problem in getattr(store, "problems", list)():
+        warn(problem)
 
 
 def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import gymnasium
     from numpy.typing import NDArray
 
+    from pkmncli.channel import Channel
+
 RECORD_DTYPE = np.dtype(list(STEP_RECORD), align=True)
 
 _ALIGNMENT = 64  # a cache line, so that two workers never write to the same one
@@ -127,9 +129,9 @@ class SharedBlock:
         """Views of one environment's arrays in a slot, to be written to."""
         return {name: array[index] for name, array in self.slots[slot].items()}
 
-    def send(self, connection: Connection, process_id: int) -> None:
-        """Sends the block's handle to the process at the other end of a pipe."""
-        reduction.send_handle(connection, _handle_of(self._file.fileno()), process_id)
+    def send(self, channel: Channel, process_id: int) -> None:
+        """Sends the block's handle to the process at the other end of a channel."""
+        channel.send_handle(_handle_of(self._file.fileno()), process_id)
 
     @classmethod
     def receive(cls, connection: Connection, layout: tuple[FieldLayout, ...], num_envs: int) -> SharedBlock:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 
 from pkmncli.api.live import (
     BOARD_FILE,
@@ -25,6 +24,7 @@ from pkmncli.api.live import (
     STATE_DTYPE,
     LiveBoard,
     LiveStanding,
+    process_began,
 )
 from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import PkmnError
@@ -84,7 +84,7 @@ class Spectators:
             self._board = LiveBoard(path, self._pool.num_envs, shape)
         description = {
             "process_id": os.getpid(),
-            "process_began": psutil.Process().create_time(),
+            "process_began": process_began(os.getpid()),
             "num_envs": self._pool.num_envs,
             "screen_shape": shape,
         }

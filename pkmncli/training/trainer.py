@@ -125,6 +125,7 @@ class Trainer:
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
         self._lost_before = 0
+        self._told_of_reward = False
 
     # Begin ---------------------------------------------------------------------------------------------------------
 
@@ -174,7 +175,11 @@ class Trainer:
         if self._starts is not None and trainer["starts"] is not None:
             self._starts.load_state_dict(trainer["starts"], [episode.start for episode in self._episodes])
         if self._desk is not None and trainer["advice"] is not None:
-            journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
+            try:
+                journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
+            except RunError as error:  # what was answered already is asked again
+                logger.warning("%s", error)
+                journal = []
             self._desk.load_state_dict(trainer["advice"], journal)
         self._give_say()
         self._saved_at = checkpoint.step
@@ -248,7 +253,7 @@ class Trainer:
         if not decides:
             actions = np.full_like(actions, PILOT_ACTS)
         acted = clock()
-        result = self._pool.step(actions, sources, confidences, self._thread.meanwhile)
+        result = self._checked(self._pool.step(actions, sources, confidences, self._thread.meanwhile))
         stepped = clock()
         self._learner.observe(_transitions(result, advised))
         models, latencies = self._desk.after_step(result.records) if self._desk is not None else (None, None)
@@ -294,6 +299,24 @@ class Trainer:
             self._evaluate()
         if self._save_wanted or self._options.save_interval.passed(before, self.statistics.progress):
             self.save_checkpoint()
+
+    def _checked(self, result: StepResult) -> StepResult:
+        """Says once that a reward is no number. A learner refuses to learn from it; without one nothing else would."""
+        records = result.records
+        if not self._told_of_reward and not np.isfinite(records["reward"]).all():
+            self._told_of_reward = True
+            environment = int(np.flatnonzero(~np.isfinite(records["reward"]))[0])
+            record = records[environment]
+            parts = zip(self._pool.reward_names, record["reward_parts"], strict=False)
+            wrong = [name for name, part in parts if not np.isfinite(part)]
+            of = f", by its part {wrong[0]!r}" if wrong else ""
+            text = (
+                f"The reward of environment {environment} is {record['reward']} at step {record['step']} of episode "
+                f"{record['episode']}{of}: it is recorded so, and sums and averages with it say nothing."
+            )
+            logger.warning(text)
+            self._observer.message(text)
+        return result
 
     def _evaluate(self) -> None:
         """Holds an examination, once at a step; one that was never better is worth a checkpoint."""

@@ -8,8 +8,9 @@ import pickle
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
+from pkmncli.channel import LOOK_SECONDS, Channel
 from pkmncli.child_processes import main_module_left_out, signals_held
-from pkmncli.training.channel import Channel
+from pkmncli.errors import PkmnError
 from pkmncli.training.worker_process import CRASH, QUIT, USER_ERROR, run_worker
 from pkmncli.training.worker_spec import WorkerSpec
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 SECONDS_TO_QUIT = 5.0
+SECONDS_TO_MOVE = 60.0
+"""How long nothing of a message may move that is under way to or from a worker."""
 
 
 class WorkerLostError(Exception):
@@ -24,7 +27,7 @@ class WorkerLostError(Exception):
 
     def __init__(self, index: int, details: str) -> None:
         self.index = index
-        self.details = details.strip()
+        self.details = details.strip() or "it said nothing"
         self.reason = self.details.splitlines()[-1]
         super().__init__(f"worker {index} was lost: {self.reason}")
         if self.details != self.reason:
@@ -38,7 +41,8 @@ class WorkerLink:
         context = get_context("spawn")
         self.index = index
         connection, theirs = context.Pipe()
-        self.channel = Channel(connection)
+        self.channel = Channel(connection, self._look)
+        self._looks = 0
         self.process: BaseProcess = context.Process(
             target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
         )
@@ -55,14 +59,15 @@ class WorkerLink:
     def receive(self, timeout_s: float) -> bytes:
         """The next message. Raises WorkerLostError, or the user's error that stopped the worker."""
         try:
+            self._looks = 0
             if not self.channel.wait(timeout_s):
                 raise WorkerLostError(self.index, f"no answer for {timeout_s:.0f} s")
             message = self.channel.receive()
         except (EOFError, OSError):
             raise self._gone() from None
         if message[:1] == USER_ERROR:
-            kind, text = pickle.loads(message[1:])
-            raise kind(text)
+            error: PkmnError = pickle.loads(message[1:])
+            raise error
         if message[:1] == CRASH:
             raise WorkerLostError(self.index, message[1:].decode())
         return message
@@ -70,11 +75,17 @@ class WorkerLink:
     def send(self, message: bytes) -> None:
         """Sends a message. Raises as :meth:`receive` does."""
         try:
+            self._looks = 0
             self.channel.send(message)
         except OSError:
             # its last words may still be in the pipe; they say more than that it is gone
             self.receive(0)
             raise self._gone() from None
+
+    def _look(self) -> None:
+        self._looks += 1
+        if self._looks * LOOK_SECONDS >= SECONDS_TO_MOVE:
+            raise WorkerLostError(self.index, f"it stood still for {SECONDS_TO_MOVE:.0f} s in the midst of a message")
 
     def _gone(self) -> WorkerLostError:
         self.process.join(SECONDS_TO_QUIT)
@@ -82,12 +93,12 @@ class WorkerLink:
 
     def ask_to_quit(self) -> None:
         """Tells the worker to end by itself, and does not wait for it."""
-        with contextlib.suppress(OSError):  # it may be gone already
+        with contextlib.suppress(OSError, WorkerLostError):  # it may be gone already
             self.channel.send(QUIT)
 
-    def end(self) -> None:
+    def end(self, patience_s: float) -> None:
         """Waits a little for the worker to end by itself, then ends it."""
-        self.process.join(SECONDS_TO_QUIT)
+        self.process.join(patience_s)
         self.kill()
 
     def kill(self) -> None:

@@ -19,7 +19,7 @@ from pkmncli.errors import TrainingError
 from pkmncli.training.journey import Standing
 from pkmncli.training.press_log import PressLog
 from pkmncli.training.shared_block import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
-from pkmncli.training.worker_link import WorkerLink, WorkerLostError
+from pkmncli.training.worker_link import SECONDS_TO_QUIT, WorkerLink, WorkerLostError
 from pkmncli.training.worker_process import ATTACH, CALL, STEP, STEP_MESSAGE
 from pkmncli.training.worker_spec import EpisodeEnd, StepNews, WorkerSpec, WorkerState
 
@@ -131,7 +131,7 @@ class WorkerPool:
         link.send(ATTACH + pickle.dumps(self._block.layout))
         link.receive(self._timeout_s)
         assert link.process.pid is not None
-        self._block.send(link.channel.connection, link.process.pid)
+        self._block.send(link.channel, link.process.pid)
         link.receive(self._timeout_s)
 
     # Steps of all at once ------------------------------------------------------------------------------------
@@ -400,20 +400,21 @@ class WorkerPool:
         """What each running episode consists of so far."""
         return self._logs
 
-    def close(self) -> None:
-        """Ends all workers. May be called twice."""
+    def close(self, *, at_once: bool = False) -> None:
+        """Ends all workers, in good order unless ``at_once``. May be called twice."""
+        if not at_once:
+            for link in self._links:
+                link.ask_to_quit()
         for link in self._links:
-            link.ask_to_quit()
-        for link in self._links:
-            link.end()
+            link.end(0 if at_once else SECONDS_TO_QUIT)
         self._links = []
         self._closing.close()
 
     def __enter__(self) -> WorkerPool:
         return self
 
-    def __exit__(self, *_exception: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        self.close(at_once=kind is KeyboardInterrupt)  # one that is stuck would take seconds
 
 
 def _call_message(name: str, *arguments: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""Questions about a run's tables, answered from its Parquet files through DuckDB, also while it trains.
+"""Questions about a run's tables, answered through DuckDB from what its store has on disk, also while it trains.
 
 One question at a time and on one thread, so that a training beside it keeps its cores.
 """
@@ -16,6 +16,8 @@ from typing import Any
 import duckdb
 
 from pkmn_dashboard.kept_answers import KeptAnswers
+from pkmncli.api import open_tables
+from pkmncli.errors import RunError
 
 MEMORY_LIMIT = "1GB"
 FRESH_S = 2.0
@@ -38,7 +40,7 @@ class Tables:
     """The tables in a folder. Methods may be called from several threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._store = open_tables(folder)
         self._kept = KeptAnswers(folder).kept
         self.aside = Path(tempfile.mkdtemp(prefix="pkmn-duckdb-"))
         """Where DuckDB puts what does not fit into memory."""
@@ -55,18 +57,17 @@ class Tables:
     def close(self) -> None:
         """Breaks off what is asked just now, and removes what DuckDB put aside."""
         self._connection.interrupt()
+        self._store.close()
         self._remove_aside()
 
     def _rows(self, table: str, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Rows of a query over ``rows``, the table; none where it has no file yet."""
+        source = getattr(self._store, "source", None)
+        if source is None:
+            raise RunError(f"the store {type(self._store).__name__} of this run can't be asked: it has no source()")
         for attempt in (0, 1, 2):
-            files = sorted(str(path) for path in (self._folder / table).glob("[0-9]*.parquet"))
-            if not files:
-                return []
             try:
-                relation = self._connection.read_parquet(files, union_by_name=True)  # noqa: F841 - DuckDB finds it
-                query = f"WITH rows AS (SELECT * FROM relation) {sql}"
-                cursor = self._connection.execute(query, list(parameters))
+                cursor = self._connection.execute(f"WITH rows AS ({source(table)}) {sql}", list(parameters))
                 names = [column[0] for column in cursor.description or ()]
                 return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
             except duckdb.IOException:
@@ -200,7 +201,6 @@ class Tables:
                     coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens FROM rows"""
 
         def ask() -> dict[str, Any]:
-            rows = self._rows("advice", sql)
-            return rows[0] if rows else {"answers": 0, "prompt_tokens": 0, "completion_tokens": 0}
+            return self._rows("advice", sql)[0]
 
         return self._kept("advice", "totals", FRESH_S, ask)

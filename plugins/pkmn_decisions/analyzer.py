@@ -18,6 +18,8 @@ from pkmn_decisions.recording_by_hand import RecordingByHand, check_figures
 from pkmn_decisions.sections import Show, values
 from pkmn_decisions.situations import DEFAULT_DIMENSIONS
 from pkmn_decisions.sqlite_history import import_history, is_sqlite
+from pkmn_decisions.table_files import SUPERSEDED
+from pkmn_decisions.table_index import INDEX_FILE
 from pkmn_decisions.view import RunViews, default_horizon
 from pkmncli.errors import DecisionValidationError, RunError
 
@@ -227,8 +229,9 @@ class DecisionHistoryAnalyzer:
         """The folders with tables: those named, and the runs in them where a training was told to keep its there."""
         found = []
         for folder in self._folders:
-            runs = sorted(path.parent for path in folder.glob("*/decisions"))
-            found += [folder, *runs] if not runs or (folder / "decisions").is_dir() else runs
+            runs = sorted(path.parent for path in folder.glob("*/decisions") if path.parent.name != SUPERSEDED)
+            own = (folder / "decisions").is_dir() or (folder / INDEX_FILE).exists()
+            found += [folder, *runs] if own or not runs else runs
         return found
 
     def _open_recording(self) -> RecordingByHand:

@@ -174,7 +174,7 @@ def _opened(
                 run_folders.append(Path(one).absolute())
                 folders.append(copy)
                 prices.append({})
-            elif one is not None and (Path(one) / STANDALONE_FILE).exists():
+            elif one is not None and _is_there(Path(one) / STANDALONE_FILE):
                 run_folders.append(Path(one))
                 folders.append(Path(one))
                 prices.append({})
@@ -282,3 +282,11 @@ def _why_nothing(analysis: Analysis) -> str:
 def _page_of_rows(sql: str, columns: list[str], rows: list[tuple[Any, ...]]) -> str:
     cells = [["-" if value is None else str(value) for value in row] for row in rows]
     return html_page("Query", "", [], [SectionTable("Result", sql, columns, cells, "No rows.")])
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether a file is there, by a name that may be one which no system takes."""
+    try:
+        return path.exists()
+    except OSError:
+        return False

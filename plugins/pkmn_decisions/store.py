@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -10,16 +12,27 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from pkmn_decisions.recorded_files import TableCheck, check_table, check_tables, recorded_files
 from pkmn_decisions.row_buffer import RowBuffer
 from pkmn_decisions.schema import SCHEMA_VERSION, TABLES, Table
 from pkmn_decisions.table_count import count_rows
 from pkmn_decisions.table_export import export_table
-from pkmn_decisions.table_files import TableFile, free_path, list_files, relation, sql_text
+from pkmn_decisions.table_files import (
+    SUPERSEDED,
+    TableFile,
+    free_path,
+    list_files,
+    may_have_moved,
+    named_file,
+    names_one_of,
+    owner,
+    path_literal,
+    relation,
+    schema_version,
+)
+from pkmn_decisions.table_index import INDEX_FILE, FileEntry, TableIndex
 from pkmn_decisions.table_writing import copy_file, first_line, force_to_disk, rows_query, write_failed
 from pkmncli.errors import DecisionValidationError, RunError
-
-SUPERSEDED = "superseded"
-"""Folder of the run that keeps what a resumed run recorded before it went back to a checkpoint."""
 
 _READ_ATTEMPTS = 5
 
@@ -35,7 +48,8 @@ class DuckDBStore:
         """Opens the tables in a run's ``folder``. Nothing is created before the first flush."""
         self._folder = Path(folder)
         self._buffers: dict[str, RowBuffer] = {}
-        self._ready_to_write = False
+        self._written_index: TableIndex | None = None
+        """What was written, from the first writing on."""
         # One thread: the store lives beside a training that needs the cores.
         self._connection = duckdb.connect(":memory:", config={"threads": 1})
 
@@ -83,7 +97,7 @@ class DuckDBStore:
         names = ", ".join(f'"{column.name}"' for column in schema.columns)
         with self._connection.cursor() as cursor:
             for attempt in range(_READ_ATTEMPTS):
-                files = list_files(self._folder / table)
+                files = recorded_files(self._folder, schema)
                 if not files:
                     return []
                 try:
@@ -93,9 +107,9 @@ class DuckDBStore:
                     ).fetchall()
                 except duckdb.Error as error:
                     # A run that resumes may have moved a file since it was listed.
-                    if attempt + 1 < _READ_ATTEMPTS and any(not file.path.exists() for file in files):
+                    if attempt + 1 < _READ_ATTEMPTS and may_have_moved(error, files):
                         continue
-                    if isinstance(error, duckdb.IOException) or any(str(file.path) in str(error) for file in files):
+                    if isinstance(error, duckdb.IOException) or names_one_of(error, files):
                         raise RunError(f"Cannot read the {table} in {self._folder}: {first_line(error)}") from error
                     raise DecisionValidationError(f"Cannot select {table}: {first_line(error)}") from error
                 keys = [column.name for column in schema.columns]
@@ -110,10 +124,28 @@ class DuckDBStore:
         """Counts the flushed rows by columns; see :func:`pkmn_decisions.table_count.count_rows`."""
         return count_rows(self._folder, _table(table), columns)
 
+    def source(self, table: str) -> str:
+        """Return SQL for DuckDB that selects the flushed rows of a table as it is now; see :func:`relation`.
+
+        Raises:
+            DecisionValidationError: no such table.
+            RunError: a file is damaged, or was written by a newer version.
+        """
+        return relation(_table(table), recorded_files(self._folder, _table(table)))
+
+    def problems(self) -> list[str]:
+        """Return a line for each table file that is missing, damaged, doubled or another run's.
+
+        Raises:
+            RunError: a folder can't be read.
+        """
+        return check_tables(self._folder, TABLES.values())
+
     def size_bytes(self) -> int:
-        """Disk space of all files of the store, those set aside included."""
+        """Disk space of all files of the store, those set aside and the index included."""
         folders = [self._folder / name for name in TABLES] + [self._folder / SUPERSEDED / name for name in TABLES]
-        return sum(_size(file.path) for folder in folders for file in list_files(folder))
+        tables = sum(_size(file.path) for folder in folders for file in list_files(folder))
+        return tables + _size(self._folder / INDEX_FILE)
 
     def supersede(self, after_step: int, tables: Sequence[str] | None = None) -> int:
         """Moves the rows of steps after ``after_step`` to the folder ``superseded``, when a run resumes there.
@@ -131,13 +163,21 @@ class DuckDBStore:
             How many rows were set aside, over all tables.
         """
         self.flush()
-        self._prepare_to_write()
+        index = self._index()
         moved = 0
         for name in TABLES if tables is None else tables:
             table = _table(name)
-            for file in reversed(list_files(self._folder / name)):
-                if file.last > after_step:
-                    moved += self._supersede_file(table, file, after_step)
+            found = check_table(self._folder, table)
+            later = [file for file in found.files if file.last > after_step]
+            unreadable = [file for file in (*found.damaged, *found.strange) if file.last > after_step]
+            try:
+                self._forget(index, table, found, after_step)
+            except OSError as error:
+                raise RunError(write_failed(table.name, index.path, error)) from error
+            for file in reversed(later):
+                moved += self._supersede_file(index, table, file, after_step)
+            for file in unreadable:
+                self._set_aside(table, file)
         self._buffers.clear()
         return moved
 
@@ -159,13 +199,13 @@ class DuckDBStore:
 
     def _buffer(self, name: str) -> RowBuffer:
         if name not in self._buffers:
-            files = list_files(self._folder / name)
-            last = max((file.last for file in files), default=-1)
+            found = check_table(self._folder, _table(name))
+            last = max((file.last for file in (*found.files, *found.damaged)), default=-1)
             self._buffers[name] = RowBuffer(_table(name), last)
         return self._buffers[name]
 
     def _write(self, buffer: RowBuffer) -> None:
-        self._prepare_to_write()
+        index = self._index()
         table = buffer.table
         columns = buffer.columns()
         steps = columns[table.step]
@@ -179,25 +219,32 @@ class DuckDBStore:
         }
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if not index.path.exists():
+                index.write()
             for name, content in registered.items():
                 self._connection.register(name, content)
             try:
-                self._write_file(rows_query(table, values), target)
+                self._write_file(index, rows_query(table, values), target)
             finally:
                 for name in registered:
                     self._connection.unregister(name)
         except OSError as error:
             raise RunError(write_failed(table.name, target, error)) from error
+        rows = buffer.count
         buffer.clear()
+        # The rows are on disk: a file that the index lacks counts all the same, and is listed at the next writing.
+        with suppress(OSError):
+            index.add(index.entry(target, rows, SCHEMA_VERSION))
 
-    def _write_file(self, query: str, target: Path) -> None:
+    def _write_file(self, index: TableIndex, query: str, target: Path) -> None:
         """Writes the rows of a query under a temporary name and renames the file to ``target``."""
         temporary = target.with_name(target.name + ".tmp")
+        about = f"pkmn_schema: '{SCHEMA_VERSION}', pkmn_tables: '{index.mark()}'"
         try:
             self._connection.execute(
-                f"COPY ({query}) TO {sql_text(temporary)} (FORMAT parquet, COMPRESSION zstd, "
+                f"COPY ({query}) TO {path_literal(temporary)} (FORMAT parquet, COMPRESSION zstd, "
                 # Faster than the default, and for these columns no larger.
-                f"COMPRESSION_LEVEL 1, USE_TMP_FILE false, KV_METADATA {{pkmn_schema: '{SCHEMA_VERSION}'}})"
+                f"COMPRESSION_LEVEL 1, USE_TMP_FILE false, KV_METADATA {{{about}}})"
             )
             force_to_disk(temporary)
             temporary.replace(target)
@@ -207,39 +254,101 @@ class DuckDBStore:
         finally:
             temporary.unlink(missing_ok=True)
 
-    def _supersede_file(self, table: Table, file: TableFile, after_step: int) -> int:
+    def _forget(self, index: TableIndex, table: Table, found: TableCheck, after_step: int) -> None:
+        """Takes out of the index what is about to move. Of a file that can't be read any more a gap stays."""
+        readable = {file.path.name for file in found.files}
+        gone, gaps = [], []
+        for name, entry in index.entries.items():
+            file = named_file(self._folder / name)
+            if entry.table != table.name or file is None or file.last <= after_step:
+                continue
+            gone.append(name)
+            if file.path.name not in readable and file.first <= after_step:
+                gap = free_path(file.path.parent, file.first, after_step)
+                gaps.append(replace(entry, file=f"{table.name}/{gap.name}", rows=None))
+        index.replace(gone, gaps)
+
+    def _supersede_file(self, index: TableIndex, table: Table, file: TableFile, after_step: int) -> int:
         past = f"{table.step} > {after_step}"
         source = relation(table, [file])
         try:
-            count, last_kept = self._connection.execute(
-                f"SELECT count(*) FILTER ({past}), max({table.step}) FILTER (NOT ({past})) FROM ({source})"
+            count, kept, last_kept = self._connection.execute(
+                f"SELECT count(*) FILTER ({past}), count(*) FILTER (NOT ({past})), "
+                f"max({table.step}) FILTER (NOT ({past})) FROM ({source})"
             ).fetchall()[0]
-            kept_originals = self._folder / SUPERSEDED / table.name
-            kept_originals.mkdir(parents=True, exist_ok=True)
-            aside = free_path(kept_originals, file.first, file.last)
-            if last_kept is None:
-                file.path.replace(aside)
+            if not kept:
+                self._set_aside(table, file)
                 return int(count)
             if count:
+                kept_originals = self._superseded(table)
                 # The original is in both places until the rows to keep replace it, under its own name, at once.
                 if not any(original.path.samefile(file.path) for original in list_files(kept_originals)):
-                    copy_file(file.path, aside)
-                self._write_file(f"{source} WHERE NOT ({past})", file.path)
+                    copy_file(file.path, free_path(kept_originals, file.first, file.last))
+                self._write_file(index, f"{source} WHERE NOT ({past})", file.path)
             # Its name still promises rows that it no longer has; so also when an earlier call was cut off here.
-            file.path.replace(free_path(file.path.parent, file.first, int(last_kept)))
+            shorter = free_path(file.path.parent, file.first, int(last_kept))
+            file.path.replace(shorter)
+            force_to_disk(shorter.parent)
+            index.add(index.entry(shorter, int(kept), schema_version(shorter)))
             return int(count)
         except (OSError, duckdb.Error) as error:
             raise RunError(write_failed(table.name, file.path, error)) from error
 
-    def _prepare_to_write(self) -> None:
-        """Removes what a killed process left half-written. Not done while only reading: it may be in use then."""
-        if self._ready_to_write:
-            return
-        for name in TABLES:
-            for folder in (self._folder / name, self._folder / SUPERSEDED / name):
-                for leftover in folder.glob("*.parquet.tmp"):
-                    leftover.unlink(missing_ok=True)
-        self._ready_to_write = True
+    def _set_aside(self, table: Table, file: TableFile) -> None:
+        try:
+            file.path.replace(free_path(self._superseded(table), file.first, file.last))
+        except OSError as error:
+            raise RunError(write_failed(table.name, file.path, error)) from error
+
+    def _superseded(self, table: Table) -> Path:
+        folder = self._folder / SUPERSEDED / table.name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _index(self) -> TableIndex:
+        """Return the index to write to, in which all that the tables hold is listed.
+
+        Removes what a killed process left half-written. Not done while only reading: it may be in use then.
+        """
+        if self._written_index is None:
+            for name in TABLES:
+                for folder in (self._folder / name, self._folder / SUPERSEDED / name):
+                    for leftover in folder.glob("*.parquet.tmp"):
+                        leftover.unlink(missing_ok=True)
+            self._written_index = self._opened_index()
+        return self._written_index
+
+    def _opened_index(self) -> TableIndex:
+        index = TableIndex.read(self._folder)
+        checks = [(table, check_table(self._folder, table)) for table in TABLES.values()]
+        if index is None:
+            # An earlier version's tables, or the index is lost: what is there is all that is known.
+            owners = [owner(file.path) for _, found in checks for file in found.files]
+            own = next((one for one in owners if one is not None), None)
+            index = TableIndex.new(self._folder, own, takes_unmarked=None in owners)
+            new = [
+                self._entry_of(index, table, file)
+                for table, found in checks
+                for file in found.files
+                if index.owns(owner(file.path))
+            ]
+        else:
+            new = [self._entry_of(index, table, file) for table, found in checks for file in found.unlisted]
+        if new or not index.complete:
+            try:
+                index.entries |= {entry.file: entry for entry in new}
+                index.write()
+            except OSError as error:
+                raise RunError(write_failed("the index", index.path, error)) from error
+        return index
+
+    def _entry_of(self, index: TableIndex, table: Table, file: TableFile) -> FileEntry:
+        try:
+            counted = self._connection.execute(f"SELECT count(*) FROM ({relation(table, [file])})").fetchall()
+            rows = int(counted[0][0])
+        except duckdb.Error:
+            rows = None  # it is told by whoever reads it
+        return index.entry(file.path, rows, schema_version(file.path))
 
 
 def _table(name: str) -> Table:

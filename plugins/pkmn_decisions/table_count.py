@@ -8,8 +8,9 @@ from typing import Any
 
 import duckdb
 
+from pkmn_decisions.recorded_files import recorded_files
 from pkmn_decisions.schema import Table
-from pkmn_decisions.table_files import list_files, relation
+from pkmn_decisions.table_files import may_have_moved, relation
 from pkmncli.errors import DecisionValidationError, RunError
 
 _ATTEMPTS = 5
@@ -28,7 +29,7 @@ def count_rows(folder: Path, table: Table, columns: Sequence[str]) -> list[tuple
     names = ", ".join(f'"{name}"' for name in columns)
     with duckdb.connect(":memory:") as connection:
         for attempt in range(_ATTEMPTS):
-            files = list_files(folder / table.name)
+            files = recorded_files(folder, table)
             rows = relation(table, files, names)
             try:
                 return connection.execute(
@@ -36,7 +37,7 @@ def count_rows(folder: Path, table: Table, columns: Sequence[str]) -> list[tuple
                 ).fetchall()
             except duckdb.Error as error:
                 # A run that resumes may have moved a file since it was listed.
-                if attempt + 1 < _ATTEMPTS and any(not file.path.exists() for file in files):
+                if attempt + 1 < _ATTEMPTS and may_have_moved(error, files):
                     continue
                 text = str(error).strip().split("\n", 1)[0]
                 raise RunError(f"Cannot count the {table.name} in {folder}: {text}") from error

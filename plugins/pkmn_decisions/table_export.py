@@ -8,8 +8,9 @@ from typing import Any
 
 import duckdb
 
+from pkmn_decisions.recorded_files import recorded_files
 from pkmn_decisions.schema import AMOUNTS, SCHEMA_VERSION, Column, Table
-from pkmn_decisions.table_files import TableFile, list_files, relation, sql_text
+from pkmn_decisions.table_files import TableFile, may_have_moved, path_literal, relation
 from pkmncli.errors import DecisionValidationError, RunError
 
 MEMORY_LIMIT = "2GB"
@@ -44,15 +45,15 @@ def export_table(folder: Path, table: Table, path: Path, form: str) -> int:
     try:
         with aside, duckdb.connect(":memory:", config=config) as connection:
             for attempt in range(_ATTEMPTS):
-                files = list_files(folder / table.name)
+                files = recorded_files(folder, table)
                 query = f"SELECT {names} FROM ({_source(table, files)}) ORDER BY {table.step}, file, row"
                 try:
-                    written = connection.execute(f"COPY ({query}) TO {sql_text(temporary)} ({_FORMATS[form]})")
+                    written = connection.execute(f"COPY ({query}) TO {path_literal(temporary)} ({_FORMATS[form]})")
                     (count,) = written.fetchall()[0]
                     break
                 except duckdb.Error as error:
-                    # A run that resumes may have moved a file since it was listed.
-                    if attempt + 1 < _ATTEMPTS and any(not file.path.exists() for file in files):
+                    is_ours = temporary.name in str(error)  # such as a disk that is full
+                    if attempt + 1 < _ATTEMPTS and may_have_moved(error, files) and not is_ours:
                         continue
                     text = str(error).strip().split("\n", 1)[0]
                     reason = "the disk is full" if "No space left" in text else text

@@ -26,8 +26,17 @@ from typing import Any
 import duckdb
 
 from pkmn_decisions.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
-from pkmn_decisions.schema import ADVICE, DECISIONS, EPISODES, METRICS, SCHEMA_VERSION, Table
-from pkmn_decisions.table_files import TableFile, list_files, relation, sql_text
+from pkmn_decisions.recorded_files import recorded_files
+from pkmn_decisions.schema import ADVICE, DECISIONS, EPISODES, METRICS, Table
+from pkmn_decisions.table_files import (
+    TableFile,
+    may_have_moved,
+    names_one_of,
+    path_literal,
+    relation,
+    schema_version,
+    sql_text,
+)
 from pkmncli.errors import DecisionValidationError, RunError
 
 HORIZON = 8
@@ -112,18 +121,26 @@ class RunViews:
 
     def refresh(self) -> None:
         """Takes in what was written since the last call."""
-        self._files = []
         self.names = load_names(self._name_folders)
-        try:
-            for table in (DECISIONS, EPISODES, METRICS, ADVICE):
-                view = "decision_rows" if table is DECISIONS else table.name
-                self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
-            self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
-            self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
-            self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
-            self._write_names()
-        except duckdb.Error as error:
-            raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._make_views()
+                self._write_names()
+            except duckdb.Error as error:
+                if attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
+                    continue
+                raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
+            else:
+                return
+
+    def _make_views(self) -> None:
+        self._files = []
+        for table in (DECISIONS, EPISODES, METRICS, ADVICE):
+            view = "decision_rows" if table is DECISIONS else table.name
+            self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
+        self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
+        self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
+        self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
 
     def judged(self, rows: str) -> str:
         """SQL that adds to these rows of decisions what came of them.
@@ -174,17 +191,17 @@ class RunViews:
                 return [column[0] for column in cursor.description or ()], cursor.fetchall()
             except duckdb.Error as error:
                 # A run that resumes may have moved a file since it was listed.
-                if not self._locked and attempt + 1 < _ATTEMPTS and any(not file.path.exists() for file in self._files):
+                if not self._locked and attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
                     self.refresh()
                     continue
-                if isinstance(error, duckdb.IOException) or any(str(file.path) in str(error) for file in self._files):
+                if isinstance(error, duckdb.IOException) or names_one_of(error, self._files):
                     raise RunError(f"Cannot read {self._shown_folders()}: {first_line(error)}") from error
                 raise DecisionValidationError(f"The query failed: {first_line(error)}") from error
         raise AssertionError("unreachable")
 
     def lock(self) -> None:
         """From now on no other file can be opened, and no setting changed. :meth:`refresh` works no more."""
-        paths = ", ".join(sql_text(file.path) for file in self._files)
+        paths = ", ".join(path_literal(file.path) for file in self._files)
         self._connection.execute(f"SET allowed_paths = [{paths}]")
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
@@ -194,7 +211,7 @@ class RunViews:
         """For each run that has decisions the last step that its files go up to."""
         newest: dict[str, int] = {}
         for folder, name in zip(self.folders, run_names(self.folders), strict=True):
-            files = list_files(folder / DECISIONS.name)
+            files = recorded_files(folder, DECISIONS)
             if files:
                 newest[name] = max(file.last for file in files)
         return newest
@@ -206,7 +223,7 @@ class RunViews:
         """
         found: dict[str, tuple[int, int]] = {}
         for folder, name in zip(self.folders, run_names(self.folders), strict=True):
-            latest = list_files(folder / DECISIONS.name)[-_LATEST_FILES:]
+            latest = recorded_files(folder, DECISIONS)[-_LATEST_FILES:]
             if latest:
                 rows = relation(DECISIONS, latest)
                 _, counted = self.query(f"SELECT max(environment) + 1, max(episode) + 1 FROM ({rows})")
@@ -217,7 +234,7 @@ class RunViews:
         """When the first and the latest decision were recorded, seconds since 1970; None without decisions."""
         ends = []
         for folder in self.folders:
-            files = list_files(folder / DECISIONS.name)
+            files = recorded_files(folder, DECISIONS)
             ends += [files[0], files[-1]] if files else []
         if not ends:
             return None
@@ -232,29 +249,18 @@ class RunViews:
     def _all_runs(self, table: Table) -> str:
         parts = []
         for folder, name in zip(self.folders, run_names(self.folders), strict=True):
-            files = list_files(folder / table.name)
-            if files and self._version(files[-1]) > SCHEMA_VERSION:
-                raise RunError(
-                    f"{files[-1].path} was written by a newer version of pkmncli: install that version to read it."
-                )
+            files = recorded_files(folder, table)
             self._files += files
             columns = ", ".join(f'"{column.name}"' for column in table.columns)
             parts.append(relation(table, files, f"{sql_text(name)} AS run, {columns}"))
         return " UNION ALL ".join(parts)
 
-    def _version(self, file: TableFile) -> int:
-        """The version of the columns of a file; 0 where it doesn't say."""
-        rows = self._connection.execute(
-            f"SELECT value FROM parquet_kv_metadata({sql_text(file.path)}) WHERE key = 'pkmn_schema'"
-        ).fetchall()
-        return int(rows[0][0]) if rows else 0
-
     def _has_near_return(self, folder: Path) -> bool:
         """Whether a run's files hold it from the first on. One whose writer knew it for no row counts as without."""
-        files = list_files(folder / DECISIONS.name)
+        files = recorded_files(folder, DECISIONS)
         if not files:
             return True
-        if self._version(files[0]) < _NEAR_RETURN_SINCE:
+        if schema_version(files[0].path) < _NEAR_RETURN_SINCE:
             return False
         known = f"SELECT coalesce(bool_or(NOT isnan(near_return)), false) FROM ({relation(DECISIONS, files[:1])})"
         return bool(self._connection.execute(known).fetchall()[0][0])

@@ -64,9 +64,10 @@ def models_folder() -> Path:
 
 
 def installed() -> list[Path]:
-    """All model files in the folder, those of the catalogue first."""
-    known = [model.path for model in CATALOGUE.values() if model.path.is_file()]
-    return [*known, *(path for path in sorted(models_folder().glob("*.gguf")) if path not in known)]
+    """All model files in the folder, those of the catalogue first; no folders, and no links that lead nowhere."""
+    known = [model.path for model in CATALOGUE.values()]
+    found = [path for path in sorted(models_folder().glob("*.gguf")) if path not in known]
+    return [path for path in (*known, *found) if path.is_file()]
 
 
 def find_model(name: str | None, path: Path | None) -> Path:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmn_pyboy.foreign_files import foreign_state
 from pkmn_pyboy.rom import RomImage
 from pkmncli.errors import EmulatorError
 
@@ -196,7 +197,7 @@ class Emulator:
             trusted: the state is known to fit, so nothing is kept to go back to (saves 12 ms).
 
         Raises:
-            EmulatorError: the state is cut off, of another PyBoy version, another mode or another game.
+            EmulatorError: the state is cut off, of another PyBoy version, another mode, game or emulator.
         """
         if trusted:
             self._load(state)
@@ -204,8 +205,11 @@ class Emulator:
         before = self.save_state()
         try:
             self._load(state)
-        except EmulatorError:
+        except EmulatorError as error:
             self._load(before)
+            known = foreign_state(state)
+            if known is not None:
+                raise EmulatorError(known) from error
             raise
 
     def _load(self, state: bytes) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pkmn_pyboy.foreign_files import compressed_kind, patch_kind
 from pkmncli.errors import RomError
 
 _BANK_BYTES = 0x4000
@@ -14,12 +15,6 @@ _CLOCK_TYPES = (0x0F, 0x10)
 _BATTERY_TYPES = (0x03, 0x0F, 0x10, 0x13, 0x1B, 0x1E)
 _RAM_BYTES = {2: 0x2000, 3: 0x8000, 4: 0x20000, 5: 0x10000}
 """Sizes of a cartridge's RAM by the byte of its header (Pan Docs, "The Cartridge Header")."""
-_ARCHIVES = {
-    b"PK\x03\x04": "ZIP archive",
-    b"7z\xbc\xaf\x27\x1c": "7-Zip archive",
-    b"Rar!": "RAR archive",
-    b"\x1f\x8b": "gzip file",
-}
 _MAX_BYTES = 8 * 1024 * 1024
 _SMALLEST_BYTES = 0x8000
 _LARGEST_SIZE_CODE = 8
@@ -133,7 +128,8 @@ def load_rom(path: Path) -> RomImage:
         if path.exists() and not path.is_file():
             raise RomError(f"{path} is no regular file: name a cartridge image")
         size = path.stat().st_size
-        data = path.read_bytes() if size <= _MAX_BYTES else b""
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES if size <= _MAX_BYTES else _HEADER_END)
     except FileNotFoundError:
         raise RomError(
             f"No cartridge image at {path.absolute()}: check the path, or leave it out for the bundled game"
@@ -157,11 +153,17 @@ def load_rom(path: Path) -> RomImage:
 def _check_kind(path: Path, data: bytes, size: int) -> None:
     if size == 0:
         raise RomError(f"{path} is empty: copy the image again")
+    kind = compressed_kind(data)
+    if kind is not None:
+        raise RomError(f"{path} is {kind}: unpack it and name the .gbc file inside")
+    kind = patch_kind(data)
+    if kind is not None:
+        raise RomError(
+            f"{path} is {kind}, which changes an image and is none: apply it with a patcher to the image it was made "
+            "for, and name what comes out"
+        )
     if size > _MAX_BYTES:
         raise RomError(f"{path} is too large for a Game Boy image ({size:,} bytes): name a .gbc file")
-    for magic, kind in _ARCHIVES.items():
-        if data.startswith(magic):
-            raise RomError(f"{path} is a {kind}: unpack it and name the .gbc file inside")
     if path.suffix.lower() == ".zip":
         raise RomError(f"{path} is named as an archive: unpack it and name the .gbc file inside")
     # A Game Boy Advance image carries this byte at a fixed place of its header.

@@ -45,6 +45,14 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_last_resort() -> Iterator[None]:
+    """A second signal that is slowly obeyed would end the tests themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pkmncli.training.interrupts.SECONDS_TO_END", 600.0)
+        yield
+
+
 @dataclass(frozen=True)
 class Result:
     """How a command ended."""

@@ -150,7 +150,7 @@ def test_the_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_version_imports_next_to_nothing(run_pkmn: RunPkmn) -> None:
-    assert imported(run_pkmn, "--version") == {"pkmncli", "pkmncli.cli", "pkmncli.version"}
+    assert imported(run_pkmn, "--version") == {"pkmncli", "pkmncli.cli", "pkmncli.standard_streams", "pkmncli.version"}
 
 
 def test_help_imports_nothing_heavy(run_pkmn: RunPkmn) -> None:

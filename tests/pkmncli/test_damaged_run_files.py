@@ -169,3 +169,13 @@ def test_whoever_looks_whether_a_run_is_in_use_is_in_nobodys_way(tmp_path: Path)
             pass
     assert run.in_use_by() is None
     assert open_run(run.folder).in_use_by() is None
+
+
+@pytest.mark.parametrize(
+    "command", [["eval"], ["train", "--resume"], ["plot"], ["analyze-patterns"], ["export"], ["replay"], ["compare"]]
+)
+def test_a_name_that_no_system_takes_is_no_run(command: list[str], pkmn: Pkmn) -> None:
+    for name in ("x" * 300, "x" * 5000, "x/" * 3000, "run:" + "y" * 300):
+        result = pkmn(*command, name)
+        assert (result.code, result.err.count("\n")) == (5, 1), result.err
+        assert result.err.startswith("no run 'x") or result.err.startswith("no run 'run:")

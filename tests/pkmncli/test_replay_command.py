@@ -63,6 +63,7 @@ def rewrite(run: Run, **columns: Any) -> None:
     rows = store.read("episodes")
     store.close()
     shutil.rmtree(run.folder / "episodes")
+    (run.folder / "tables.jsonl").unlink()  # so that nobody misses them
     store = open_store(get_registry(), run.folder)
     store.append("episodes", {name: [columns.get(name, itemgetter(name))(row) for row in rows] for name in rows[0]})
     store.close()
@@ -114,6 +115,7 @@ def test_an_episode_that_does_not_exist_is_told(which: str, pkmn: Pkmn, two_envi
 
 def test_a_run_without_an_episode_is_told(pkmn: Pkmn, run: Run) -> None:
     shutil.rmtree(run.folder / "episodes")
+    (run.folder / "tables.jsonl").unlink()
     result = pkmn("replay")
     assert result.code == 5
     assert result.err == "the run has no finished episode yet; replay works as soon as one has ended\n"

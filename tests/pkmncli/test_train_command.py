@@ -205,9 +205,8 @@ def largest_file() -> Iterator[Callable[[int], None]]:
 def test_a_full_disk_ends_the_training_and_keeps_the_checkpoint_before(
     pkmn: Pkmn, small_training: list[str], largest_file: Callable[[int], None], tmp_path: Path
 ) -> None:
-    small_training.append("--observation-type=multi_modal")
     largest_file(350_000)  # less than the screens of 160 steps
-    text = one_line(pkmn("train", *small_training, "--run-name=it"), 5)
+    text = one_line(pkmn("train", *small_training, "--observation-type=multi_modal", "--run-name=it"), 5)
     assert "step-000000160" in text
     assert "disk is full" in text
     run = Run(tmp_path / "runs" / "it")

@@ -1,1 +1,1 @@
-"""Any Game Boy image as an environment: what is known of it is its screen."""
+"""Environment for any Game Boy image; only its screen is known."""

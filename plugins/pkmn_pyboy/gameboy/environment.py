@@ -1,4 +1,4 @@
-"""Any Game Boy image as a Gymnasium environment: the screen is seen, and new screens are the reward."""
+"""Gymnasium environment for any Game Boy image: the screen is observed, and new screens are the reward."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _EPISODE_STEPS = 2_000
 
 
 class GameBoyEnvironment(EmulatedEnvironment):
-    """The environment ``gameboy``. One step is one action: a button held, then released, 24 frames in all.
+    """Environment ``gameboy``. A step is one action: a button is held, then released, 24 frames in all.
 
-    Observations hold ``screen`` and ``action_mask`` int8 (9,), which is all ones: nothing is known of the game that
-    could forbid a press. The reward is that of :class:`ScreenNovelty`. Episodes end after a number of steps only.
+    Observations hold ``screen`` and ``action_mask`` int8 (9,), which is all ones: no press is
+    known to be useless. The reward is that of :class:`ScreenNovelty`. Episodes end after a number of steps only.
 
     Args:
-        settings: how the image is set up, seen and scored; ``rom_path`` is needed.
+        settings: start, observation and reward of the image; ``rom_path`` is required.
 
     Raises:
-        RomError: no image is named, or it is missing or damaged.
-        ConfigurationError: a goal or state variables are asked for, which such a game does not have.
+        RomError: the image is not set, missing or damaged.
+        ConfigurationError: a goal or state variables are requested, which such a game lacks.
         EmulatorError: the emulator does not start.
     """
 
@@ -56,7 +56,7 @@ class GameBoyEnvironment(EmulatedEnvironment):
             hold_frames=settings.hold_frames,
         )
         self.max_steps_per_episode = settings.max_steps_per_episode or _EPISODE_STEPS
-        # Taken at once: later, a state may have been loaded that is nothing like power-on.
+        # Saved at once: later, a loaded state may be far from power-on.
         self.emulator.run(settings.start_frames)
         self._power_on = self.emulator.save_state()
         self.novelty = ScreenNovelty(settings)
@@ -68,10 +68,10 @@ class GameBoyEnvironment(EmulatedEnvironment):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Begins an episode. The seed draws how many frames go by before its first step.
+        """Start an episode. The seed decides how many frames pass before its first step.
 
         Args:
-            seed: of the episode and all that is drawn in it.
+            seed: seed of the episode and all its random choices.
             options: ``start_state`` holds bytes to start from: a state of :meth:`save_state`, or one of PyBoy's own.
         """
         self._begin(seed, options)
@@ -83,10 +83,10 @@ class GameBoyEnvironment(EmulatedEnvironment):
         self._running = True
         return self.observation(), self._info()
 
-    # A step without new arrays ------------------------------------------------------------------------------
+    # Steps without new arrays -----------------------------------------------------------------------------------
 
     def advance(self, action: int | np.integer[Any]) -> tuple[float, bool, bool]:
-        """Takes one action without building an observation. Returns (reward, terminated, truncated)."""
+        """Take one action without building an observation. Return (reward, terminated, truncated)."""
         self._check_running()
         sticky = self.settings.sticky_probability
         if not (sticky and self.np_random.random() < sticky):
@@ -97,25 +97,25 @@ class GameBoyEnvironment(EmulatedEnvironment):
         self._key = self.novelty.key(self.emulator.screen)
         return self.novelty.score(self._key), False, self.steps >= self.max_steps_per_episode
 
-    # What training needs beside it --------------------------------------------------------------------------
+    # For training -----------------------------------------------------------------------------------------------
 
     def facts(self) -> Facts:
-        """What is known: frames, the screen's novelty key as coarse hash, and the packed screen's hash as fine one."""
+        """Return the step info: frames, the novelty key as coarse hash, the packed screen's hash as fine hash."""
         digest = hashlib.blake2b(pack_screen(self.emulator.screen).tobytes(), digest_size=8).digest()
         return Facts(0, 0, 0, 0, 0, 0, 0.0, 0, self.frames, self._key, int.from_bytes(digest, "little"))
 
     def milestone_steps(self) -> list[int]:
-        """There are no milestones."""
+        """Return an empty list: there are no milestones."""
         return []
 
     def context(self) -> Context:
-        """The little that is known, in words."""
+        """Return the little that is known, in words."""
         return Context(
             current_goal="Find screens that were not seen before.",
             context_summary=f"{self.names['game']}, step {self.steps}: {self.novelty.count} screens seen.",
         )
 
-    # Inner parts --------------------------------------------------------------------------------------------
+    # Private ----------------------------------------------------------------------------------------------------
 
     def _first_state(self) -> bytes:
         return self._power_on
@@ -132,18 +132,18 @@ class GameBoyEnvironment(EmulatedEnvironment):
 
 
 def make_game_boy(**settings: Any) -> GameBoyEnvironment:
-    """Builds the environment from settings given as keywords, for ``gymnasium.make``."""
+    """Build the environment from settings given as keywords, for ``gymnasium.make``."""
     return GameBoyEnvironment(settings_from(GameBoySettings, settings))
 
 
 def _check(settings: GameBoySettings) -> None:
     if settings.rom_path is None:
-        raise RomError("The environment gameboy plays an image of your own: name it with --rom (rom_path)")
-    if settings.goal not in (None, "first", "last"):  # of no goals, the first and the last are none
+        raise RomError("the environment gameboy needs an image: name it with --rom (rom_path)")
+    if settings.goal not in (None, "first", "last"):  # without goals, the first and the last are none
         raise ConfigurationError(
-            f"setting 'goal' = {settings.goal!r}: the environment gameboy knows no milestones; leave it out"
+            f"setting 'goal' = {settings.goal!r}: the environment gameboy has no milestones; leave it out"
         )
     if settings.observation_type == "state":
         raise ConfigurationError(
-            "setting 'observation_type' = 'state': the environment gameboy has the screen only; use screen"
+            "setting 'observation_type' = 'state': the environment gameboy has only the screen; use screen"
         )

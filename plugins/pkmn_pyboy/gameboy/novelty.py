@@ -1,8 +1,8 @@
-"""Reward for screens that were not seen before in the episode, told apart by the brightness of coarse squares.
+"""Reward for screens that are new in the episode, distinguished by the brightness of coarse squares.
 
-Counting visits of a state's coarse key goes back to Tang et al. 2017, "#Exploration", and coarse grey pictures as keys
-to Ecoffet et al. 2021, "First return, then explore". Here a key pays once an episode, less the more were seen, so that
-neither going back and forth nor a picture that flickers for ever is a living.
+Counting visits of a state's coarse key goes back to Tang et al. 2017, "#Exploration", and coarse grey pictures as
+keys to Ecoffet et al. 2021, "First return, then explore". Here a key pays once an episode, less the more were seen,
+so that neither walking back and forth nor an endlessly flickering picture keeps paying.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 from pkmn_pyboy.gameboy.settings import NoveltySettings
 
 _SAMPLED = 4
-"""Every fourth pixel, both ways, stands for its neighbours: a ninth of the time, and the squares keep their means."""
+"""Stride of the sampled pixels, both ways: a ninth of the time, and the squares keep their means."""
 
 
 class ScreenNovelty:
-    """Counts the screens of an episode."""
+    """Counter of the screens of an episode."""
 
     def __init__(self, settings: NoveltySettings | None = None) -> None:
         self.settings = settings = settings or NoveltySettings()
         self._side = settings.cell_pixels // _SAMPLED
-        # Of each square the sum of its samples, 0 to 255 each, becomes a shade 0 to levels - 1.
+        # The sum of each square's samples (0 to 255 each) becomes a shade from 0 to levels - 1.
         self._divisor = 256 * self._side * self._side
         self._seen: set[int] = set()
 
     def key(self, rgba: NDArray[np.uint8]) -> int:
-        """64 bits that are the same for screens that count as the same.
+        """Return a 64-bit key, equal for screens that count as the same.
 
         Args:
             rgba: (144, 160, 4) uint8.
@@ -43,11 +43,11 @@ class ScreenNovelty:
         return int.from_bytes(hashlib.blake2b(shades.tobytes(), digest_size=8).digest(), "little")
 
     def reset(self, key: int) -> None:
-        """Begins an episode on a screen, which is known from then on."""
+        """Start an episode on a screen, which counts as known."""
         self._seen = {key}
 
     def score(self, key: int) -> float:
-        """What it is worth to have come to this screen."""
+        """Return the reward for reaching a screen."""
         if key in self._seen:
             return 0.0
         settings = self.settings
@@ -57,13 +57,13 @@ class ScreenNovelty:
 
     @property
     def count(self) -> int:
-        """Screens seen in the episode."""
+        """Number of screens seen in the episode."""
         return len(self._seen)
 
     def save_state(self) -> dict[str, Any]:
-        """What was seen so far."""
+        """Return the screens seen so far."""
         return {"seen": sorted(self._seen)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._seen = {int(key) for key in state["seen"]}

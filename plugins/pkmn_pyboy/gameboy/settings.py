@@ -12,7 +12,7 @@ from pkmncli.api import PROVIDED
 
 
 class NoveltySettings(BaseModel):
-    """What a screen that was not seen before is worth, and which screens count as the same."""
+    """Settings of the reward for new screens, and of which screens count as the same."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -21,23 +21,23 @@ class NoveltySettings(BaseModel):
         default=200, ge=0, description="New screens of an episode after which one is worth half; 0 for no decay."
     )
     cell_pixels: Literal[8, 16] = Field(
-        default=16, description="Edge of the squares whose mean brightness tells screens apart."
+        default=16, description="Edge in pixels of the squares whose mean brightness distinguishes screens."
     )
-    levels: int = Field(default=4, ge=2, le=16, description="Shades of brightness that are told apart.")
+    levels: int = Field(default=4, ge=2, le=16, description="Shades of brightness that are distinguished.")
 
 
 class GameBoySettings(EmulationSettings, NoveltySettings):
-    """How an image is set up, seen and scored, of which nothing is known but its screen."""
+    """Settings of the environment for any image, of which only the screen is known."""
 
     pilots: ClassVar[tuple[str, ...]] = ()
-    """Pilots that come with the environment and can play it: none."""
+    """Pilots that can play the environment: none."""
 
-    rom_path: Path | None = Field(default=None, description="Cartridge image; needed.", json_schema_extra=PROVIDED)
+    rom_path: Path | None = Field(default=None, description="Cartridge image; required.", json_schema_extra=PROVIDED)
     observation_type: Literal["multi_modal", "screen", "state"] = Field(
-        default="screen", description="The screen is all there is; `state` is refused.", json_schema_extra=PROVIDED
+        default="screen", description="Only the screen can be observed; `state` is refused.", json_schema_extra=PROVIDED
     )
     max_steps_per_episode: int | None = Field(
-        default=None, ge=1, description="Steps after which an episode is cut off; 2,000.", json_schema_extra=PROVIDED
+        default=None, ge=1, description="Steps after which an episode is truncated; 2,000.", json_schema_extra=PROVIDED
     )
     goal: str | None = Field(
         default=None, description="There are no milestones, so there is no goal.", json_schema_extra=PROVIDED
@@ -45,7 +45,7 @@ class GameBoySettings(EmulationSettings, NoveltySettings):
     action_frames: int = Field(default=24, ge=2, le=600, description="Frames of an action.")
     hold_frames: int = Field(default=10, ge=1, le=599, description="Frames that a button is held.")
     start_frames: int = Field(
-        default=300, ge=1, le=100_000, description="Frames from power-on to where episodes begin."
+        default=300, ge=1, le=100_000, description="Frames from power-on to the start of episodes."
     )
 
     @model_validator(mode="after")

@@ -1,1 +1,1 @@
-"""The goal as a learner sees it: its numbers, and a map of the tiles around the player."""
+"""Goal of the pilot as a learner observes it: its numbers, and a map of the tiles around the player."""

@@ -1,4 +1,4 @@
-"""Battles and the party in numbers: hit points, what each move is expected to do, who waits, what is planned."""
+"""Battle and party in numbers: HP, expected damage of each move, the party's members, the plan of the turn."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _LEVELS, _LEVEL_GAP, _POINTS, _FLIGHTS = 100, 20, 40, 4
 _PLANS = (MOVE, SWITCH, ITEM, BALL, RUN)
 
 _OF_SIDES: tuple[GoalNumber, ...] = (
-    GoalNumber("wild", "a wild battle is on"),
-    GoalNumber("trainer", "a trainer's battle is on"),
+    GoalNumber("wild", "the battle is wild"),
+    GoalNumber("trainer", "the battle is against a trainer"),
     GoalNumber("own_out", "an own Pokemon is out"),
-    GoalNumber("own_hp", "its hit points over its most"),
+    GoalNumber("own_hp", "its HP over its maximum"),
     GoalNumber("own_level", f"its level over {_LEVELS}"),
-    GoalNumber("own_ailing", "it has a lasting harm"),
+    GoalNumber("own_ailing", "it has a status condition"),
     GoalNumber("enemy_out", "an opponent is out"),
-    GoalNumber("enemy_hp", "its hit points over its most"),
+    GoalNumber("enemy_hp", "its HP over its maximum"),
     GoalNumber("enemy_level", f"its level over {_LEVELS}"),
-    GoalNumber("enemy_ailing", "it has a lasting harm"),
-    GoalNumber("level_gap", f"levels that the own one is above it over {_LEVEL_GAP}"),
+    GoalNumber("enemy_ailing", "it has a status condition"),
+    GoalNumber("level_gap", f"own level minus the opponent's over {_LEVEL_GAP}"),
     GoalNumber("faster", "the own one strikes first"),
-    GoalNumber("threat", "expected damage of the opponent's best move over the own hit points, cut at 1"),
+    GoalNumber("threat", "expected damage of the opponent's best move over the own HP, at most 1"),
 )
 _OF_MOVES: tuple[GoalNumber, ...] = tuple(
     number
     for place in range(1, _MOVES + 1)
     for number in (
-        GoalNumber(f"move_{place}_usable", f"there is a move {place}, with points left"),
-        GoalNumber(f"move_{place}_points", f"points left over {_POINTS}"),
-        GoalNumber(f"move_{place}_damage", "its expected damage over the opponent's hit points, cut at 1"),
-        GoalNumber(f"move_{place}_factor", f"what its type does to the opponent over {BEST_FACTOR:g}"),
-        GoalNumber(f"move_{place}_rank", "1 for the move that should end it soonest, less for those after it"),
+        GoalNumber(f"move_{place}_usable", f"move {place} exists and has PP left"),
+        GoalNumber(f"move_{place}_points", f"PP left over {_POINTS}"),
+        GoalNumber(f"move_{place}_damage", "its expected damage over the opponent's HP, at most 1"),
+        GoalNumber(f"move_{place}_factor", f"effectiveness of its type against the opponent over {BEST_FACTOR:g}"),
+        GoalNumber(f"move_{place}_rank", "1 for the move expected to win soonest, less for the next ones"),
     )
 )
 _OF_PLAN: tuple[GoalNumber, ...] = (
     *one_hot("plan", _PLANS, "planned for this turn is a"),
-    GoalNumber("plan_place", "place of the move or member that is planned, from 1, over 6"),
+    GoalNumber("plan_place", "slot of the planned move or member, from 1, over 6"),
     GoalNumber("flights", f"tries to run over {_FLIGHTS}"),
     GoalNumber("switches", "switches by choice over 2"),
 )
@@ -56,7 +56,7 @@ _OF_PARTY: tuple[GoalNumber, ...] = tuple(
     number
     for place in range(1, PARTY_PLACES + 1)
     for number in (
-        GoalNumber(f"member_{place}_hp", f"hit points of party place {place} over its most"),
+        GoalNumber(f"member_{place}_hp", f"HP of the member in party slot {place} over its maximum"),
         GoalNumber(f"member_{place}_level", f"its level over {_LEVELS}"),
         GoalNumber(f"member_{place}_out", "it is out in the battle"),
     )
@@ -72,7 +72,7 @@ _NOBODY = (0.0, 0.0)
 
 
 class _RememberedDamage(BattleTables):
-    """Tables that work out the damage of each side's moves once a pair."""
+    """Battle tables that compute the damage of each move once for a pair of combatants."""
 
     def __init__(self, cartridge: Cartridge) -> None:
         super().__init__(cartridge)
@@ -80,13 +80,13 @@ class _RememberedDamage(BattleTables):
         self._pair: tuple[Combatant, Combatant] | None = None
 
     def sides(self, battle: Battle) -> tuple[Combatant, Combatant] | None:
-        """The own side and the opponent's, whose damage is remembered from now on."""
+        """Return the own side and the opponent's; None unless both are out. Damage is cached for this pair."""
         self._pair = super().sides(battle)
         self._known.clear()
         return self._pair
 
     def damage(self, attacker: Combatant, number: int, defender: Combatant) -> float:
-        """Expected damage of a move a turn."""
+        """Return a move's expected damage a turn."""
         key = (id(attacker), number)
         found = self._known.get(key)
         if found is None:
@@ -95,7 +95,7 @@ class _RememberedDamage(BattleTables):
 
 
 class BattleNumbers:
-    """Writes the numbers, and works out anew only what has changed since the step before.
+    """Writer of the numbers, which recomputes only what changed since the previous step.
 
     Args:
         environment: the game.
@@ -112,12 +112,12 @@ class BattleNumbers:
         self._of_party: tuple[tuple[float, float], ...] = (_NOBODY,) * PARTY_PLACES
 
     def write(self, out: list[float], state: GameState, memory: PilotMemory | None) -> None:
-        """Append the numbers; without the memory of whoever sets the goals nothing is planned."""
+        """Append the numbers; those of the plan are 0 if ``memory`` is None."""
         battle = state.battle
         if battle is None:
             out += _PEACE
         else:
-            # The reader gives the same object for as long as no byte of the battle changes.
+            # The reader returns the same object until a byte of the battle changes.
             if battle is not self._battle:
                 self._battle, self._of_battle = battle, tuple(self._fight(battle))
             out += self._of_battle

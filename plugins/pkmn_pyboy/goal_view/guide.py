@@ -1,4 +1,4 @@
-"""The pilot whose goals an environment shows: the one beside it, one of its own, or none."""
+"""Choice of the pilot whose goals an environment shows: one that runs with it, its own, or none."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Guide:
-    """Holds the pilot whose goals are shown.
+    """Holder of the pilot whose goals are shown.
 
-    A pilot that lives beside the environment decides in every state anyway, so its goals cost nothing. Where there is
-    none, as in ``gymnasium.make``, the guide has one of its own, which decides in every state and never presses.
+    A pilot that runs with the environment decides in every state anyway, so its goals cost nothing. Without one, as
+    in ``gymnasium.make``, the guide makes its own, which decides in every state and never presses a button.
 
     Args:
         environment: the game.
@@ -29,12 +29,12 @@ class Guide:
         self._seed = 0
 
     def follow(self, pilot: Any) -> None:
-        """Show the goals of this pilot from now on; of another class than RulesPilot it shows none."""
+        """Show the goals of this pilot from now on; none if it is not a RulesPilot."""
         self._beside, self._own = pilot, None
 
     @property
     def memory(self) -> PilotMemory | None:
-        """Memory of the pilot; None of one that is no RulesPilot."""
+        """Memory of the pilot; None if it is not a RulesPilot."""
         if self._beside is not None:
             memory = getattr(self._beside, "memory", None)
             return memory if isinstance(memory, PilotMemory) else None
@@ -44,13 +44,13 @@ class Guide:
         return self._own.memory
 
     def begin(self, seed: int | None) -> None:
-        """An episode has begun."""
+        """Start an episode."""
         self._seed = seed or 0
         if self._own is not None:
             self._begin(self._own)
 
     def look(self) -> None:
-        """A step was made."""
+        """Let the guide's own pilot decide in the state after a step."""
         if self._own is not None:
             self._own.act()
 
@@ -59,7 +59,7 @@ class Guide:
         return self._own.save_state() if self._own is not None else None
 
     def load_state(self, state: Mapping[str, Any] | None) -> None:
-        """Goes on from a saved state; one that was saved without a pilot makes the guide's own begin there."""
+        """Restore a saved state; one that was saved without a pilot restarts the guide's own."""
         if self._beside is not None:
             return
         if state is None:

@@ -1,4 +1,4 @@
-"""The tiles around the player as bits: what can be walked on, what stands there, what was seen, where the goal is."""
+"""Tiles around the player as bits: walkable, occupied, seen, goal and others."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 MAP_SIZE = 13
-"""Rows and columns; the player stands in the middle."""
+"""Rows and columns; the player is in the middle."""
 
 PLANES: tuple[tuple[str, str], ...] = (
-    ("walkable", "land that is no wall"),
-    ("grass", "grass where wild Pokemon hide"),
+    ("walkable", "land that is not a wall"),
+    ("grass", "grass where wild Pokemon appear"),
     ("water", "water"),
-    ("ledge_down", "a ledge that is jumped off downwards"),
+    ("ledge_down", "a ledge to jump off downwards"),
     ("ledge_up", "upwards"),
     ("ledge_left", "to the left"),
     ("ledge_right", "to the right"),
-    ("exit", "a door, stairs, a mat or the edge, from where one leaves the map"),
-    ("counter", "a counter, over which one speaks"),
-    ("person", "someone stands there"),
-    ("thing", "something to take lies there"),
+    ("exit", "a door, stairs, a mat or an edge that leaves the map"),
+    ("counter", "a counter, over which to talk"),
+    ("person", "a person is there"),
+    ("thing", "an item to pick up is there"),
     ("boulder", "a boulder that Strength pushes"),
     ("seen", "was on the screen in this episode"),
-    ("stood", "the player stood there in this episode"),
-    ("goal", "what the goal of the moment is"),
-    ("way", "tiles of the way to it"),
+    ("stood", "the player was there in this episode"),
+    ("goal", "the current goal"),
+    ("way", "the path to it"),
 )
-"""Names of the bits from the lowest, and what a set one says."""
+"""Names of the bits from the lowest, and the meaning of a set bit."""
 
 PLANE_NAMES = tuple(name for name, _ in PLANES)
 
@@ -49,11 +49,11 @@ _PERSON, _THING, _BOULDER, _SEEN, _STOOD, _GOAL, _WAY = (
     _BIT[name] for name in ("person", "thing", "boulder", "seen", "stood", "goal", "way")
 )
 _IN_VIEW = frozenset({Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE, Phase.CUTSCENE})
-"""Phases in which the map is before the player's eyes."""
+"""Phases in which the map is on the screen."""
 
 
 class LocalMap:
-    """Draws the tiles around the player. The map itself is drawn once, and again when a block of it changes.
+    """Renderer of the tiles around the player. The map itself is drawn once, and again when a block of it changes.
 
     Args:
         environment: the game.
@@ -77,9 +77,9 @@ class LocalMap:
         """Draw the tiles around the player into ``out``, (13, 13) uint16; zeros while the map is not in view.
 
         Args:
-            out: where to.
-            state: the state now.
-            memory: of whoever sets the goals; without it there is no goal on the map.
+            out: destination.
+            state: the current state.
+            memory: the pilot's memory; None for a map without a goal.
         """
         if state.phase not in _IN_VIEW or not self._grids.readable or not state.loaded:
             out[:] = 0
@@ -91,7 +91,7 @@ class LocalMap:
         if grid is not self._grid:
             self._begin(grid)
         self._take_in_seen(grid)
-        left, top = state.x, state.y  # the border of half a map moves the player's tile into the middle
+        left, top = state.x, state.y  # the border of half a map centres the player's tile
         out[:] = self._layers[top : top + MAP_SIZE, left : left + MAP_SIZE]
         right, down = _HALF - state.x, _HALF - state.y
         for person in self._people.all():
@@ -122,10 +122,10 @@ class LocalMap:
         if x >= 0 and 0 <= column < MAP_SIZE and 0 <= row < MAP_SIZE:
             out[row, column] |= _GOAL
 
-    # What changes once a map --------------------------------------------------------------------------------
+    # Layers that change with the map ----------------------------------------------------------------------------
 
     def _bits_of_tiles(self) -> NDArray[np.uint16]:
-        """Bits of each of the 256 collision values."""
+        """Return the bits of each of the 256 collision values."""
         rules = self._grids.rules
         bits = np.zeros(256, np.uint16)
         for value in range(256):
@@ -143,13 +143,13 @@ class LocalMap:
         self._grid, self._seen_mark = grid, (-1, -1)
         tiles = np.frombuffer(grid.tiles, np.uint8).reshape(grid.height + 2, grid.stride)
         bits = self._of_tile[tiles]
-        for way in self._exits.read(grid):
-            bits.reshape(-1)[list(way.ends)] |= _BIT["exit"]
-        # The grid has one tile of what lies outside around it already.
+        for exit_ in self._exits.read(grid):
+            bits.reshape(-1)[list(exit_.ends)] |= _BIT["exit"]
+        # The grid already has one tile of border on each side.
         self._layers = np.pad(bits, _HALF - 1)
 
     def _take_in_seen(self, grid: MapGrid) -> None:
-        """Draw what was seen since the latest look, all of it where that is more than one tile's view."""
+        """Draw the tiles seen since the last call; all seen tiles if those are more than one tile's view."""
         seen = self._environment.seen
         mark = (seen.beginnings, seen.count)
         if mark == self._seen_mark:

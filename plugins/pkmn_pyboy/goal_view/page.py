@@ -1,4 +1,4 @@
-"""Words, questions and pages in numbers: what is open, where its cursor stands, and where what is wanted of it."""
+"""Texts, questions and screens in numbers: what is open, the cursor's position, and where the aim is."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _ROWS, _COLUMNS, _WINDOWS = 10, 4, 4
 
 NUMBERS: tuple[GoalNumber, ...] = (
     GoalNumber("message_box", "the message box is drawn"),
-    GoalNumber("printing", "words are being written"),
-    GoalNumber("full_page", "a page hides the map"),
-    GoalNumber("windows", f"windows that are open over {_WINDOWS}"),
+    GoalNumber("printing", "text is being printed"),
+    GoalNumber("full_page", "a screen hides the map"),
+    GoalNumber("windows", f"open windows over {_WINDOWS}"),
     GoalNumber("cursor", "a list waits for a choice"),
     GoalNumber("cursor_row", f"row of its cursor over {_ROWS}"),
     GoalNumber("cursor_column", f"column of its cursor over {_COLUMNS}"),
     GoalNumber("rows", f"rows of the list over {_ROWS}"),
     GoalNumber("columns", f"columns of the list over {_COLUMNS}"),
-    *one_hot("wants", _AIMS, "of the page is wanted: an entry, yes, no, another answer, to leave it, an entry not in "
-             "view, another pocket, the end of a naming, some time:"),
-    GoalNumber("wanted_here", "the cursor stands at the entry that is wanted"),
-    *one_hot("wanted", _SIDES, "where it, or the page on which it is, lies from the cursor:"),
+    *one_hot("wants", _AIMS, "aim on the screen: an entry, yes, no, another answer, to leave it, an entry not in "
+             "view, another pocket, the end of a naming, to wait:"),
+    GoalNumber("wanted_here", "the cursor is at the wanted entry"),
+    *one_hot("wanted", _SIDES, "direction from the cursor to it, or to the pocket or card where it is:"),
     GoalNumber("wanted_rows", f"rows from the cursor to it over {_ROWS}"),
-    GoalNumber("gives_up", "a move is to be given up for a new one"),
+    GoalNumber("gives_up", "a move must be given up for a new one"),
 )  # fmt: skip
 
 _AIM_ROWS = hot_rows(len(_AIMS))
@@ -35,7 +35,7 @@ _NO_LIST = (0.0,) * 5
 
 
 def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
-    """Append the numbers; without the memory of whoever sets the goals nothing is wanted."""
+    """Append the numbers; those of the aim are 0 if ``memory`` is None."""
     menu = state.menu
     out += (
         float(state.message_box),

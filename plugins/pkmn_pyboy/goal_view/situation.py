@@ -1,4 +1,4 @@
-"""The situation in numbers: the phase and how long it has lasted, the player, the latest press."""
+"""Situation in numbers: the phase and its duration, the player, the latest press."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NUMBERS: tuple[GoalNumber, ...] = (
     ),
     *one_hot("fifth", ("0", "1", "2", "3", "4"), "steps of this phase, divided by 5, leave"),
     GoalNumber("phase_steps", f"steps of this phase over {_LONG_PHASE}"),
-    GoalNumber("page_steps_odd", "steps on a battle's page are odd"),
-    GoalNumber("task_steps_odd", "steps of the job in the menu are odd"),
-    GoalNumber("page_still", f"steps for which nothing has changed on pages over {_LONG_PAGE}"),
+    GoalNumber("page_steps_odd", "steps on a battle's screen are odd"),
+    GoalNumber("task_steps_odd", "steps of the menu task are odd"),
+    GoalNumber("page_still", f"steps without a change on screens over {_LONG_PAGE}"),
     GoalNumber("stays", f"steps with control on this tile over {_LONG_STAY}"),
-    GoalNumber("wanders", "it walks at random for a while, having got nowhere"),
+    GoalNumber("wanders", "the pilot walks at random for a while, because it was stuck"),
 )
-"""Counts from ``quarter_0`` on are those of whoever sets the goals."""
+"""Counts from ``quarter_0`` on are those of the pilot."""
 
 _PHASE, _FACING, _PRESSED, _QUARTER, _FIFTH = (hot_rows(size) for size in (len(PHASE_NAMES), 4, len(_PRESSES), 4, 5))
 _MOVES = {Movement.FOOT: (1.0, 0.0, 0.0), Movement.BICYCLE: (0.0, 1.0, 0.0), Movement.SURFING: (0.0, 0.0, 1.0)}
@@ -39,10 +39,10 @@ def write(out: list[float], state: GameState, pressed: int, memory: PilotMemory 
     """Append the numbers.
 
     Args:
-        out: where to.
-        state: the state now.
+        out: destination.
+        state: the current state.
         pressed: the action of the latest step.
-        memory: of whoever sets the goals; without it there are no counts.
+        memory: the pilot's memory; the counts are 0 if None.
     """
     out += _PHASE[state.phase]
     out += _FACING[state.facing]

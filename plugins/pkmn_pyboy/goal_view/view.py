@@ -1,7 +1,7 @@
-"""The observation parts ``goal`` and ``local_map``: what whoever sets the goals wants, as a learner sees it.
+"""Observation parts ``goal`` and ``local_map``: the pilot's current goal as a learner observes it.
 
-Both are made of the environment's state and of what the pilot remembers after :meth:`RulesPilot.act` in that state, and
-of nothing else, so a saved state shows the same again. The press that the pilot would make is not among them.
+Both depend only on the environment's state and on the pilot's memory after :meth:`RulesPilot.act` in that state, so
+a restored state gives the same observation. The press that the pilot would make is not part of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def goal_spaces() -> dict[str, spaces.Box]:
 
 
 class GoalView:
-    """Writes both parts.
+    """Writer of both parts.
 
     Args:
         environment: the game.
@@ -50,11 +50,11 @@ class GoalView:
         self._map = LocalMap(environment)
 
     def write_goal(self, out: NDArray[np.float32], memory: PilotMemory | None) -> None:
-        """Write the numbers into ``out``, (G,) float32 without gaps, each in -1..1.
+        """Write the numbers into ``out``, (G,) float32, contiguous, each in -1..1.
 
         Args:
-            out: where to.
-            memory: what the pilot remembers; None where nobody sets goals, which leaves its numbers 0.
+            out: destination.
+            memory: the pilot's memory; None without a pilot, which leaves its numbers 0.
         """
         state, numbers = self._environment.state, list[float]()
         situation.write(numbers, state, self._environment.pressed, memory)

@@ -1,4 +1,4 @@
-"""The goal of the moment in numbers: its kind, the next tile of its way, the side to face, how far it is."""
+"""Current goal in numbers: its kind, the next tile of its path, the side to face, its distance."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ _NEAR, _FAR, _LEGS, _SHOWN = 4, 32, 8, 2
 
 NUMBERS: tuple[GoalNumber, ...] = (
     GoalNumber("no_goal", "there is no goal now"),
-    *one_hot("goal", _KINDS, "kind of the goal: stand on a tile, leave by an exit, speak or read, walk about for "
-             "fights, open the menu, see what lies beyond, push a boulder:"),
-    *one_hot("next", _SIDES, "while the player can walk, where the next tile of the way lies:"),
-    GoalNumber("after_right", f"columns from the player to the tile after that over {_NEAR}"),
+    *one_hot("goal", _KINDS, "kind of the goal: stand on a tile, leave by an exit, talk or read, walk about for "
+             "fights, open the menu, see beyond a tile, push a boulder:"),
+    *one_hot("next", _SIDES, "while the player can walk, direction of the next tile of the path:"),
+    GoalNumber("after_right", f"columns from the player to the tile after it over {_NEAR}"),
     GoalNumber("after_down", f"rows to it over {_NEAR}"),
     *one_hot("side", _SIDES, "the side to face here, to act or to leave:"),
     GoalNumber("faces_side", "the player faces it"),
-    GoalNumber("acts_here", "something is to be done on this tile, with what the player faces"),
-    GoalNumber("acts_now", "something is to be done here, and the player faces it"),
-    GoalNumber("calls_menu", "the START menu is to be opened"),
-    GoalNumber("ends_here", "the way ends on this tile"),
-    GoalNumber("waits", "someone stands in the way"),
-    GoalNumber("bumps", "steps towards the next tile that failed, over 2"),
-    GoalNumber("way_left", f"steps of the way that are left over {_FAR}"),
-    GoalNumber("end_right", f"columns to the end of the way on this map over {_FAR}"),
+    GoalNumber("acts_here", "the goal is to act on this tile, on what the player faces"),
+    GoalNumber("acts_now", "the goal is to act here, and the player faces the side"),
+    GoalNumber("calls_menu", "the goal is to open the START menu"),
+    GoalNumber("ends_here", "the path ends on this tile"),
+    GoalNumber("waits", "a person blocks the path"),
+    GoalNumber("bumps", "failed steps towards the next tile over 2"),
+    GoalNumber("way_left", f"steps left on the path over {_FAR}"),
+    GoalNumber("end_right", f"columns to the end of the path on this map over {_FAR}"),
     GoalNumber("end_down", f"rows to it over {_FAR}"),
-    GoalNumber("target_right", f"columns to what the goal is, on this map, over {_FAR}"),
+    GoalNumber("target_right", f"columns to the goal, if it is on this map, over {_FAR}"),
     GoalNumber("target_down", f"rows to it over {_FAR}"),
-    GoalNumber("maps_left", f"maps to the target of the whole way over {_LEGS}, 0 when it is on this one"),
-    *one_hot("job", _TASKS, "a job in the menu waits: use a thing, teach a move, put someone first:"),
-    GoalNumber("shops", "something is to be bought"),
-    GoalNumber("tunes", "a station is to be tuned in"),
-    GoalNumber("catches", "some species is to be caught"),
-    GoalNumber("trains", "the party is to become stronger first"),
+    GoalNumber("maps_left", f"maps to the end of the route over {_LEGS}, 0 if it is on this one"),
+    *one_hot("job", _TASKS, "task to do in the menu: use an item, teach a move, put a member first:"),
+    GoalNumber("shops", "there are items to buy"),
+    GoalNumber("tunes", "there is a radio station to tune in"),
+    GoalNumber("catches", "there is a species to catch"),
+    GoalNumber("trains", "the party must become stronger first"),
 )  # fmt: skip
 
 _KIND_ROWS, _SIDE_ROWS, _TASK_ROWS = hot_rows(len(_KINDS)), hot_rows(4), hot_rows(len(_TASKS))
@@ -52,7 +52,7 @@ _NO_STEP, _NO_WAY = (0.0,) * 17, (0.0,) * 3
 
 
 def write(out: list[float], state: GameState, memory: PilotMemory | None) -> None:
-    """Append the numbers; zeros without the memory of whoever sets the goals."""
+    """Append the numbers; zeros if ``memory`` is None."""
     if memory is None:
         out += _NOTHING
         return
@@ -85,7 +85,7 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
 
 
 def _write_way(out: list[float], path: list[list[int]], state: GameState, memory: PilotMemory) -> None:
-    """Append what the presses to come say of tiles and sides, and not the presses."""
+    """Append the tiles and sides of the presses to come, but not the presses themselves."""
     x, y = state.x, state.y
     side, acts, menu = -1, False, False
     ahead: list[tuple[int, int]] = []
@@ -104,7 +104,7 @@ def _write_way(out: list[float], path: list[list[int]], state: GameState, memory
             acts = True
             side = side if side >= 0 else int(state.facing)
         elif direction is not None and number + 1 < len(path) and path[number + 1][:2] == [x, y]:
-            side = direction  # it turns before it acts
+            side = direction  # the player turns before acting
         elif direction is not None and number + 1 == len(path):
             side = direction if side < 0 else side
             ahead.append((x + STEPS[direction][0], y + STEPS[direction][1]))

@@ -1,1 +1,1 @@
-"""Finding the way: what the loaded map allows, where its exits lead, which maps lie between here and there."""
+"""Loaded map: its walkable tiles, exits, people and boulders, and searches over them."""

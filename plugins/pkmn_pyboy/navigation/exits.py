@@ -1,4 +1,4 @@
-"""Ways out of the loaded map: doors, stairs, mats and edges, with the map that each leads to."""
+"""Exits of the loaded map: doors, stairs, mats and edges, with the map that each leads to."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from pkmn_pyboy.navigation.grid import WALL, MapGrid, TileRules
 from pkmn_pyboy.profile import GameProfile
 
 UNKNOWN_MAP = 0
-"""Destination of an exit that leads back to wherever the player came from."""
+"""Destination of an exit that leads back to the previous map."""
 
 ENTER = -1
-"""Press of an exit that acts by itself when stepped on."""
+"""Press of an exit that acts when stepped on."""
 
 _WARP_BYTES = 5
 _BACK = (0, 0xFF)
 _CONNECTION_BYTES = 12
 _CONNECTIONS = ((1, 3, "north"), (0, 2, "south"), (2, 1, "west"), (3, 0, "east"))
-"""Direction, bit and name of the four connections, in the order in which memory has them."""
+"""Direction, bit and name of the four connections, in the order of memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """One way out. ``ends`` maps the cells to stand on to the direction to press there, :data:`ENTER` for none."""
+    """Exit of a map. ``ends`` maps the cells to stand on to the direction to press there, :data:`ENTER` for none."""
 
     key: str
-    """The same for as long as the map is: names the destination or the edge."""
+    """Key that stays the same while the map does: the destination or the edge."""
     destination: int
     """Map id, or :data:`UNKNOWN_MAP`."""
     ends: dict[int, int]
     back: bool = False
-    """Whether it leads back to wherever the player came from."""
+    """True if it leads back to the previous map."""
 
 
 class ExitReader:
-    """Reads the exits of the loaded map.
+    """Reader of the loaded map's exits.
 
     Args:
         emulator: runs the game.
-        profile: says where the game keeps its warps and connections.
-        rules: what tiles mean.
+        profile: addresses of warps and connections.
+        rules: meaning of tiles.
     """
 
     def __init__(self, emulator: Emulator, profile: GameProfile, rules: TileRules) -> None:
@@ -49,27 +49,27 @@ class ExitReader:
         self._rules = rules
 
     def read(self, grid: MapGrid) -> list[Exit]:
-        """All exits, warps first. Two mats of one door are one exit."""
+        """Return all exits, warps first. Two mats of one door are one exit."""
         return [*self._warps(grid), *self._edges(grid)]
 
     def warp_tiles(self) -> list[tuple[int, int, int, int]]:
-        """Every warp's column, row, number at the other end and map there, as listed."""
+        """Return each warp's column, row, number at the other end and map there, as listed."""
         table = self._event_list("wCurMapWarpEvent", _WARP_BYTES)
         return [(row[1], row[0], row[2], row[3] << 8 | row[4]) for row in table]
 
     def directions(self) -> list[int]:
-        """The directions in which the map goes on, over an edge."""
+        """Return the directions in which an edge leads to another map."""
         if "wMapConnections" not in self._memory:
             return []
         bits = self._memory.read(self._emulator, "wMapConnections")
         return sorted(direction for direction, bit, _ in _CONNECTIONS if bits >> bit & 1)
 
     def signs(self) -> list[tuple[int, int]]:
-        """Tiles of things that can be read."""
+        """Return the tiles of signs and other objects to read."""
         return [(row[1], row[0]) for row in self._event_list("wCurMapBGEvent", 5)]
 
     def triggers(self) -> list[tuple[int, int, int]]:
-        """Scene, column and row of each tile that starts a scene, as listed."""
+        """Return scene, column and row of each tile that starts a scene, as listed."""
         return [(row[0], row[2], row[1]) for row in self._event_list("wCurMapCoordEvent", 8)]
 
     def _event_list(self, prefix: str, size: int) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""The loaded map as a grid of tiles: what each one lets the player do, read from memory and the image's tables."""
+"""Loaded map as a grid of tiles, read from memory, and walking rules for tiles from the profile."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ STEPS: tuple[tuple[int, int], ...] = ((0, 1), (0, -1), (-1, 0), (1, 0))
 """Change of column and row by direction, in the order of :class:`~pkmn_pyboy.state.game_state.Facing`."""
 
 PRESSES: tuple[Action, ...] = (Action.DOWN, Action.UP, Action.LEFT, Action.RIGHT)
-"""The press that walks in a direction, in the same order."""
+"""Press to walk in a direction, in the same order."""
 
 OPPOSITE: tuple[int, ...] = (1, 0, 3, 2)
-"""The direction back."""
+"""Opposite direction."""
 
 LAND, WATER, WALL = 0, 1, 2
 
 OFF_MAP = 0xFF
-"""Collision byte of what lies off a map, where nobody walks."""
+"""Collision byte of tiles outside a map, which can't be walked on."""
 
 _DIRECTION_NAMES = ("down", "up", "left", "right")
 _BORDER_BLOCKS = 3
@@ -35,26 +35,26 @@ _NEEDED = ("wOverworldMapBlocks", "wMapWidth", "wMapHeight", "wTilesetCollisionB
 
 @dataclass(frozen=True, slots=True)
 class TileRules:
-    """What a collision byte means for walking. Each table has 256 entries; bits of a mask are directions."""
+    """Rules of walking by collision byte. Each table has 256 entries; bits of a mask are directions."""
 
     kind: bytes
     """LAND, WATER or WALL."""
     jumps: bytes
-    """Ledges: the directions in which one jumps off."""
+    """Ledges: directions in which to jump off."""
     sides: bytes
-    """Walled sides: the directions in which one can neither leave nor, from outside, enter."""
+    """Walled sides: directions in which the tile can't be left nor, from outside, entered."""
     mats: bytes
-    """Warp mats: the direction to press on it, FF for other tiles."""
+    """Warp mats: direction to press on the mat, FF for other tiles."""
     warps: frozenset[int]
-    """Values that warp whoever steps on them, where a warp is listed."""
+    """Values that warp a player who steps on them, if a warp is listed there."""
     grass: frozenset[int]
-    """Values where wild Pokemon hide."""
+    """Values where wild Pokemon appear."""
     counter: int
     ice: int
 
     @classmethod
     def of(cls, collision: CollisionRules) -> TileRules:
-        """From a profile's lists and names: ``ledge_``, ``side_wall_`` and ``warp_mat_`` end in directions."""
+        """Make the rules from a profile: names with ``ledge_``, ``side_wall_`` and ``warp_mat_`` end in directions."""
         kind = bytes(
             WALL if value in collision.wall or value == OFF_MAP else WATER if value in collision.water else LAND
             for value in range(256)
@@ -88,7 +88,7 @@ def _directed(names: Mapping[str, int], prefix: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class MapGrid:
-    """A map's collision bytes, row by row, with one tile of what lies outside on every side.
+    """Collision bytes of a map, row by row, with one tile of border on every side.
 
     ``width`` and ``height`` count the map's own tiles. A place is a *cell*, an index into ``tiles``.
     """
@@ -109,20 +109,20 @@ class MapGrid:
         return (self.stride, -self.stride, -1, 1)
 
     def cell(self, x: int, y: int) -> int:
-        """The cell of a tile; tiles may lie one outside of the map."""
+        """Return the cell of a tile; tiles may be one outside the map."""
         return (y + 1) * self.stride + x + 1
 
     def tile_of(self, cell: int) -> tuple[int, int]:
-        """Column and row of a cell."""
+        """Return the column and row of a cell."""
         y, x = divmod(cell, self.stride)
         return (x - 1, y - 1)
 
     def inside(self, x: int, y: int) -> bool:
-        """Whether a tile is one of the map's own."""
+        """Return whether a tile is inside the map."""
         return 0 <= x < self.width and 0 <= y < self.height
 
     def edge(self, direction: int) -> Iterator[int]:
-        """The cells along the map's edge in a direction."""
+        """Return the cells along the map's edge in a direction."""
         if direction < 2:
             y = self.height - 1 if direction == 0 else 0
             return iter(range(self.cell(0, y), self.cell(self.width, y)))
@@ -131,24 +131,24 @@ class MapGrid:
 
 
 class GridReader:
-    """Reads the loaded map, and keeps the last one for as long as its blocks stay the same.
+    """Reader of the loaded map; keeps the last grid while its blocks stay the same.
 
     Args:
         emulator: runs the game.
-        profile: says where the game keeps its map.
+        profile: addresses of the map.
     """
 
     def __init__(self, emulator: Emulator, profile: GameProfile) -> None:
         self.rules = TileRules.of(profile.collision)
         self.readable = all(name in profile.memory for name in _NEEDED)
-        """Whether the profile says where the map is."""
+        """True if the profile has the addresses of the map."""
         self._emulator = emulator
         self._memory = profile.memory
         self._key: tuple[int, int, int, int, bytes] | None = None
         self._grid: MapGrid | None = None
 
     def read(self, map_id: int) -> MapGrid:
-        """The grid of the map that is loaded now."""
+        """Return the grid of the loaded map."""
         emulator, memory = self._emulator, self._memory
         width, height = memory.read(emulator, "wMapWidth"), memory.read(emulator, "wMapHeight")
         bank = memory.read(emulator, "wTilesetCollisionBank")

@@ -1,4 +1,4 @@
-"""People and things that stand on the loaded map: where they are now, and which are hidden."""
+"""People and objects on the loaded map: their current tiles, and which are hidden."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.profile import GameProfile
 
 ITEM, TRAINER = 1, 2
-"""Kinds of a person beside 0, which speaks."""
+"""Kinds of a person besides 0, which speaks."""
 
 _LOADED_BYTES, _LOADED, _LOADED_MAP_OBJECT, _LOADED_X, _LOADED_Y = 40, 13, 0x01, 0x10, 0x11
 _OBJECT_BYTES, _OBJECTS = 16, 16
@@ -19,9 +19,9 @@ _EFFECT = 0xFF
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone, or something to take: ``number`` on its map (from 1), tile, kind (0 speaks, ITEM or TRAINER).
+    """Person or object on a map: ``number`` on the map (from 1), tile, kind (0 speaks, ITEM or TRAINER).
 
-    ``movement`` is the game's own number for how it moves; boulders have one of their own.
+    ``movement`` is the game's number for how it moves; boulders have their own.
     """
 
     number: int
@@ -32,11 +32,11 @@ class Person:
 
 
 class PeopleReader:
-    """Reads who stands where.
+    """Reader of the people on the loaded map.
 
     Args:
         emulator: runs the game.
-        profile: says where the game keeps its people.
+        profile: addresses of the people.
     """
 
     def __init__(self, emulator: Emulator, profile: GameProfile) -> None:
@@ -47,7 +47,7 @@ class PeopleReader:
         self._masks = memory.fields.get("wObjectMasks")
 
     def nearby(self) -> dict[int, tuple[int, int]]:
-        """Tiles by number on the map, of those near the screen. Whoever walks counts for the tile he walks to."""
+        """Return the tiles of people near the screen, by number. A walking person counts for the tile ahead."""
         if self._loaded is None:
             return {}
         data = self._emulator.read(self._loaded.bank, self._loaded.address, _LOADED_BYTES * _LOADED)
@@ -58,7 +58,7 @@ class PeopleReader:
         }
 
     def all(self) -> list[Person]:
-        """Everyone on the map who is not hidden by the story."""
+        """Return everyone on the map whom the story does not hide."""
         nearby = self.nearby()
         if self._objects is None:
             return [Person(number, x, y, 0) for number, (x, y) in nearby.items()]

@@ -1,4 +1,4 @@
-"""Boulders to push: one to a place, or whatever bars the way to a tile, by a search over where they stand."""
+"""Boulder pushes: one boulder to a place, or those that block a tile, by a search over their positions."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from pkmn_pyboy.navigation.grid import LAND, OPPOSITE, WALL
 from pkmn_pyboy.navigation.search import Moves, Search
 
 MOST_STATES = 2000
-"""How many arrangements of boulders and player are looked at before a search gives up."""
+"""Maximum number of arrangements of boulders and player that a search visits."""
 
 
 class Push(NamedTuple):
-    """One boulder, by the cell where it stands, pushed a tile on in a direction."""
+    """Push of the boulder on a cell by one tile in a direction."""
 
     cell: int
     direction: int
 
 
 class _State(NamedTuple):
-    """Where the boulders stand and the player: he does not move with what he pushes."""
+    """Cells of the boulders and the player, who does not move with a pushed boulder."""
 
-    meant: frozenset[int]
+    wanted: frozenset[int]
     others: frozenset[int]
     player: int
 
 
 class PushPlanner:
-    """Plans pushes on one map.
+    """Planner of pushes on one map.
 
-    A boulder enters any tile of land on which nothing stands and which leads nowhere, except the one where it is to go.
-    The player walks between pushes by the map's moves: ledges one way, ice to its end, never over warps.
+    A boulder enters any free tile of land without a warp, except the one where it is to go. The player walks between
+    pushes by the map's moves: ledges one way, ice to its end, never over warps.
 
     Args:
         moves: what the map allows.
-        walls: cells where someone stands who is no boulder.
-        warps: cells that take whoever steps on them away.
+        walls: cells occupied by anything but boulders.
+        warps: cells that move the player elsewhere when stepped on.
         most_states: when to give up.
     """
 
@@ -58,37 +58,37 @@ class PushPlanner:
         self._slides = moves.rules.ice in moves.grid.tiles
 
     def plan(self, start: int, boulders: Collection[int], to: int, which: int | None = None) -> list[Push] | None:
-        """The fewest pushes that bring a boulder to a cell; empty when it is there, None where it can't be done.
+        """Return the fewest pushes that move a boulder to a cell; empty if it is there, None if impossible.
 
-        Other boulders stay where they are if that can be; else they may be pushed out of the way first.
+        Other boulders stay in place if possible; otherwise they may be pushed out of the way first.
 
         Args:
             start: cell of the player.
             boulders: cells of all boulders.
-            to: the cell where one is to go.
-            which: cell of the one that is meant, None for any.
+            to: the cell to push to.
+            which: cell of the boulder to push, None for any.
         """
         everyone = frozenset(boulders)
-        meant = everyone if which is None else everyone & {which}
-        if to in meant:
+        wanted = everyone if which is None else everyone & {which}
+        if to in wanted:
             return []
         away = self._pushes_away(to)
 
         def least(state: _State) -> int:
-            """Pushes that are still needed at least, 0 only where it is there, -1 where it can't be done any more."""
-            return min((away[cell] for cell in state.meant if cell in away), default=-1)
+            """Return a lower bound of the pushes left, 0 only if the boulder is there, -1 if it never can be."""
+            return min((away[cell] for cell in state.wanted if cell in away), default=-1)
 
         alone = [
             plan
-            for one in sorted(meant & away.keys())
+            for one in sorted(wanted & away.keys())
             if (plan := self._search(_State(frozenset((one,)), everyone - {one}, start), least, to, fixed=True))
         ]
         if alone:
             return min(alone, key=len)
-        return self._search(_State(meant, everyone - meant, start), least, to) if everyone else None
+        return self._search(_State(wanted, everyone - wanted, start), least, to) if everyone else None
 
     def clear(self, start: int, boulders: Collection[int], ends: Collection[int]) -> list[Push] | None:
-        """The fewest pushes after which a cell can be walked to; empty when it can be already, None without any.
+        """Return the fewest pushes after which a cell can be reached; empty if one can already, None if impossible.
 
         Args:
             start: cell of the player.
@@ -97,14 +97,14 @@ class PushPlanner:
         """
 
         def least(state: _State) -> int:
-            """How many boulders stand on the way with the fewest: each of them has to be pushed at least once."""
+            """Return the least number of boulders on a path: each must be pushed at least once."""
             return self._reached(state, wanted)[1]
 
         wanted = frozenset(ends)
         return self._search(_State(frozenset(), frozenset(boulders), start), least)
 
     def walk(self, start: int, boulders: Collection[int], *, grass_cost: int = 0) -> Search:
-        """A search over what can be walked without pushing anything."""
+        """Search what can be reached without pushing."""
         moves = self._moves.stopped_by(self._walls.union(boulders)) if self._slides else self._moves
         blocked = self._walls.union(boulders)
         return Search(moves, start, blocked=blocked, warps=self._warps, grass_cost=grass_cost)
@@ -112,14 +112,14 @@ class PushPlanner:
     def _search(
         self, first: _State, least: Callable[[_State], int], to: int = -1, *, fixed: bool = False
     ) -> list[Push] | None:
-        """A* over the arrangements.
+        """Search the arrangements by A*.
 
         Args:
-            first: where it begins.
-            least: how many pushes an arrangement still takes at least: 0 where it is as wanted, -1 where nothing helps.
-                One push makes it smaller by one at most. It is asked once, of arrangements that seem worth it.
-            to: the cell to which meant boulders may be pushed though it leads away.
-            fixed: boulders that are not meant stay where they are.
+            first: first arrangement.
+            least: returns a lower bound of the pushes that an arrangement still takes: 0 at the goal, -1 if impossible.
+                One push lowers it by at most one. It is called once for each promising arrangement.
+            to: the cell that boulders may be pushed to although it has a warp.
+            fixed: whether boulders other than the wanted one stay in place.
         """
         order = count()
         spent = {first: 0}
@@ -136,7 +136,7 @@ class PushPlanner:
                 if known[state] > guess:
                     heapq.heappush(heap, (spent[state] + known[state], known[state], next(order), state))
             if known[state] == 0:
-                return _way(state, came_from)
+                return _plan_to(state, came_from)
             if known[state] < 0 or known[state] > guess:
                 continue
             done.add(state)
@@ -151,32 +151,32 @@ class PushPlanner:
 
     def _pushes(self, state: _State, to: int, *, fixed: bool) -> Iterator[tuple[Push, _State]]:
         reached, _ = self._reached(state)
-        deltas, standing = self._moves.grid.deltas, state.meant | state.others
-        for cell in sorted(state.meant if fixed else standing):
-            meant = cell in state.meant
+        deltas, standing = self._moves.grid.deltas, state.wanted | state.others
+        for cell in sorted(state.wanted if fixed else standing):
+            wanted = cell in state.wanted
             for direction, delta in enumerate(deltas):
                 beside, behind = cell - delta, cell + delta
-                if behind in standing or not self._enters(cell, direction, to if meant else -1):
+                if behind in standing or not self._enters(cell, direction, to if wanted else -1):
                     continue
                 if not self._stands(beside, direction, state.player) or beside not in reached:
                     continue
-                moved = (state.meant if meant else state.others) - {cell} | {behind}
-                after = _State(moved, state.others, beside) if meant else _State(state.meant, moved, beside)
+                moved = (state.wanted if wanted else state.others) - {cell} | {behind}
+                after = _State(moved, state.others, beside) if wanted else _State(state.wanted, moved, beside)
                 yield Push(cell, direction), after
 
     def _reached(self, state: _State, ends: frozenset[int] | None = None) -> tuple[set[int], int]:
-        """Cells that are walked to without a push, and on how few boulders one steps on the way to one of some cells.
+        """Return the cells reached without a push, and the fewest boulders on a path to one of ``ends``.
 
-        That number is -1 where no way leads there, over boulders or not, and where no cells are given.
+        That number is -1 if no path leads there, even over boulders, and if no cells are given.
         """
-        standing = state.meant | state.others
+        standing = state.wanted | state.others
         moves = self._moves.stopped_by(self._walls | standing) if self._slides else self._moves
         walls, warps, player = self._walls, self._warps, state.player
         seen, layer, passed = {player}, [player], 0
         walked: set[int] | None = None
         while layer:
             met: list[int] = []
-            for cell in layer:  # it grows on the way
+            for cell in layer:  # it grows during the loop
                 if cell in warps and cell != player:
                     continue
                 for target, _, _ in moves[cell]:
@@ -192,7 +192,7 @@ class PushPlanner:
         return walked or set(), -1
 
     def _enters(self, cell: int, direction: int, to: int) -> bool:
-        """Whether a boulder can be pushed from a cell to the next, whatever boulders stand around."""
+        """Return whether a boulder can be pushed from a cell to the next, ignoring other boulders."""
         grid, rules = self._moves.grid, self._moves.rules
         behind = cell + grid.deltas[direction]
         return (
@@ -205,7 +205,7 @@ class PushPlanner:
         )
 
     def _stands(self, cell: int, direction: int, player: int) -> bool:
-        """Whether the player could push in a direction from a cell."""
+        """Return whether the player could push in a direction from a cell."""
         grid, rules = self._moves.grid, self._moves.rules
         tile = grid.tiles[cell]
         return (
@@ -217,7 +217,7 @@ class PushPlanner:
         )
 
     def _pushes_away(self, to: int) -> dict[int, int]:
-        """By cell the pushes that a boulder there is away at least, were it alone and the player everywhere."""
+        """Return, by cell, a lower bound of a boulder's pushes to ``to``, alone and with the player anywhere."""
         grid = self._moves.grid
         found, queue = {to: 0}, deque([to])
         while queue:
@@ -232,7 +232,7 @@ class PushPlanner:
         return found
 
 
-def _way(state: _State, came_from: dict[_State, tuple[_State, Push]]) -> list[Push]:
+def _plan_to(state: _State, came_from: dict[_State, tuple[_State, Push]]) -> list[Push]:
     pushes = []
     while state in came_from:
         state, push = came_from[state]

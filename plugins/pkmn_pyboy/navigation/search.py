@@ -1,4 +1,4 @@
-"""The cheapest way over a map's tiles, in presses: ledges one way, ice to its end, warps only as the last step."""
+"""Cheapest paths over a map's tiles, in presses: ledges one way, ice to its end, warps only as the last step."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Collection, Iterable, Mapping
 from pkmn_pyboy.navigation.grid import LAND, OPPOSITE, WALL, WATER, MapGrid, TileRules
 
 STEP_COST, JUMP_COST, USE_COST = 1, 2, 8
-"""What a step, a jump and a field move count."""
+"""Costs of a step, a jump and a field move."""
 
 _DOWN = 0
 
 
 class Openings:
-    """What field moves make of tiles: which can be entered by one, and which field moves there are at hand.
+    """Tiles that field moves open, and the field moves that can be used.
 
     Args:
-        gates: by collision value the field move that it takes, such as a tree's; water itself is told by its kind.
+        gates: field move needed by collision value, such as a tree's; water is known by its kind.
         usable: field moves that can be used now.
     """
 
@@ -27,14 +27,14 @@ class Openings:
 
 
 class Moves:
-    """The moves that a map allows from each of its cells, found when first asked for, then kept.
+    """Moves that a map allows from each of its cells, computed on first use and cached.
 
     Args:
         grid: the map.
-        rules: what its tiles mean.
+        rules: meaning of its tiles.
         swims: whether the player is on the water.
         openings: what field moves open.
-        stops: cells where someone stands, before which whoever slides over ice comes to rest.
+        stops: occupied cells, which stop sliding over ice.
     """
 
     def __init__(
@@ -54,20 +54,20 @@ class Moves:
         self._known: dict[int, tuple[tuple[int, int, int], ...]] = {}
 
     def __getitem__(self, cell: int) -> tuple[tuple[int, int, int], ...]:
-        """(cell that it leads to, direction to press, cost) of each move from a cell."""
+        """Return (cell reached, direction to press, cost) of each move from a cell."""
         moves = self._known.get(cell)
         if moves is None:
             moves = self._known[cell] = tuple(self._from(cell))
         return moves
 
     def stopped_by(self, stops: frozenset[int]) -> Moves:
-        """The same with someone else in the way of who slides."""
+        """Return the same moves with other cells that stop sliding."""
         if stops == self.stops:
             return self
         return Moves(self.grid, self.rules, swims=self.swims, openings=self.openings, stops=stops)
 
     def needs_use(self, cell: int, direction: int) -> bool:
-        """Whether a step from a cell begins with a field move on the tile ahead."""
+        """Return whether a step from a cell begins with a field move on the tile ahead."""
         tile = self.grid.tiles[cell + self.grid.deltas[direction]]
         return self._use_cost(cell, tile, direction) == USE_COST
 
@@ -94,7 +94,7 @@ class Moves:
         )
 
     def _slides_on(self, cell: int, direction: int) -> bool:
-        """Whether who comes over a tile of ice goes on to the next."""
+        """Return whether the player slides on from a tile of ice to the next."""
         ahead = cell + self.grid.deltas[direction]
         return cell not in self.stops and ahead not in self.stops and self._enters(cell, ahead, direction)
 
@@ -108,7 +108,7 @@ class Moves:
         return kind == LAND
 
     def _use_cost(self, origin: int, tile: int, direction: int) -> int:
-        """What entering a tile costs beyond the step."""
+        """Return the cost of entering a tile beyond that of the step."""
         gate = self.openings.gates.get(tile)
         if gate is not None and not (gate == "waterfall" and direction == _DOWN):
             return USE_COST
@@ -119,16 +119,16 @@ class Moves:
 
 
 class Search:
-    """A search from a cell in order of cost (Dijkstra; breadth first where all tiles cost the same).
+    """Search from a cell in order of cost (Dijkstra; breadth first where all tiles cost the same).
 
-    It goes only as far as it is asked to, and goes on from there when asked again.
+    It goes only as far as requested, and continues from there on the next request.
 
     Args:
         moves: what the map allows.
         start: cell of the player.
-        blocked: cells where someone stands.
-        warps: cells that take the player away when stepped on: reached, never passed.
-        grass_cost: what a tile of grass costs beyond one.
+        blocked: occupied cells.
+        warps: cells that move the player elsewhere when stepped on: reached, never passed.
+        grass_cost: extra cost of a tile of grass.
         pushable: those of the blocked cells that may be pushed out of the way first.
     """
 
@@ -154,7 +154,7 @@ class Search:
         self._heap = [(0, start)]
 
     def nearest(self, cells: Collection[int]) -> tuple[int, int] | None:
-        """Of some cells the one that is reached at the least cost, and that cost; nothing when none can be."""
+        """Return the cell reached at the least cost, and that cost; None if none can be reached."""
         known = [(self._cost[cell], cell) for cell in cells if cell in self._done]
         if known:
             cost, cell = min(known)
@@ -165,11 +165,11 @@ class Search:
         return None
 
     def reaches(self, cell: int) -> bool:
-        """Whether a cell can be reached."""
+        """Return whether a cell can be reached."""
         return self.nearest((cell,)) is not None
 
     def path(self, cell: int) -> list[tuple[int, int]]:
-        """The way to a cell that was reached: (cell, direction to press there), in order; empty for the start."""
+        """Return the path to a reached cell: (cell, direction to press there), in order; empty for the start."""
         steps = []
         while cell != self.start:
             cell, direction = self._came_from[cell]
@@ -178,11 +178,11 @@ class Search:
         return steps
 
     def first_moves(self) -> list[tuple[int, int]]:
-        """(cell, direction) of the moves that are free from the start."""
+        """Return (cell, direction) of the free moves from the start."""
         return [(cell, direction) for cell, direction, _ in self._moves[self.start] if cell not in self._blocked]
 
     def _settle(self) -> Iterable[int]:
-        """Goes on, cell by cell."""
+        """Continue the search, cell by cell."""
         pushable = self._pushable
         moves, blocked, costs, done, heap = self._moves, self._blocked, self._cost, self._done, self._heap
         tiles, grass, grass_cost = moves.grid.tiles, moves.rules.grass, self._grass_cost

@@ -1,1 +1,1 @@
-"""A player by rules: it walks, talks, fights and uses menus, in any game whose profile says where things are."""
+"""Pilot by rules: walks, talks, fights and uses menus in any game with a suitable profile."""

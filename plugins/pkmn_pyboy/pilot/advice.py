@@ -1,4 +1,4 @@
-"""Carrying out advice: presses in their order, and the skills go_to, talk_to, fight, heal, catch, flee and press."""
+"""Following advice: button presses in order, and the skills go_to, talk_to, fight, heal, catch, flee and press."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE = "go_to", "talk_to", "fight", "heal", "catch", "flee"
 SKILLS = (GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE)
-"""What it can be asked to do beside presses."""
+"""Skills that advice can name, besides presses."""
 
 BATTLE_SKILLS = frozenset({FIGHT, CATCH, FLEE})
 ADVICE_PREFIX = "advice: "
-"""How the reason of a step that carries out advice begins."""
+"""Prefix of the reason of a step that follows advice."""
 
 _BY_NAME = {action.name.lower(): int(action) for action in Action}
 _REASON_CHARACTERS = 50
@@ -27,10 +27,10 @@ _HEALED = 0.99
 
 
 class AdviceFollower:
-    """Follows one piece of advice at a time, and leaves the rest to the rules.
+    """Follower of one piece of advice at a time; returns None where the rules decide.
 
     A skill becomes a *wish* in the memory: (skill, map id or -1, column or -1, row or -1, confidence, species caught
-    when it began). The parts that choose goals and battle plans look at it; here it is told when it is over.
+    when it began). Goals and battle plans are chosen by it; this class notices when it is finished.
 
     Args:
         environment: the game.
@@ -41,17 +41,17 @@ class AdviceFollower:
         self._advice: Advice | None = None
 
     def reset(self) -> None:
-        """Forgets which object the advice was, as when another process goes on."""
+        """Forget the identity of the advice object, for example after a restore in another process."""
         self._advice = None
 
     def begin(self, memory: PilotMemory) -> None:
-        """What comes next is new advice, for a state in which a press was proposed that is not made."""
+        """Treat the next advice as new: the action proposed in this state was not taken."""
         self._advice = None
         memory.advice_key = ""
         memory.advice_pending = False
 
     def act(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> Decision | None:
-        """The press that the advice wants now; nothing where the rules are to decide."""
+        """Return the action that the advice asks for now; None if the rules decide."""
         self._take_in(advice, state, memory)
         if advice is None:
             return None
@@ -69,7 +69,7 @@ class AdviceFollower:
         return None
 
     def is_over(self, advice: Advice | None, memory: PilotMemory) -> bool:
-        """Whether the advice has nothing more to give."""
+        """Return whether the advice is completed or cannot be followed."""
         if advice is None:
             return False
         return not memory.wish and memory.advice_done >= len(_presses(advice))
@@ -116,7 +116,7 @@ class AdviceFollower:
         return [advice.skill, map_id, x, y, advice.confidence, state.caught + state.party.count]
 
     def _place(self, arguments: Mapping[str, Any]) -> tuple[int, int, int]:
-        """Map id, column and row that are named, -1 for what isn't."""
+        """Return the map id, column and row in the arguments, -1 for each that is missing."""
         numbers = [
             value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else -1
             for value in (arguments.get("x"), arguments.get("y"))
@@ -154,19 +154,19 @@ class AdviceFollower:
 
 
 def _arrived(state: GameState, map_id: int, x: int, y: int, memory: PilotMemory) -> bool:
-    """Whether the player is where a wish leads: on the map, on the tile, or beyond it where the tile leads away."""
+    """Return whether the player is where the wish leads: on the map, on the tile, or past an exit tile."""
     if x < 0:
         return state.map_id == map_id
     goal = memory.goal
     if goal is None or goal.key != f"{ADVICE_PREFIX}{GO_TO}":
-        return False  # not planned yet, or on another map: whoever plans sees whether there is anything to do
+        return False  # not planned yet, or on another map: the planning code decides whether anything can be done
     if goal.kind == EXIT:
         return state.map_id != goal.map_id
     return (state.map_id, state.x, state.y) == (map_id, x, y)
 
 
 def _presses(advice: Advice) -> list[int]:
-    """The presses that the advice names, whichever way it names them; unknown ones are left out."""
+    """Return the presses in the advice, in any of its spellings, without unknown ones."""
     if advice.skill in SKILLS:
         return []
     named: Any = advice.presses

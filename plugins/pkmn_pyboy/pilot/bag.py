@@ -1,4 +1,4 @@
-"""What is in the bag, and what its things are good for as the profile says."""
+"""Contents of the bag, and the use of each item as the profile describes it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pkmn_pyboy.profile import ItemUses
 from pkmn_pyboy.state.memory_map import Memory, MemoryMap, item_pairs
 
 ITEMS, BALLS, KEY_ITEMS, MACHINES = 0, 1, 2, 3
-"""Pockets, as memory numbers the one that is shown."""
+"""Pocket numbers, as memory stores the pocket on screen."""
 
 _END = 0xFF
 
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """Things carried, by number."""
+    """Items carried, by number."""
 
     items: Mapping[int, int] = field(default_factory=dict)
     balls: Mapping[int, int] = field(default_factory=dict)
     key_items: frozenset[int] = frozenset()
     machines: Mapping[int, int] = field(default_factory=dict)
-    """How many of each machine, by its place from 0: 50 that teach once, then those that stay."""
+    """Count of each machine, by index from 0: 50 that are used up when taught, then the permanent ones."""
 
     @classmethod
     def read(cls, memory: Memory, places: MemoryMap) -> Bag:
-        """The bag now. What the profile has no field for is empty."""
+        """Read the bag from memory. Pockets that the profile has no field for are empty."""
 
         def raw(name: str) -> bytes:
             place = places.fields.get(name)
@@ -48,19 +48,19 @@ class Bag:
 
     @property
     def kinds(self) -> int:
-        """How many different things there are."""
+        """Number of different items."""
         return len(self.items) + len(self.balls) + len(self.key_items) + len(self.machines)
 
     def has(self, item: int) -> bool:
-        """Whether at least one of a thing is there, in whichever pocket."""
+        """Return whether any pocket holds at least one of an item."""
         return item in self.items or item in self.balls or item in self.key_items
 
     def count(self, item: int) -> int:
-        """How many of a thing."""
+        """Return how many of an item there are."""
         return self.items.get(item, 0) or self.balls.get(item, 0) or int(item in self.key_items)
 
     def healing(self, uses: ItemUses, wanted: int) -> tuple[int, int] | None:
-        """The thing that heals the wanted hit points with the least left over, else the strongest: (item, points)."""
+        """Return (item, HP) of the item that heals the wanted HP with the least excess, else of the strongest item."""
         owned = [(points, item) for item, points in uses.heal.items() if self.items.get(item)]
         if not owned:
             return None
@@ -69,15 +69,15 @@ class Bag:
         return item, points
 
     def cure(self, uses: ItemUses, status: int) -> int | None:
-        """A thing that cures a status, the most special one first."""
+        """Return an item that cures a status condition, preferring the most specific one."""
         owned = [(bits.bit_count(), item) for item, bits in uses.cure.items() if bits & status and self.items.get(item)]
         return min(owned)[1] if owned else None
 
     def revival(self, uses: ItemUses) -> int | None:
-        """A thing that wakes one who has fainted."""
+        """Return an item that revives a fainted member."""
         return min((item for item in uses.revive if self.items.get(item)), default=None)
 
     def best_ball(self, uses: ItemUses) -> int | None:
-        """The cheapest ball that is there: strong ones are kept for last."""
+        """Return the cheapest ball in the bag; strong ones are saved."""
         owned = [(uses.ball.get(item, 1.0), item) for item in self.balls]
         return min(owned)[1] if owned else None

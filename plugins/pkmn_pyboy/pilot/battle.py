@@ -1,4 +1,4 @@
-"""Battles: carries out, press by press, what the tactics chose: a move, a switch, a thing from the bag, running."""
+"""Battles: carries out, button by button, the chosen tactics: move, switch, item or escape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pkmn_pyboy.pilot.bag import BALLS, ITEMS, Bag
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, PACE, SEARCH, TURN, WAIT, PilotMemory
 from pkmn_pyboy.pilot.new_moves import MOVE_PLACES
-from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Plan, Situation, Tactician
 from pkmn_pyboy.state.game_state import PARTY_PLACES, Battle, GameState
@@ -25,23 +25,23 @@ LIKELY = 0.7
 
 _MOST_FLIGHTS = 4
 _CELLS = {MOVE: (1, 1), SWITCH: (1, 2), ITEM: (2, 1), BALL: (2, 1), RUN: (2, 2)}
-"""Row and column of each kind of plan in the menu of fight, Pokemon, pack and run."""
+"""Row and column of each kind of plan in the battle menu (fight, Pokemon, pack, run)."""
 _MOST_PAGE_STEPS = 48
 _SAME_TRIES = 3
 _POCKETS = 4
 _YES_NO_ROWS = 2
 _SCROLL_TURN = 14
 _BACK_TURN = 8
-"""Steps for which a page is left by B, when nothing is planned on it; the game may insist on a choice."""
+"""Steps of pressing B to leave a screen without a plan, before A; the game may insist on a choice."""
 
 
 class Fighter:
-    """Chooses in battles.
+    """Chooser of actions in battles.
 
     Args:
         environment: the game.
-        settings: when to run, what to use.
-        tables: moves, types and species; read from the image without it.
+        settings: when to run, which items to use.
+        tables: moves, types and species; read from the image if None.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class Fighter:
         self._settings = settings
         places = environment.profile.memory
         self._tables = tables or BattleTables(environment.cartridge)
-        self._names = NameTables(environment.rom.data, places.rom_tables)
+        self._names = EncodedNames(environment.rom.data, places.rom_tables)
         self._tactician = Tactician(self._tables, settings, environment.profile.item_uses)
 
     # The menu of four, and the list of moves ------------------------------------------------------------------
 
     def choose_action(self, state: GameState, memory: PilotMemory) -> Decision:
-        """The menu of fight, Pokemon, pack and run."""
+        """Choose in the battle menu (fight, Pokemon, pack, run)."""
         plan = self._plan(state, memory)
         row, column = _CELLS[plan.kind]
         menu = state.menu
@@ -69,14 +69,14 @@ class Fighter:
         if plan.kind == RUN:
             memory.flights += 1
         memory.page_steps = 0
-        # The menu comes back when the turn is over: a move that only failed is not one that the game refuses.
+        # The menu returns at the end of the turn: a move that only failed was not refused by the game.
         for key in [key for key in memory.confirmed if key.startswith(MOVE)]:
             del memory.confirmed[key]
         self._count_tries(plan, state, memory)
         return Decision(Action.A, plan.why, SURE)
 
     def choose_move(self, state: GameState, memory: PilotMemory) -> Decision:
-        """The list of moves: the one planned, another one where the game refuses it."""
+        """Choose in the list of moves: the planned move, or another if the game refuses it."""
         battle = state.battle
         order = self.ranked_moves(battle) if battle is not None else []
         if not order:
@@ -87,7 +87,7 @@ class Fighter:
             order.remove(plan.number)
             order.insert(0, plan.number)
         moves = battle.own.moves if battle is not None and battle.own is not None else ()
-        order = [place for place in order if _move_key(moves, place) not in memory.battle_failed] or order
+        order = [slot for slot in order if _move_key(moves, slot) not in memory.battle_failed] or order
         wanted = order[0] + 1
         row = state.menu.cursor_row
         memory.point(ENTRY, wanted - row)
@@ -100,7 +100,7 @@ class Fighter:
             memory.point(WAIT if len(order) > 1 else LEAVE)
             if len(order) > 1:
                 return Decision(Action.NONE, "the game refuses this move", SURE)
-            # All are refused: anything but the same choice for ever.
+            # All moves are refused: try anything rather than the same choice forever.
             memory.battle_failed = [one for one in memory.battle_failed if not one.startswith(MOVE)]
             return Decision(Action.B, "the game refuses these moves", LIKELY)
         self._count_use(battle, order[0], memory)
@@ -108,19 +108,19 @@ class Fighter:
         return Decision(Action.A, f"move {wanted}", SURE)
 
     def ranked_moves(self, battle: Battle | None) -> list[int]:
-        """Places (from 0) of the own moves that have points left, the one that should hurt most first."""
+        """Return the slots (from 0) of the own moves with PP left, by expected damage, highest first."""
         own = battle.own if battle is not None else None
         if battle is None or own is None:
             return []
         if battle.opponent is None:
-            return [place for place, move in enumerate(own.moves) if move and own.pp[place]]
+            return [slot for slot, move in enumerate(own.moves) if move and own.pp[slot]]
         sides = self._tables.sides(battle)
         return self._tactician.ranked(*sides) if sides is not None else []
 
-    # Pages inside of a battle ----------------------------------------------------------------------------------
+    # Screens inside a battle ----------------------------------------------------------------------------------
 
     def use_page(self, state: GameState, memory: PilotMemory) -> Decision | None:
-        """The party's list or the bag, opened in a battle; None where the screen is neither."""
+        """Act on the party list or the bag inside a battle; None if the screen is neither."""
         if not state.menu.cursor_shown and (state.message_box or not memory.battle_plan):
             return None
         screen = ScreenList.read(self._environment, memory)
@@ -152,41 +152,41 @@ class Fighter:
             order = self._successors(state)
             if not order:
                 return None
-            # Whoever the game refused makes room for the next one.
-            place = order[memory.refusals % len(order)]
+            # After each refused member, try the next one.
+            slot = order[memory.refusals % len(order)]
         else:
-            place = planned.target if planned.kind == ITEM else planned.number
-        press = screen.press_for_member(names, place)
+            slot = planned.target if planned.kind == ITEM else planned.number
+        press = screen.press_for_member(names, slot)
         if press is not Action.A or screen.column >= screen_lists.COLUMNS // 2:
-            return Decision(press, f"party place {place + 1}", SURE) if press is not None else None
+            return Decision(press, f"party slot {slot + 1}", SURE) if press is not None else None
         purpose = f"{planned.kind} on the party" if planned is not None else "send out"
         late = memory.page_steps > _MOST_PAGE_STEPS and planned is not None
         if pages.in_vain(memory, self._settings, purpose, self._page_mark(state)) or late:
             if planned is None:
                 memory.refusals += 1
                 memory.point(WAIT)
-                return Decision(Action.NONE, "the game refuses this one", SURE)
+                return Decision(Action.NONE, "the game refuses this member", SURE)
             self._give_up(planned, memory)
             memory.point(LEAVE)
             return Decision(Action.B, "the game refuses it: leave the party", SURE)
         if planned is not None and planned.kind == SWITCH:
             memory.switches += 1
-        return Decision(press, f"party place {place + 1}", SURE)
+        return Decision(press, f"party slot {slot + 1}", SURE)
 
     def _successors(self, state: GameState) -> list[int]:
-        """Places of those who can be sent out, the one who should stand up best to the opponent first."""
+        """Return the slots of the members that can be sent out, the best against the opponent first."""
         battle = state.battle
         foe = battle.opponent if battle is not None else None
         against = self._tables.battler(foe) if foe is not None and foe.hp else None
-        best = self._tactician.best_member(state.party, against, self._place(state))
+        best = self._tactician.best_member(state.party, against, self._own_slot(state))
         if best is None:
             return []
-        left_out = {best, self._place(state)}
+        left_out = {best, self._own_slot(state)}
         members = enumerate(state.party.members)
-        return [best, *(place for place, one in members if one.hp and not one.egg and place not in left_out)]
+        return [best, *(slot for slot, one in members if one.hp and not one.egg and slot not in left_out)]
 
     def _is_bag(self, screen: ScreenList, state: GameState) -> bool:
-        """Whether a list of things is open, rather than a question."""
+        """Return whether a list of items is open, rather than a question."""
         if not state.message_box or state.menu.rows != _YES_NO_ROWS or 0 <= screen.column < screen_lists.COLUMNS // 2:
             return True
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
@@ -207,13 +207,13 @@ class Fighter:
             return Decision(press, plan.why, SURE)
         places = self._environment.profile.memory
         shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
-        way = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+        turn = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
         if shown != pocket:
-            memory.point(TURN, right=1 if way is Action.RIGHT else -1)
+            memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
         if shown != pocket and memory.page_steps % 2:
-            return Decision(way, "the other pocket", SURE)
+            return Decision(turn, "change the pocket", SURE)
         if shown != pocket:
-            return Decision(Action.NONE, "the other pocket", SURE)
+            return Decision(Action.NONE, "change the pocket", SURE)
         down = memory.page_steps // _SCROLL_TURN % 2 == 0
         memory.point(SEARCH, 1 if down else -1)
         return Decision(Action.DOWN if down else Action.UP, f"{plan.why}: look for it", LIKELY)
@@ -232,7 +232,7 @@ class Fighter:
         situation = Situation(
             battle,
             state.party,
-            self._place(state),
+            self._own_slot(state),
             Bag.read(emulator, places),
             memory.switches,
             self._used_on(battle, memory),
@@ -257,7 +257,7 @@ class Fighter:
         return details.opponent_conditions if details is not None else ()
 
     def wants(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
-        """Whether the opponent is to be caught: asked for by name, or new where everything new is."""
+        """Return whether to catch the opponent: it was asked for, or it is new and the settings want new ones."""
         foe = battle.opponent
         if foe is None or battle.kind != tactics.WILD or state.party.count >= PARTY_PLACES:
             return False
@@ -271,16 +271,16 @@ class Fighter:
             return False
         return self._settings.catch == "new" and state.party.count < self._settings.party_wanted
 
-    def _place(self, state: GameState) -> int:
+    def _own_slot(self, state: GameState) -> int:
         places = self._environment.profile.memory
         if "wCurBattleMon" in places:
-            place = int(places.read(self._environment.emulator, "wCurBattleMon"))
-            if place < state.party.count:
-                return place
+            slot = int(places.read(self._environment.emulator, "wCurBattleMon"))
+            if slot < state.party.count:
+                return slot
         return 0
 
     def _count_tries(self, plan: Plan, state: GameState, memory: PilotMemory) -> None:
-        """A plan that comes back to the menu with nothing changed, again and again, can't be carried out."""
+        """Give up a plan that returns to the menu several times with nothing changed."""
         if plan.kind == MOVE:
             return
         mark = self._page_mark(state)
@@ -291,9 +291,9 @@ class Fighter:
             self._give_up(plan, memory)
 
     def _page_mark(self, state: GameState) -> list[int]:
-        """Numbers that change when a switch is made or a thing used."""
+        """Return numbers that change when a member is switched or an item is used."""
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        return [*self._mark(state.battle), self._place(state), sum(bag.items.values()), sum(bag.balls.values())]
+        return [*self._mark(state.battle), self._own_slot(state), sum(bag.items.values()), sum(bag.balls.values())]
 
     @staticmethod
     def _give_up(plan: Plan, memory: PilotMemory) -> None:
@@ -302,14 +302,14 @@ class Fighter:
         memory.plan_tries = memory.page_steps = 0
 
     @staticmethod
-    def _count_use(battle: Battle | None, place: int, memory: PilotMemory) -> None:
+    def _count_use(battle: Battle | None, slot: int, memory: PilotMemory) -> None:
         own = battle.own if battle is not None else None
-        if own is not None and place < MOVE_PLACES:
-            memory.count(memory.moves_used, f"{_opponent_of(battle)}/{own.moves[place]}")
+        if own is not None and slot < MOVE_PLACES:
+            memory.count(memory.moves_used, f"{_opponent_of(battle)}/{own.moves[slot]}")
 
     @staticmethod
     def _used_on(battle: Battle, memory: PilotMemory) -> dict[int, int]:
-        """How often each move was used on the opponent who is out."""
+        """Return how often each move was used on the current opponent, by move number."""
         wanted = f"{_opponent_of(battle)}/"
         return {
             int(key.removeprefix(wanted)): count for key, count in memory.moves_used.items() if key.startswith(wanted)
@@ -322,10 +322,10 @@ class Fighter:
         return [*battle.own.pp, battle.own.hp, battle.opponent.hp if battle.opponent is not None else 0]
 
 
-def _move_key(moves: Sequence[int], place: int) -> str:
-    return f"{MOVE}/{moves[place] if place < len(moves) else 0}"
+def _move_key(moves: Sequence[int], slot: int) -> str:
+    return f"{MOVE}/{moves[slot] if slot < len(moves) else 0}"
 
 
 def _opponent_of(battle: Battle | None) -> int:
-    """The species that is fought, 0 where nobody is out."""
+    """Return the opponent's species, 0 if none is out."""
     return battle.opponent.species if battle is not None and battle.opponent is not None else 0

@@ -1,4 +1,4 @@
-"""Catching what is needed: who would do, on which ground it lives at this hour, the balls for it, and the way there."""
+"""Hunting for needed Pokemon: which species are suitable, where they live at this hour, balls, and the route there."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _MOST_WAYS = 12
 
 
 class Hunting:
-    """Chooses where to catch.
+    """Chooser of the place to catch a species.
 
     Args:
         environment: the game.
-        settings: whether it buys.
-        grounds: who lives where, and how far that is.
+        settings: whether to buy.
+        grounds: where species live, and how far away that is.
         shopping: where balls are sold.
-        fight_on: fights on a ground, or goes there.
-        fights: fights in the nearest grass, where nothing is known.
-        earn: fights a trainer near by for money.
-        other_grass: the way to the nearest grass that is not on some maps.
+        fight_on: returns a goal to fight on a ground, or to go there.
+        fights: returns a goal to fight in the nearest grass, if nothing is known.
+        earn: returns a goal to fight a trainer nearby for money.
+        other_grass: returns a goal towards the nearest grass outside the given maps.
     """
 
     def __init__(
@@ -69,19 +69,19 @@ class Hunting:
         around: Surroundings,
         where: str = "",
     ) -> Goal | None:
-        """A goal that leads to one of some species, any where there is none named; balls are bought first.
+        """Return a goal that leads to one of the species; balls are bought first.
 
-        Without balls or the money for them trainers near by are fought; None where there are none: nothing in the
-        grass brings balls.
+        Without balls and money the goal is to fight trainers nearby; None if there are none, since wild Pokemon bring
+        no money.
 
         Args:
-            species: who would do; empty for any.
-            key: names what is tried.
-            why: as the decision says it.
-            state: the game now.
+            species: suitable species; empty for any.
+            key: name of what is tried.
+            why: reason to show with the decision.
+            state: the current state.
             memory: keeps the ground.
             around: what can be reached here.
-            where: the ground that a plan reckons with, by its name; empty for the best one.
+            where: key of the ground that a plan counts on; empty for the best one.
         """
         memory.catch_wish = list(species) or [0]
         if not state.balls:
@@ -107,9 +107,9 @@ class Hunting:
     def _hunt_unknown(
         self, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """Fights where nobody knows who lives: in one grass after another, as long as is worth it at this hour.
+        """Fight where no species are known: in one patch of grass after another, for a limited time at this hour.
 
-        Before that the planner lets another time of day come, where an errand does so: see :func:`barren_times`.
+        After that the planner waits for another time of day if an errand can bring it: see :func:`barren_times`.
         """
         time, most = self._grounds.time_of_day(), self._settings.hunt_tries
         wish = ",".join(str(one) for one in sorted(memory.catch_wish)[:_MOST_WAYS])
@@ -129,13 +129,13 @@ class Hunting:
         return found
 
     def note_battle(self, state: GameState, memory: PilotMemory) -> None:
-        """Takes in who is met: where one who is wanted lives, the hunt goes on however long it takes."""
+        """Note the opponent: where a wanted species was met, the hunt continues without a limit."""
         foe = state.battle.opponent if state.battle is not None else None
         if memory.hunted and foe is not None and foe.species in memory.catch_wish:
             memory.hunted[f"{state.map_id}/{self._grounds.time_of_day()}"] = -_MET_HERE
 
     def ground(self, species: Collection[int], state: GameState, memory: PilotMemory) -> Ground | None:
-        """Where one of some species is met in the fewest steps at the hour that it is, the way there counted."""
+        """Return the ground where one of the species is met in the fewest steps at this hour, including the route."""
         options = []
         for ground in self._grounds.known(memory):
             chance = sum(one[0] for number, one in species_on(ground, 1).items() if number in species)
@@ -148,14 +148,14 @@ class Hunting:
             if (best is not None and steps >= best[0]) or looked >= _MOST_WAYS:
                 continue
             looked += 1
-            way = self._grounds.way(map_id, state, memory)
-            if way is not None and (best is None or steps + way.steps < best[0]):
-                best = (steps + way.steps, ground)
+            reached = self._grounds.distance(map_id, state, memory)
+            if reached is not None and (best is None or steps + reached.steps < best[0]):
+                best = (steps + reached.steps, ground)
         return best[1] if best is not None else None
 
 
 def barren_times(memory: PilotMemory, species: Collection[int], most: int) -> frozenset[int]:
-    """Times of day at which a hunt for some species was long enough to say that they are out at another one."""
+    """Return the times of day with a hunt so long that the species must appear at another time."""
     if memory.hunted_for != ",".join(str(one) for one in sorted(species)[:_MOST_WAYS]):
         return frozenset()
     return frozenset(int(name.split("/")[1]) for name, tries in memory.hunted.items() if tries >= most)

@@ -1,11 +1,10 @@
-"""What a move is expected to do: the damage formula of the second generation, on the tables of the cartridge image.
+"""Expected damage of moves: the second generation's damage formula on the tables of the cartridge image.
 
-``(level * 2 / 5 + 2) * power * attack / defence / 50``, at most 997, plus 2; a critical hit, 17 of 256, doubles what
-stands before the 2. Then weather, the attacker's own type (half more), the types one after the other, and a random
-share of 217/255 to 1, each cut to whole numbers. Types from 20 on are special: they use the special stats. Screens
-double the defence; a critical hit passes them, and is counted with the stages as they are. Left out, as memory says
-too little of them or they are small: things held, the eighth that a badge adds to its type, and moves that are critical
-more often.
+``(level * 2 / 5 + 2) * power * attack / defence / 50``, at most 997, plus 2; a critical hit (17 of 256) doubles the
+value before the 2 is added. Weather, the bonus for the attacker's own type (half more), the types one after the other
+and a random share of 217/255 to 1 follow, each rounded down. Types from 20 on use the special stats. Screens double
+the defence; a critical hit ignores them, but here keeps the stat stages. Left out, because memory says too little of
+them or they are small: held items, the eighth that a badge adds to its type, and moves with a raised critical chance.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pkmn_pyboy.world.table_records import MoveData
 
 SPECIAL_TYPES_FROM = 20
 FIRE, WATER = 20, 21
-MIDDLING_DVS = (8, 8, 8, 8)
+AVERAGE_DVS = (8, 8, 8, 8)
 
 _SHARES, _MOST_SHARE = range(217, 256), 255
 _MEAN_SHARE = (217 + 255) // 2
@@ -31,13 +30,13 @@ _STAT_GUESS_BASE = 60
 _LIGHT_SCREEN, _REFLECT = 1 << 3, 1 << 4
 _ACCURACY_STAGE, _EVASION_STAGE = 5, 6
 _STAGE_SHARES = (33, 36, 43, 50, 60, 75, 100, 133, 166, 200, 233, 266, 300)
-"""Hundredths by which stages -6 to 6 of accuracy count; evasion counts the other way round."""
+"""Accuracy for stages -6 to 6, in hundredths; evasion counts in reverse."""
 _ROLLS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Combatant:
-    """What the formula needs to know of one side."""
+    """Combatant: one side of a battle, as far as the formula needs it."""
 
     level: int
     hp: int
@@ -45,23 +44,23 @@ class Combatant:
     status: int
     types: tuple[int, ...]
     stats: tuple[int, ...]
-    """Attack, defence, speed, special attack, special defence, as stages and status have changed them."""
+    """Effective attack, defence, speed, special attack and special defence, after stages and status."""
     moves: tuple[int, ...] = ()
     pp: tuple[int, ...] = ()
     stages: tuple[int, ...] = ()
-    dvs: tuple[int, ...] = MIDDLING_DVS
+    dvs: tuple[int, ...] = AVERAGE_DVS
     happiness: int = 70
     screens: int = 0
-    """Bits of what protects its side."""
+    """Bits of the screens that protect its side."""
     weather: int = 0
-    """Of the battle that it is in."""
+    """Weather of its battle."""
 
 
 class BattleTables:
     """Moves, types and species of one cartridge image.
 
     Args:
-        cartridge: the image. What it lacks is done without: moves have no power, species no type.
+        cartridge: the image. Where tables are missing, moves have no power and species no types.
     """
 
     def __init__(self, cartridge: Cartridge) -> None:
@@ -70,12 +69,12 @@ class BattleTables:
         self._chart = cartridge.type_chart
 
     def types_of(self, species: int) -> tuple[int, ...]:
-        """The types of a species, empty where it is unknown."""
+        """Return the types of a species, empty if unknown."""
         known = self.species.get(species)
         return known.types if known is not None else ()
 
     def sides(self, battle: Battle) -> tuple[Combatant, Combatant] | None:
-        """The own side and the opponent's; None unless both are out."""
+        """Return the own side and the opponent's; None unless both are out."""
         if battle.own is None or battle.opponent is None:
             return None
         return (
@@ -84,7 +83,7 @@ class BattleTables:
         )
 
     def battler(self, battler: Battler, screens: int = 0, weather: int = 0) -> Combatant:
-        """One who is out in the battle."""
+        """Return a Pokemon that is out in the battle as a combatant."""
         return Combatant(
             battler.level,
             battler.hp,
@@ -102,7 +101,7 @@ class BattleTables:
         )
 
     def member(self, member: PartyMember) -> Combatant:
-        """One who waits in the party."""
+        """Return a party member as a combatant."""
         return Combatant(
             member.level,
             member.hp,
@@ -117,7 +116,7 @@ class BattleTables:
         )
 
     def factor(self, kind: int, types: Sequence[int]) -> float:
-        """What a type does to a Pokemon of these types, 0..4."""
+        """Return the effectiveness of a type against a Pokemon of these types, 0..4."""
         result = 1.0
         if self._chart is not None:
             for target in dict.fromkeys(types):
@@ -125,19 +124,19 @@ class BattleTables:
         return result
 
     def damage(self, attacker: Combatant, number: int, defender: Combatant) -> float:
-        """Expected damage of a move a turn: misses, criticals and turns without a blow counted; 0 for moves of none."""
+        """Return a move's expected damage a turn, with misses, criticals and idle turns; 0 for non-damaging moves."""
         move = self.moves.get(number)
         if move is None:
             return 0.0
-        blow = self.hit(attacker, number, defender)
-        if move.effect not in FIXED and blow > 0:
+        dealt = self.hit(attacker, number, defender)
+        if move.effect not in FIXED and dealt > 0:
             critical = self.hit(attacker, number, defender, critical=True)
-            blow += _CRITICAL_CHANCE * (critical - blow)
+            dealt += _CRITICAL_CHANCE * (critical - dealt)
         often = hits(move.effect) * turn_share(move.effect, attacker.weather)
-        return self.accuracy(move, attacker, defender) * blow * often
+        return self.accuracy(move, attacker, defender) * dealt * often
 
     def accuracy(self, move: MoveData, attacker: Combatant, defender: Combatant) -> float:
-        """Chance that a move hits, 0..1."""
+        """Return the chance that a move hits, 0..1."""
         if move.effect == Effect.ALWAYS_HIT or (move.effect == Effect.THUNDER and attacker.weather == RAIN):
             return 1.0
         chance = move.accuracy
@@ -158,7 +157,7 @@ class BattleTables:
         *,
         critical: bool = False,
     ) -> float:
-        """Damage of one blow that hits, with this random share out of 255; 0 for moves that do none."""
+        """Return the damage of one hit with this random share out of 255; 0 for moves without damage."""
         move = self.moves.get(number)
         if move is None or not move.power or not can_work(move, attacker, defender):
             return 0.0
@@ -170,23 +169,23 @@ class BattleTables:
         value = max(value * share // _MOST_SHARE, 1)
         return float(min(value, defender.hp - 1) if move.effect == Effect.FALSE_SWIPE else value)
 
-    def most(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
-        """The most that a blow does: the first one, of a move with several."""
+    def max_damage(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
+        """Return the maximum damage of one hit; of the first hit if the move has several."""
         return self.hit(attacker, number, defender, _SHARES[-1], critical=critical)
 
-    def least(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
-        """The least that a blow does."""
+    def min_damage(self, attacker: Combatant, number: int, defender: Combatant, *, critical: bool = False) -> float:
+        """Return the minimum damage of one hit."""
         return self.hit(attacker, number, defender, _SHARES[0], critical=critical)
 
     def threat(self, attacker: Combatant, defender: Combatant) -> float:
-        """Expected damage of the attacker's best move; a guess where its moves are not known."""
+        """Return the expected damage of the attacker's best move; an estimate if its moves are unknown."""
         known = [number for number in attacker.moves if number]
         if known:
             return max(self.damage(attacker, number, defender) for number in known)
         return self._guessed(attacker, defender)
 
     def _typed(self, move: MoveData, attacker: Combatant, defender: Combatant, value: int) -> int:
-        """Weather, the own type, the types."""
+        """Apply weather, the own type's bonus and type effectiveness."""
         of = kind(move, attacker)
         weather = attacker.weather
         if weather in (RAIN, SUN):
@@ -203,7 +202,7 @@ class BattleTables:
         return value
 
     def _guessed(self, attacker: Combatant, defender: Combatant) -> float:
-        """Damage of a middling move of the attacker's first type."""
+        """Return the damage of an average move of the attacker's first type."""
         of = attacker.types[0] if attacker.types else 0
         special = of >= SPECIAL_TYPES_FROM
         attack, defence = attacker.stats[3 if special else 0], max(defender.stats[4 if special else 1], 1)
@@ -212,12 +211,12 @@ class BattleTables:
 
 
 def guessed_stats(level: int) -> tuple[int, ...]:
-    """Stats of an average species at a level."""
+    """Return the stats of an average species at a level."""
     return (2 * _STAT_GUESS_BASE * level // 100 + 5 + level // 6,) * 5
 
 
 def _raw(move: MoveData, attacker: Combatant, defender: Combatant, *, critical: bool) -> int:
-    """The formula before weather and types."""
+    """Return the formula's value before weather and types."""
     special = kind(move, attacker) >= SPECIAL_TYPES_FROM
     attack, defence = attacker.stats[3 if special else 0], defender.stats[4 if special else 1]
     if defender.screens & (_LIGHT_SCREEN if special else _REFLECT) and not critical:
@@ -242,5 +241,5 @@ def _fixed(move: MoveData, attacker: Combatant, defender: Combatant) -> float:
     return float(move.power)
 
 
-def _stage(one: Combatant, place: int) -> int:
-    return one.stages[place] if place < len(one.stages) else 0
+def _stage(one: Combatant, index: int) -> int:
+    return one.stages[index] if index < len(one.stages) else 0

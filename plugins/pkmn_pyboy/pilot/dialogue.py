@@ -1,4 +1,4 @@
-"""Words, questions and menus: read on, answer by policy, leave what has no use."""
+"""Texts, questions and menus: reads on, answers by policy, leaves menus that have no use."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ _LEAVE_TURN = 8
 
 
 def read_on(memory: PilotMemory) -> Decision:
-    """A message: A, and now and then B, which leaves what only B leaves."""
+    """Read on with A; B at times, for screens that only B closes."""
     if memory.phase_steps % 5 == 4:
-        return Decision(Action.B, "read on, with B now and then", SURE)
+        return Decision(Action.B, "read on with B", SURE)
     return Decision(Action.A, "read on", SURE)
 
 
 def read_on_in_battle(memory: PilotMemory) -> Decision:
-    """A message of a battle: A. B would stop what changes its shape; it is for what hangs only."""
+    """Read on with A in a battle. B would stop an evolution, so it is only for messages that hang."""
     if memory.phase_steps > _HANGS_STEPS:
         return read_on(memory)
     return Decision(Action.A, "read on", SURE)
 
 
 def wait_for_scene(memory: PilotMemory) -> Decision:
-    """The game acts by itself. A now and then, in case that it waits for a button."""
+    """Wait while the game acts by itself; A at times, in case it waits for a button."""
     if memory.phase_steps % 4 == 3:
-        return Decision(Action.A, "a scene: in case it waits", LIKELY)
-    return Decision(Action.NONE, "a scene runs by itself", LIKELY)
+        return Decision(Action.A, "press A in case the scene waits", LIKELY)
+    return Decision(Action.NONE, "wait for the scene", LIKELY)
 
 
 def answer(
@@ -55,12 +55,12 @@ def answer(
     settings: PilotSettings,
     refuse_words: Callable[[], Sequence[str]] = tuple,
 ) -> Decision:
-    """A question: yes, unless it is one to refuse; the same one over and over gets other answers too.
+    """Answer a question: yes, unless it is to be refused; a question that repeats gets other answers too.
 
-    ``refuse_words`` gives the words of questions that are to be refused now, beside those of the settings.
+    ``refuse_words`` returns the words of questions to refuse now, besides those of the settings.
     """
     tiles = environment.reader.screen_tiles()
-    # The cursor, and an arrow that blinks, are no part of the question.
+    # The cursor and a blinking arrow are not part of the question.
     question = zlib.crc32(tiles[_MESSAGE].translate(None, b"\xec\xed\xee"))
     if question != memory.question:
         memory.question = question
@@ -83,17 +83,17 @@ def answer(
     if memory.refused and action in (Action.A, Action.B):
         action = other if action is Action.B else first
     if action is not first:
-        # A turn of these answers is to be told from the next one.
+        # Tell this turn of answers from the next one.
         memory.point(AGAIN, int(action is Action.DOWN), int(action is other))
     return Decision(action, f"asked {before + 1} times: another answer", LIKELY)
 
 
 def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
-    """A menu or a full-screen page: B leaves. A keyboard for names is ended by START, then A."""
+    """Leave a menu or a full screen by B; end a name keyboard by START, then A."""
     if is_naming(environment, state):
         memory.point(NAME)
         return Decision((Action.START, Action.A)[memory.phase_steps % 2], "end the naming", SURE)
-    # A is for a menu that B does not leave, not for the one below it, where it would open the page again.
+    # A is for a menu that B does not close, not for the menu below it, where A would open the screen again.
     menu = [int(number) for number in state.menu]
     tries = memory.leaving[0] + 1 if memory.leaving[1:] == menu and memory.phase_steps else 0
     memory.leaving = [tries, *menu]
@@ -104,10 +104,10 @@ def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotM
 
 
 def begin_game(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
-    """The title screen, and what lies between it and the map: A, so CONTINUE where there is a saved game."""
+    """Pass the title screen and the menus before the map with A, which chooses CONTINUE if there is a saved game."""
     if is_naming(environment, state):
         return leave_menu(environment, state, memory)
-    # In a list START may begin a new game; it is for pages that take nothing else.
+    # In a list START may begin a new game; it is for screens that accept nothing else.
     steps, last = memory.phase_steps, (Action.A if state.menu.cursor_shown else Action.START)
     turn = (Action.A, Action.A, Action.A, last)
     if steps >= _HANGS_STEPS:
@@ -116,12 +116,12 @@ def begin_game(environment: PokemonEnvironment, state: GameState, memory: PilotM
 
 
 def is_naming(environment: PokemonEnvironment, state: GameState) -> bool:
-    """Whether a page of letters to choose from is open."""
+    """Return whether a screen of letters to choose from is open."""
     return state.menu.full_screen and _is_keyboard(environment.reader.screen_tiles())
 
 
 def _is_keyboard(tiles: bytes) -> bool:
-    """Whether the screen is full of letters that stand alone."""
+    """Return whether the screen is full of single letters."""
     alone = 0
     for place in range(1, len(tiles) - 1):
         if _FIRST_LETTER <= tiles[place] <= _LAST_LETTER and tiles[place - 1] == tiles[place + 1] == _BLANK:
@@ -130,5 +130,5 @@ def _is_keyboard(tiles: bytes) -> bool:
 
 
 def asks_in_battle(state: GameState) -> bool:
-    """Whether a battle shows a list with a cursor beside its own two menus."""
+    """Return whether a battle shows a list with a cursor other than its own two menus."""
     return state.phase is Phase.BATTLE and state.menu.cursor_shown

@@ -1,4 +1,4 @@
-"""What is new: the nearest exit or tile not yet seen, people not yet spoken to, signs. What was tried costs more."""
+"""Exploring: nearest unseen exits and tiles, people not yet spoken to, signs. Failed tries raise the cost."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ANY = 1 << 30
 
 
 class Explorer:
-    """Chooses what to look at next.
+    """Chooser of the next place to explore.
 
     Args:
         environment: the game.
-        settings: what counts for how much.
-        objectives: follows ways.
-        roads: where the nearest new thing is.
-        is_weak: whether fights should be kept out of.
+        settings: costs.
+        objectives: follows routes.
+        roads: finds the nearest unexplored place.
+        is_weak: returns whether to avoid fights.
     """
 
     def __init__(
@@ -49,36 +49,36 @@ class Explorer:
         self._is_weak = is_weak
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The nearest new thing; nothing where there is none."""
+        """Return a goal at the nearest new place; None if there is none."""
         unexplored = self._nearby(memory, around) or self._unexplored(state, memory, around)
         options = unexplored or self._exits(state, memory, around)
         below = min((option[0] for option in options), default=_ANY)
         if unexplored and self._is_missing(memory):
-            below = 0  # a way is looked for, which nobody here can tell
+            below = 0  # the way on is unknown here, so people and signs are not worth a look
         options = [*options, *self._people(below, state, memory, around), *self._signs(below, memory, around)]
         return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
 
     def _nearby(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
-        """The nearest exit of this map that leads to one not seen, or tile beside some that were not."""
+        """Return the nearest exit of this map to an unseen map, or the nearest tile beside unseen ones."""
         here, grid = around.grid.map_id, around.grid
         goals: dict[int, Goal] = {}
         for x, y in around.verge:
             goals[grid.cell(x, y)] = Goal(LOOK, f"look/{here}/{x},{y}", here, "explore", EXPLORING, x, y)
-        for way in around.exits:
-            taken = memory.taken.get(f"{here}/{way.key}", 0)
-            if way.back or taken or str(way.destination) in memory.visits:
+        for exit_ in around.exits:
+            taken = memory.taken.get(f"{here}/{exit_.key}", 0)
+            if exit_.back or taken or str(exit_.destination) in memory.visits:
                 continue
-            why = f"explore: {self._words(way.destination)}"
-            for cell, press in way.ends.items():
+            why = f"explore: {self._words(exit_.destination)}"
+            for cell, press in exit_.ends.items():
                 x, y = grid.tile_of(cell)
-                key = f"exit/{here}/{way.key}@{x},{y}"
-                goals[cell] = Goal(EXIT, key, here, why, EXPLORING, x, y, press, exit=way.key)
+                key = f"exit/{here}/{exit_.key}@{x},{y}"
+                goals[cell] = Goal(EXIT, key, here, why, EXPLORING, x, y, press, exit=exit_.key)
         tried = self._settings.goal_tries
         nearest = around.search.nearest({cell for cell, goal in goals.items() if memory.tries.get(goal.key, 0) < tried})
         return [(nearest[1], goals[nearest[0]])] if nearest is not None else []
 
     def _unexplored(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
-        """The way to the nearest exit not taken or tile not seen, on whichever map that is."""
+        """Return the route to the nearest exit not taken or tile not seen, on any map."""
         ends = self._roads.unexplored(memory)
         route = self._roads.plan(("explore",), ends, state, memory)
         if route is None:
@@ -95,12 +95,12 @@ class Explorer:
         return [(cost, goal)]
 
     def _looks_here(self, state: GameState, memory: PilotMemory) -> bool:
-        """Whether what the next milestone needs is on this map, and may be in this part of it."""
+        """Return whether the next milestone's target is on this map and may be in this part of it."""
         target = self._target()
         return target is not None and target.map_id == state.map_id and not self._is_missing(memory)
 
     def _is_missing(self, memory: PilotMemory) -> bool:
-        """Whether what the next milestone needs was looked for on its map in vain."""
+        """Return whether the next milestone's target was looked for on its map in vain."""
         target = self._target()
         return target is not None and self._objectives.is_missing(target, memory)
 
@@ -109,26 +109,26 @@ class Explorer:
         return milestone.target if milestone is not None else None
 
     def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
-        """All exits of this map, those last that were taken most."""
+        """Return all exits of this map; often taken ones cost more."""
         settings, here = self._settings, state.map_id
         options = []
-        for way in around.exits:
-            nearest = around.search.nearest(way.ends)
+        for exit_ in around.exits:
+            nearest = around.search.nearest(exit_.ends)
             if nearest is None:
                 continue
-            key = f"exit/{here}/{way.key}"
+            key = f"exit/{here}/{exit_.key}"
             cost = nearest[1] + settings.retry_cost * memory.tries.get(key, 0)
-            cost += settings.map_cost * memory.taken.get(f"{here}/{way.key}", 0)
-            if way.back or str(way.destination) in memory.visits:
+            cost += settings.map_cost * memory.taken.get(f"{here}/{exit_.key}", 0)
+            if exit_.back or str(exit_.destination) in memory.visits:
                 cost += settings.map_cost
             if self._looks_here(state, memory):
                 cost += 2 * settings.map_cost
-            why = f"explore: {self._words(way.destination)}"
-            options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=way.key)))
+            why = f"explore: {self._words(exit_.destination)}"
+            options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=exit_.key)))
         return options
 
     def _words(self, map_id: int) -> str:
-        return f"to {self._names.map_name(map_id)}" if map_id != UNKNOWN_MAP else "where that leads"
+        return f"to {self._names.map_name(map_id)}" if map_id != UNKNOWN_MAP else "unknown exit"
 
     def _people(
         self, below: int, state: GameState, memory: PilotMemory, around: Surroundings
@@ -139,7 +139,7 @@ class Explorer:
         for person in around.people:
             key = f"talk/{here}/{person.number}"
             cost = settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
-            # what costs too much already need not be searched for
+            # Search no path for someone who already costs too much.
             if cost >= below or (weak and person.kind == TRAINER):
                 continue
             nearest = around.search.nearest(around.talk_ends(person.x, person.y))

@@ -1,4 +1,4 @@
-"""What to walk for: healing when weak, then what the next milestone needs, then whatever is new nearby."""
+"""Goals on the map: heal when weak, then serve the next milestone, then explore."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 _CARE_BY_LOSS = 0.2
 _STRENGTH = (planner.TRAIN, planner.CATCH, planner.RIVAL, planner.BUY)
 _PLANS = 4
-"""How many plans are tried one after the other where nothing can be done for the first ones."""
+"""Maximum number of plans tried in turn while none of them can be followed."""
 
 
 class GoalChooser:
-    """Chooses goals.
+    """Chooser of goals on the map.
 
     Args:
         environment: the game.
-        settings: what counts for how much.
-        roads: ways over maps.
-        tasks: jobs in the menu.
-        cartridge: who lives where, shops and prices.
+        settings: limits and costs.
+        roads: routes over maps.
+        tasks: tasks in the menu.
+        cartridge: where species live, shops and prices.
     """
 
     def __init__(
@@ -81,30 +81,30 @@ class GoalChooser:
         self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
 
     def refuse_words(self) -> tuple[str, ...]:
-        """Words of questions that are answered no on the way to the current goal."""
+        """Return the words of questions to answer no on the way to the current goal."""
         return self._planner.refuse_words()
 
     @property
     def planner(self) -> GoalOrientedPlanner:
-        """From milestones to what can be done now."""
+        """Planner from milestones to what can be done now."""
         return self._planner
 
     @property
     def radio(self) -> RadioTuner:
-        """What to do in the menu and at the radio for what is to be tuned in."""
+        """Tuner of the radio, for its menu and its screen."""
         return self._radio
 
     @property
     def shopping(self) -> Shopping:
-        """What to do at a clerk's counter."""
+        """Shopping, for the lists at a clerk's counter."""
         return self._shopping
 
     def note_battle(self, state: GameState, memory: PilotMemory) -> None:
-        """Takes in who is fought."""
+        """Note the opponent."""
         self._hunting.note_battle(state, memory)
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The goal to walk for now; nothing where there is nothing to do."""
+        """Return the goal to walk for now; None if there is nothing to do."""
         if memory.heal_anyway and any(key.startswith("heal/") for key in memory.tries):
             memory.heal_anyway = False
         goals = self._remember(memory)
@@ -119,7 +119,7 @@ class GoalChooser:
         )
 
     def _remember(self, memory: PilotMemory) -> tuple[PlannedGoal, ...]:
-        """Lets the planner go on from what is remembered of this episode. Returns the goals worked on now."""
+        """Give the planner this episode's memory. Return the current goals."""
         self._planner.barren_times = lambda species: barren_times(memory, species, self._settings.hunt_tries)
         readiness = self._planner.readiness
         readiness.costs = self._costs
@@ -136,7 +136,7 @@ class GoalChooser:
         return goals
 
     def _met_on_the_way(self) -> tuple[int, ...]:
-        """Species that are worth a ball when they are met, as a field move to come needs one of them."""
+        """Return the species to catch when met, because a later field move needs one of them."""
         state = self._environment.state
         room = PARTY_PLACES - self._environment.milestones.party_room
         if self._settings.catch == "none" or not state.balls or state.party.count >= room:
@@ -144,7 +144,7 @@ class GoalChooser:
         return self._planner.learners_to_come()
 
     def _pick_up(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """A thing that lies near enough."""
+        """Return a goal to pick up the nearest item within the limit."""
         here = around.grid.map_id
         best: tuple[int, Goal] | None = None
         for person in around.people:
@@ -153,12 +153,12 @@ class GoalChooser:
                 continue
             nearest = around.search.nearest(around.talk_ends(person.x, person.y))
             if nearest is not None and nearest[1] <= self._settings.pick_up_within:
-                goal = Goal(TALK, key, here, "take what lies there", PLANNED, person.x, person.y, person=person.number)
+                goal = Goal(TALK, key, here, "pick up the item", PLANNED, person.x, person.y, person=person.number)
                 if best is None or nearest[1] < best[0]:
                     best = (nearest[1], goal)
         return best[1] if best is not None else None
 
-    # What the next milestone needs ------------------------------------------------------------------------------
+    # Towards the next milestone ---------------------------------------------------------------------------------
 
     def _planned(
         self, goals: tuple[PlannedGoal, ...], state: GameState, memory: PilotMemory, around: Surroundings
@@ -168,11 +168,11 @@ class GoalChooser:
                 break
             found = self._training.follow(goals[-1], state, memory, around)
             if not goals[-1].foes and goals[-1].kind == planner.BUY and found is None:
-                # What someone should be caught with can't be had after all: it is tried without.
+                # The balls for a catch can't be bought: go on without them.
                 break
             if found is not None or not goals[-1].foes or self._healing.is_weak(state):
                 return found
-            # Nothing can be done for that plan: another one is made without it.
+            # That plan can't be followed: make another without it.
             self._planner.readiness.give_up(goals[-1].foes)
             goals = self._planner.goals(keep=True)
         if not goals:
@@ -207,11 +207,9 @@ class GoalChooser:
     ) -> Goal | None:
         return self._hunting.hunt(species, key, why, state, memory, around, where)
 
-    def _job(
-        self, kind: str, number: int, place: int, title: str, state: GameState, memory: PilotMemory
-    ) -> Goal | None:
-        key = f"task/{kind}/{number}/{place}"
+    def _job(self, kind: str, number: int, slot: int, title: str, state: GameState, memory: PilotMemory) -> Goal | None:
+        key = f"task/{kind}/{number}/{slot}"
         if not self._tasks.possible or memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
-        self._tasks.begin(kind, number, place, state, memory)
+        self._tasks.begin(kind, number, slot, state, memory)
         return Goal(MENU, key, state.map_id, title, PLANNED)

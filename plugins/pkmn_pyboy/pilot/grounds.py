@@ -1,4 +1,4 @@
-"""Where wild Pokemon are fought, and what that brings: experience, steps, hit points and points of moves a fight."""
+"""Grounds for fights with wild Pokemon, and their yield: experience, steps, HP and PP a fight."""
 
 from __future__ import annotations
 
@@ -26,86 +26,86 @@ if TYPE_CHECKING:
 NEVER = math.inf
 
 _CAVES = frozenset({4, 7})
-"""Kinds of maps on all of whose floor wild Pokemon live."""
+"""Kinds of maps where wild Pokemon appear on all floor."""
 _RATE_OF = 256
 _LOOKING = 1.3
-"""Steps for each one that counts, as some only turn the player."""
+"""Steps for each one that counts; some only turn the player."""
 _SAFE_LOSS = 0.7
-"""Share of its hit points that a fighter may lose in one fight."""
+"""Maximum share of its HP that a fighter may lose in one fight."""
 _FLIGHT_TURNS, _SWITCH_TURNS = 1.5, 1.0
 _RARE = 0.1
-_CARE_TO_REST = 1.2
-_LEAST_USED, _POINTS_USED = 0.2, 0.8
-"""Share of hit points, and of points, that is used up from one healer to the next."""
+_REST_MARGIN = 1.2
+_LEAST_USED, _PP_USED = 0.2, 0.8
+"""Minimum share of HP, and maximum share of PP, used up between two healers."""
 _HEALING_STEPS = 15
 _STAGES = 4
 _TOO_STRONG_ABOVE, _MEAN_FIGHT_STEPS = 3, 25
 _MOST_SEEN, _MOST_UNSEEN, _MOST_NEAR = 7, 3, 2
 _NEAR_SHARE = 0.2
-"""Share of what the best ground should bring that makes one near by worth a look."""
+"""Share of the best ground's yield from which a nearer ground is considered."""
 _KEPT_YIELDS = 2048
 _MOST_ROUTES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A part of a map where one kind of table holds."""
+    """Part of a map where one encounter table holds."""
 
     map_id: int
     on: str
-    """GRASS, FLOOR or WATER: what one walks about on."""
+    """GRASS, FLOOR or WATER: where the player walks about."""
     rate: int
     """Chance of an encounter a step, out of 256."""
     slots: tuple[Slot, ...]
 
     @property
     def key(self) -> str:
-        """Its name among what did not pay."""
+        """Key of the ground among those that did not pay."""
         return f"{self.map_id}/{self.on}"
 
     @property
     def looking_steps(self) -> float:
-        """Steps until an encounter."""
+        """Expected steps until an encounter."""
         return _LOOKING * _RATE_OF / max(self.rate, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far a map is, and where one comes to it."""
+    """Distance of a map, and the place where it is entered."""
 
     steps: int
     entry: Place
 
 
-Ways = dict[int, Reached | None]
-"""Ways to maps from one place; None where there is none."""
+Distances = dict[int, Reached | None]
+"""Distances of maps from one place; None for a map without a route."""
 
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """What an encounter brings on average."""
+    """Mean yield of an encounter."""
 
     experience: float
     steps: float
     hurt: float
-    """Hit points lost by whoever fights."""
-    points: float
-    """Points of moves used."""
+    """HP lost by the fighter."""
+    pp: float
+    """PP used."""
     worst: float
-    """Hit points that a fight costs at most, of those that are not rare."""
+    """Highest HP loss among fights that are not rare."""
 
 
 class Grounds:
-    """Knows the grounds of the image, how far they are and what they bring.
+    """Grounds of the image, with their distances and yields.
 
     Args:
         environment: the game.
         settings: how long fights take.
-        cartridge: who lives where, and how strong.
-        roads: how far it is.
+        cartridge: which species live where, and their levels.
+        roads: distances.
         growth: how members grow.
-        forecaster: who does how much to whom.
-        tables: what species are worth.
+        forecaster: damage between two combatants.
+        tables: species and moves.
     """
 
     def __init__(
@@ -129,13 +129,13 @@ class Grounds:
         self._yields: dict[object, Yield] = {}
         self._has: dict[tuple[int, bool], bool] = {}
 
-    # What there is --------------------------------------------------------------------------------------------
+    # Which grounds exist ----------------------------------------------------------------------------------------
 
     def known(self, memory: PilotMemory, time: int | None = None) -> list[Ground]:
-        """All grounds on which one can be, at the hour that it is; those that did not pay lately are left out.
+        """Return all usable grounds at the current hour, without those that did not pay lately.
 
         Args:
-            memory: what did not pay.
+            memory: which grounds did not pay.
             time: another time of day.
         """
         time, steps = self.time_of_day() if time is None else time, self._environment.steps
@@ -152,7 +152,7 @@ class Grounds:
         return found
 
     def time_of_day(self) -> int:
-        """By the game's clock; by day where it has none."""
+        """Return the time of day by the game's clock; DAY if it has none."""
         hour = hour_of(self._environment)
         return DAY if hour is None else time_of_day(hour)
 
@@ -165,7 +165,7 @@ class Grounds:
         return GRASS if self._holds(map_id, water=False) else ""
 
     def _holds(self, map_id: int, *, water: bool) -> bool:
-        """Whether a map has a tile of grass, or of water."""
+        """Return whether a map has a tile of grass, or of water."""
         found = self._has.get((map_id, water))
         if found is None:
             there, rules = self._cartridge.world.map(map_id), self._cartridge.world.rules
@@ -174,24 +174,24 @@ class Grounds:
             self._has[map_id, water] = found
         return found
 
-    # How far it is --------------------------------------------------------------------------------------------
+    # Distances --------------------------------------------------------------------------------------------------
 
-    def way(self, map_id: int, state: GameState, memory: PilotMemory) -> Reached | None:
-        """Steps to a map, and where it is entered; None without a way."""
+    def distance(self, map_id: int, state: GameState, memory: PilotMemory) -> Reached | None:
+        """Return the steps to a map and where it is entered; None without a route."""
         if map_id == state.map_id:
             return Reached(0, Place(state.map_id, state.x, state.y))
         route = self._roads.route(on_map(map_id), state, memory)
         return Reached(route.cost, route.goal) if route is not None else None
 
     def healer_steps(self, start: Place, healers: Goal) -> int:
-        """Steps from a place to the nearest healer."""
+        """Return the steps from a place to the nearest healer."""
         route = self._roads.route_from(start, healers) if healers.ends else None
         return route.cost if route is not None else self._settings.heal_steps
 
-    # What it brings -------------------------------------------------------------------------------------------
+    # Yields -----------------------------------------------------------------------------------------------------
 
     def encounter(self, ground: Ground, own: Combatant, helper: Combatant | None = None) -> Yield:
-        """What an encounter brings to who is trained; ``helper`` takes over where that one would lose."""
+        """Return an encounter's yield for the trained member; ``helper`` takes over fights that it would lose."""
         key = (ground, own, helper)
         found = self._yields.get(key)
         if found is None:
@@ -203,7 +203,7 @@ class Grounds:
     def _encounter(self, ground: Ground, own: Combatant, helper: Combatant | None) -> Yield:
         settings, care = self._settings, self._settings.care
         total = sum(slot.chance for slot in ground.slots) or 1
-        experience = steps = hurt = points = worst = 0.0
+        experience = steps = hurt = pp = worst = 0.0
         for slot in ground.slots:
             share = slot.chance / total
             foe = self._book.foe(slot.level, slot.species)
@@ -217,19 +217,19 @@ class Grounds:
                     if cost <= _SAFE_LOSS * helper.max_hp:
                         gain = float(self._growth.worth(slot.species, slot.level)) / 2
                         turns, loss = longer + _SWITCH_TURNS, cost
-                        points += share * longer
+                        pp += share * longer
             else:
-                points += share * turns
+                pp += share * turns
             experience += share * gain
             steps += share * (settings.fight_steps + settings.turn_steps * turns)
             hurt += share * loss
             worst = max(worst, loss) if share >= _RARE else worst
-        return Yield(experience, steps + ground.looking_steps, hurt, points, worst)
+        return Yield(experience, steps + ground.looking_steps, hurt, pp, worst)
 
     def _exchange(self, own: Combatant, foe: Combatant) -> tuple[float, float]:
-        """Turns that a fight takes, and the hit points that it costs."""
+        """Return the turns that a fight takes and the HP that it costs."""
         pair = self._forecaster.pair(own, foe)
-        if not pair.blows:
+        if not pair.hits:
             return _FLIGHT_TURNS, NEVER
         turns = math.ceil(foe.max_hp / pair.best)
         return float(turns), self._settings.care * pair.threat * (turns - int(pair.first))
@@ -237,7 +237,7 @@ class Grounds:
     def steps_for(
         self, ground: Ground, member: PartyMember, level: int, helper: PartyMember | None, healer_steps: int
     ) -> float:
-        """Steps that a member needs for a level on a ground, walks to a healer included; NEVER where it can't be."""
+        """Return a member's steps to a level on a ground, including walks to a healer; NEVER if impossible."""
         total = 0.0
         at, stage = member.level, max((level - member.level) // _STAGES, 1)
         other = self._growth.rested(helper) if helper is not None else None
@@ -253,28 +253,28 @@ class Grounds:
             stands = max(own.max_hp, other.max_hp if other is not None else 0)
             moves = sum(max(left for left in (*one.pp, 0)) for one in (own, other) if one is not None)
             used = max(1 - self._rest(found, stands), _LEAST_USED)
-            uses = max(fights * found.hurt / stands / used, fights * found.points / max(moves, 1) / _POINTS_USED)
+            uses = max(fights * found.hurt / stands / used, fights * found.pp / max(moves, 1) / _PP_USED)
             total += fights * found.steps + uses * (2 * healer_steps + _HEALING_STEPS)
             at = onward
         return total
 
     def rest(self, ground: Ground, member: PartyMember, helper: PartyMember | None) -> float:
-        """Share of hit points below which whoever fights should rest first."""
+        """Return the share of HP below which the fighter should rest first."""
         other = self._growth.rested(helper) if helper is not None else None
         own = self._growth.rested(member)
         return self._rest(self.encounter(ground, own, other), max(own.max_hp, other.max_hp if other is not None else 0))
 
     def _rest(self, found: Yield, most: int) -> float:
-        return min(max(_CARE_TO_REST * found.worst / max(most, 1), self._settings.heal_lead_below), _SAFE_LOSS)
+        return min(max(_REST_MARGIN * found.worst / max(most, 1), self._settings.heal_lead_below), _SAFE_LOSS)
 
-    def likely(self, memory: PilotMemory, level: int, state: GameState, ways: Ways) -> list[Ground]:
-        """The few grounds that should bring most to one of a level: those seen, some that were not, and some near by.
+    def likely(self, memory: PilotMemory, level: int, state: GameState, distances: Distances) -> list[Ground]:
+        """Return the few grounds likely to yield most at a level: seen ones, some unseen ones and some near ones.
 
         Args:
             memory: which maps were seen.
-            level: of who fights.
+            level: the fighter's level.
             state: where the player is.
-            ways: ways from there that are known; those to the near ones are added.
+            distances: known distances from there; those of the near grounds are added.
         """
         seen = {self._environment.state.map_id, *(int(name) for name in memory.visits)}
         found: dict[bool, list[tuple[float, str, Ground]]] = {True: [], False: []}
@@ -291,10 +291,12 @@ class Grounds:
         first = [*best[0][:_MOST_SEEN], *best[1][:_MOST_UNSEEN]]
         least = _NEAR_SHARE * max((one[0] for one in first), default=0.0)
         left = [one[2] for one in (*best[0][_MOST_SEEN:], *best[1][_MOST_UNSEEN:]) if one[0] >= least]
-        return [*(one[2] for one in first), *self._nearest(left, state, memory, ways)]
+        return [*(one[2] for one in first), *self._nearest(left, state, memory, distances)]
 
-    def _nearest(self, grounds: Sequence[Ground], state: GameState, memory: PilotMemory, ways: Ways) -> list[Ground]:
-        """The nearest few of some grounds: what brings most may be far beyond where one goes to train."""
+    def _nearest(
+        self, grounds: Sequence[Ground], state: GameState, memory: PilotMemory, distances: Distances
+    ) -> list[Ground]:
+        """Return the few nearest grounds: the best one may be beyond the distance for training."""
         maps = dict.fromkeys(ground.map_id for ground in grounds)
         near: list[int] = [state.map_id] if state.map_id in maps else []
         maps.pop(state.map_id, None)
@@ -303,7 +305,7 @@ class Grounds:
             if route is None or route.cost > self._settings.train_steps:
                 break
             there = route.goal.map_id
-            ways[there] = Reached(route.cost, route.goal)
+            distances[there] = Reached(route.cost, route.goal)
             near.append(there)
             maps = {map_id: None for map_id in maps if map_id != there}
         return [ground for ground in grounds if ground.map_id in near]
@@ -317,12 +319,12 @@ class Grounds:
         healers: Goal,
         state: GameState,
         memory: PilotMemory,
-        ways: Ways,
+        distances: Distances,
         near: dict[int, int],
     ) -> tuple[float, Ground, bool] | None:
-        """Steps, ground and whether the helper is needed, of the cheapest training to a level; None without any.
+        """Return (steps, ground, whether the helper is needed) of the cheapest training to a level; None if impossible.
 
-        Ways to grounds, and steps from there to a healer (``near``, by map), are looked up and added.
+        Distances to grounds, and from there to a healer (``near``, by map), are looked up and added.
         """
         candidates = []
         for ground in grounds:
@@ -334,23 +336,23 @@ class Grounds:
         for least, map_id, ground, helped in sorted(candidates, key=lambda one: one[:2]):
             if best is not None and least >= best[0]:
                 break
-            if map_id not in ways:
-                if len(ways) >= _MOST_ROUTES:
+            if map_id not in distances:
+                if len(distances) >= _MOST_ROUTES:
                     continue
-                ways[map_id] = self.way(map_id, state, memory)
-            way = ways[map_id]
-            if way is None or way.steps > self._settings.train_steps:
+                distances[map_id] = self.distance(map_id, state, memory)
+            reached = distances[map_id]
+            if reached is None or reached.steps > self._settings.train_steps:
                 continue
             if map_id not in near:
-                near[map_id] = self.healer_steps(way.entry, healers)
-            steps = 2 * way.steps + self.steps_for(ground, member, level, helper if helped else None, near[map_id])
+                near[map_id] = self.healer_steps(reached.entry, healers)
+            steps = 2 * reached.steps + self.steps_for(ground, member, level, helper if helped else None, near[map_id])
             if steps <= self._settings.train_most_steps and (best is None or steps < best[0]):
                 best = (steps, ground, helped)
         return best
 
 
 def species_on(ground: Ground, least_chance: int) -> Mapping[int, tuple[int, int]]:
-    """(chance in percent, level) of each species that lives on a ground, at least so often."""
+    """Return (chance in percent, level) of each species on a ground with at least that chance."""
     found: dict[int, tuple[int, int]] = {}
     for slot in ground.slots:
         chance, level = found.get(slot.species, (0, slot.level))

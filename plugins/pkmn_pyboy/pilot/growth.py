@@ -1,4 +1,4 @@
-"""What a Pokemon is some levels later: its species, stats and moves, and how much experience that takes."""
+"""Growth of a Pokemon over levels: its species, stats, moves and the experience that it takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _USUAL_RATES = {
     4: GrowthRate(4, 5, 0, 0, 0),
     5: GrowthRate(5, 4, 0, 0, 0),
 }
-"""Rates of growth of the second generation by number, for an image without a table of its own."""
+"""Growth rates of the second generation by number, for an image without such a table."""
 _MOST_EFFORT = 63
 _UPS = 5
 _SEVENTH = 7
@@ -27,12 +27,12 @@ _TRAINERS_SHARE = 1.5
 
 
 class Growth:
-    """Looks ahead.
+    """Forecast of how Pokemon grow.
 
     Args:
-        cartridge: base stats, evolutions, moves that levels bring, rates of growth.
-        tables: the same as battles use them.
-        keep: moves that are never given up, such as those that open ways.
+        cartridge: base stats, evolutions, moves learnt by level, growth rates.
+        tables: the tables used in battles.
+        keep: moves that are never given up, such as field moves.
     """
 
     def __init__(self, cartridge: Cartridge, tables: BattleTables, keep: Collection[int] = ()) -> None:
@@ -44,21 +44,21 @@ class Growth:
         self._paths: dict[object, list[PartyMember]] = {}
 
     def experience(self, species: int, level: int) -> int:
-        """What a level takes in all."""
+        """Return the total experience of a level."""
         known = self._tables.species.get(species)
         rate = self._rates.get(known.growth if known is not None else 0, _USUAL_RATES[0])
         return rate.experience(level)
 
     def missing(self, member: PartyMember, level: int) -> int:
-        """Experience that a member still needs for a level."""
+        """Return the experience that a member still needs for a level."""
         return max(self.experience(member.species, level) - member.experience, 0)
 
     def at(self, member: PartyMember, level: int) -> Combatant:
-        """A member at a level from its own on, rested."""
+        """Return a member at a level, at least its own, with full HP and PP."""
         return self.rested(self.member_at(member, level))
 
     def member_at(self, member: PartyMember, level: int) -> PartyMember:
-        """A member at a level from its own on: evolved, with the moves that it would have learnt by then."""
+        """Return a member at a level, at least its own: evolved, with the moves learnt by then."""
         key = (member.species, member.level, member.stats, member.max_hp, member.moves, member.dvs)
         path = self._paths.get(key)
         if path is None:
@@ -70,20 +70,20 @@ class Growth:
         return path[max(min(level, MOST_LEVEL) - member.level, 0)]
 
     def after(self, member: PartyMember, experience: int) -> PartyMember:
-        """A member with so much more experience."""
+        """Return a member with this much more experience."""
         total, level = member.experience + experience, member.level
         while level < MOST_LEVEL and self.experience(member.species, level + 1) <= total:
             level += 1
         return replace(self.member_at(member, level), experience=total)
 
     def worth(self, species: int, level: int, *, trainer: bool = False) -> int:
-        """Experience for beating one."""
+        """Return the experience for defeating a Pokemon."""
         known = self._tables.species.get(species)
         base = known.base_experience if known is not None else 0
         return int(base * level // _SEVENTH * (_TRAINERS_SHARE if trainer else 1.0))
 
     def grown_worth(self, species: int) -> int:
-        """The sum of the base stats that a species has in the end, by levels alone."""
+        """Return the sum of the base stats of a species' last evolution by level."""
         found = self._worths.get(species)
         if found is None:
             known, seen = self._tables.species.get(species), {species}
@@ -98,20 +98,20 @@ class Growth:
         return found
 
     def rested(self, member: PartyMember) -> Combatant:
-        """A member as it is after a healer."""
-        return replace(self._tables.member(member), hp=member.max_hp, status=0, pp=self._points(member))
+        """Return a member as it is after a healer."""
+        return replace(self._tables.member(member), hp=member.max_hp, status=0, pp=self._full_pp(member))
 
-    def _points(self, member: PartyMember) -> tuple[int, ...]:
-        """The most points of each move."""
+    def _full_pp(self, member: PartyMember) -> tuple[int, ...]:
+        """Return the maximum PP of each move."""
         found = []
-        for place, number in enumerate(member.moves):
+        for slot, number in enumerate(member.moves):
             move = self._tables.moves.get(number)
-            ups = member.pp_ups[place] if place < len(member.pp_ups) else 0
+            ups = member.pp_ups[slot] if slot < len(member.pp_ups) else 0
             found.append(move.pp + move.pp // _UPS * ups if move is not None else int(number > 0))
         return tuple(found)
 
     def _next(self, member: PartyMember, first: PartyMember) -> PartyMember:
-        """One level later."""
+        """Return the member one level later."""
         level = member.level + 1
         grown = replace(member, level=level)
         grown = self._learn(grown)
@@ -134,19 +134,19 @@ class Growth:
         for level, new in known.learns if known is not None else ():
             if level != member.level or new in member.moves:
                 continue
-            place: int | None = len(member.moves)
+            slot: int | None = len(member.moves)
             if 0 in member.moves:
-                place = member.moves.index(0)
+                slot = member.moves.index(0)
             elif len(member.moves) >= MOVE_PLACES:
-                place = to_forget(self._tables, member, new, self._keep)
-            if place is not None:
+                slot = to_forget(self._tables, member, new, self._keep)
+            if slot is not None:
                 moves = [*member.moves]
-                moves[place : place + 1] = [new]
+                moves[slot : slot + 1] = [new]
                 member = replace(member, moves=tuple(moves))
         return member
 
     def _with_stats(self, member: PartyMember, first: PartyMember, known: Species) -> PartyMember:
-        """The stats of the level, with what the member had beside its base stats when it was looked at first."""
+        """Return the member with the stats of its level, keeping what the first one had beyond its base stats."""
         before = self._tables.species.get(first.species)
         if before is None or not any(first.stats):
             share = member.level / max(first.level, 1)
@@ -170,5 +170,5 @@ def _bases(species: Species) -> tuple[int, ...]:
 
 
 def _effort(grown: int, born: int, level: int) -> int:
-    """What battles have added to a stat, as its formula has it."""
+    """Return what battles have added to a stat, by the stat formula."""
     return min(max(grown * 100 // max(level, 1) - 2 * born, 0), _MOST_EFFORT)

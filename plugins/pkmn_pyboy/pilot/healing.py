@@ -1,4 +1,4 @@
-"""Healing: where someone healed before, whoever stands behind a counter, things from the bag."""
+"""Healing: known healers, people behind counters, items from the bag."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Healing:
-    """Chooses how to heal.
+    """Chooser of the way to heal.
 
     Args:
         environment: the game.
-        settings: when, and how far to go for it.
-        objectives: follows ways.
-        roads: where the nearest healer is.
-        tasks: jobs in the menu, for things from the bag.
+        settings: when to heal, and how far to go for it.
+        objectives: follows routes.
+        roads: finds the nearest healer.
+        tasks: tasks in the menu, to use items.
     """
 
     def __init__(
@@ -43,35 +43,35 @@ class Healing:
         self._objectives = objectives
         self._roads = roads
         self._tasks = tasks
-        # Without the image's tables points are not known.
+        # PP are unknown without the image's tables.
         self._moves = environment.cartridge.moves if environment.settings.knowledge != "seen" else {}
         words = [word.lower() for word in settings.healer_maps]
         names = environment.profile.names.maps
         self._healer_maps = [map_id for map_id, name in names.items() if any(word in name.lower() for word in words)]
 
     def is_weak(self, state: GameState) -> bool:
-        """Whether the party should heal before it goes on."""
+        """Return whether the party should heal before it continues."""
         party = state.party
         lead = party.lead
         if lead is None:
             return False
         hurt = party.hp_share < self._settings.heal_below or lead.hp < self._settings.heal_lead_below * lead.max_hp
-        return hurt or self.points_share(lead) < self._settings.heal_points_below
+        return hurt or self.pp_share(lead) < self._settings.heal_points_below
 
-    def points_share(self, member: PartyMember) -> float:
-        """Share of the points of moves that do damage which a member has left; 1 where it has no such move."""
+    def pp_share(self, member: PartyMember) -> float:
+        """Return the share of PP left in a member's damaging moves; 1 if it has no such move."""
         left = most = 0
-        for place, number in enumerate(member.moves):
+        for slot, number in enumerate(member.moves):
             move = self._moves.get(number)
-            if move is not None and move.power and place < len(member.pp):
-                left += member.pp[place]
+            if move is not None and move.power and slot < len(member.pp):
+                left += member.pp[slot]
                 most += move.pp
         return left / most if most else 1.0
 
     def choose(
         self, state: GameState, memory: PilotMemory, around: Surroundings, *, anyway: bool = False
     ) -> Goal | None:
-        """A goal that heals, where the party is weak (or ``anyway``); nothing where none is known."""
+        """Return a goal that heals, if the party is weak (or ``anyway``); None if no way to heal is known."""
         cure = self._cure(state, memory)
         if cure is not None:
             return cure
@@ -98,7 +98,7 @@ class Healing:
         )
 
     def healers(self, memory: PilotMemory) -> goals.Goal:
-        """Where someone healed before, healers that are known, and maps that should have one."""
+        """Return places where someone healed before, known healers, and maps that should have one."""
         ends: dict[int, goals.Ends | None] = dict.fromkeys(
             map_id for map_id in self._healer_maps if self._roads.world.map(map_id) is not None
         )
@@ -109,7 +109,7 @@ class Healing:
         return goals.Goal({one: there for one, there in ends.items() if memory.tries.get(f"heal/{one}", 0) < tried})
 
     def _here(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """Where someone healed the party before; else whoever stands behind a counter, in turn."""
+        """Return a goal at a person who healed the party before, else at each person behind a counter in turn."""
         here = around.grid.map_id
         key = f"heal/{here}"
         for map_id, x, y, facing in memory.healers:
@@ -126,58 +126,56 @@ class Healing:
         return Goal(TALK, key, here, "heal", PLANNED, person.x, person.y, person=person.number)
 
     def _cure(self, state: GameState, memory: PilotMemory) -> Goal | None:
-        """A thing that takes a status away, for the first one who has one."""
-        ailing = [
-            (place, one) for place, one in enumerate(state.party.members) if one.status and one.hp and not one.egg
-        ]
+        """Return a goal to use an item on the first member with a status condition that it cures."""
+        ailing = [(slot, one) for slot, one in enumerate(state.party.members) if one.status and one.hp and not one.egg]
         if not ailing or not self._settings.use_items or not self._tasks.possible:
             return None
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        for place, member in ailing:
+        for slot, member in ailing:
             item = bag.cure(self._environment.profile.item_uses, member.status)
-            key = f"task/cure/{place}"
+            key = f"task/cure/{slot}"
             if item is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
-                self._tasks.begin(menu_tasks.USE, item, place, state, memory)
-                return Goal(MENU, key, state.map_id, "use something that cures", PLANNED)
+                self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
+                return Goal(MENU, key, state.map_id, "use an item that cures", PLANNED)
         return None
 
     def _from_bag(self, state: GameState, memory: PilotMemory) -> Goal | None:
-        """A thing for whoever is hurt most among the first members."""
+        """Return a goal to use an item on the most hurt of the first members."""
         if not self._settings.use_items or not self._tasks.possible:
             return None
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        waked = self._wake(bag, state, memory)
-        if waked is not None:
-            return waked
+        revived = self._revive(bag, state, memory)
+        if revived is not None:
+            return revived
         hurt = [
-            (member.hp / max(member.max_hp, 1), place)
-            for place, member in enumerate(state.party.members)
+            (member.hp / max(member.max_hp, 1), slot)
+            for slot, member in enumerate(state.party.members)
             if not member.egg and 0 < member.hp < self._settings.heal_below * member.max_hp
         ]
         if not hurt:
             return None
-        place = min(hurt)[1]
-        member = state.party.members[place]
+        slot = min(hurt)[1]
+        member = state.party.members[slot]
         found = bag.healing(self._environment.profile.item_uses, member.max_hp - member.hp)
-        key = f"task/use/{place}"
+        key = f"task/use/{slot}"
         if found is None or memory.tries.get(key, 0) >= 2 * self._settings.goal_tries:
             return None
-        self._tasks.begin(menu_tasks.USE, found[0], place, state, memory)
-        return Goal(MENU, key, state.map_id, "use something that heals", PLANNED)
+        self._tasks.begin(menu_tasks.USE, found[0], slot, state, memory)
+        return Goal(MENU, key, state.map_id, "use an item that heals", PLANNED)
 
-    def _wake(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
-        """A thing for the strongest one who has fainted."""
+    def _revive(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
+        """Return a goal to revive the strongest fainted member."""
         item = bag.revival(self._environment.profile.item_uses)
         fainted = [
-            (member.level, place)
-            for place, member in enumerate(state.party.members)
+            (member.level, slot)
+            for slot, member in enumerate(state.party.members)
             if not member.egg and member.hp == 0 and member.max_hp
         ]
         if item is None or not fainted:
             return None
-        place = max(fainted)[1]
-        key = f"task/wake/{place}"
+        slot = max(fainted)[1]
+        key = f"task/wake/{slot}"
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
-        self._tasks.begin(menu_tasks.USE, item, place, state, memory)
-        return Goal(MENU, key, state.map_id, "wake one who fainted", PLANNED)
+        self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
+        return Goal(MENU, key, state.map_id, "revive a fainted member", PLANNED)

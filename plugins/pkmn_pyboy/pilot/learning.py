@@ -1,4 +1,4 @@
-"""Learning a fifth move on the screen: answers the question by value, then points at the move to give up."""
+"""Learning a fifth move on the screen: answers the question by value, then selects the move to give up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.pilot import new_moves
 from pkmn_pyboy.pilot.damage import BattleTables
 from pkmn_pyboy.pilot.memory import NO, YES, PilotMemory
-from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Action, Decision
@@ -19,11 +19,11 @@ SURE = 0.9
 
 
 class MoveLearner:
-    """Decides about new moves.
+    """Chooser in questions and lists about a new move.
 
     Args:
         environment: the game.
-        settings: which words ask.
+        settings: words of these questions.
         tables: moves, types and species.
     """
 
@@ -31,11 +31,11 @@ class MoveLearner:
         self._environment = environment
         self._settings = settings
         self._tables = tables
-        self._names = NameTables(environment.rom.data, environment.profile.memory.rom_tables)
+        self._names = EncodedNames(environment.rom.data, environment.profile.memory.rom_tables)
         self._keep = frozenset(move.move for move in environment.profile.field_moves.values())
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
-        """The press for a question or a list about a new move; None where the screen asks something else."""
+        """Act on a question or a list about a new move; None if the screen asks something else."""
         if not state.menu.cursor_shown:
             return None
         if memory.forget:

@@ -1,6 +1,6 @@
-"""The second generation's effects of moves, by the numbers of the move table: which power a move has, and how often.
+"""Move effects of the second generation, by the numbers of the move table: the power of a move and its number of hits.
 
-Numbers and rules are those of the games; values that a move draws at random stand with their mean.
+Numbers and rules are those of the games; random values are replaced by their mean.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Effect(IntEnum):
-    """Effects that the pilot knows to use."""
+    """Effects that the pilot knows how to use."""
 
     SLEEP = 1
     SELF_DESTRUCT = 7
@@ -67,9 +67,9 @@ class Effect(IntEnum):
 
 
 RAISES = range(10, 17)
-"""Effects that raise an own stat by one stage: attack, defence, speed, both special ones, accuracy, evasion."""
+"""Effects that raise an own stat by one stage: attack, defence, speed, both special stats, accuracy, evasion."""
 LOWERS = range(18, 25)
-"""Effects that lower a stat of the opponent, in the same order."""
+"""Effects that lower one of the opponent's stats, in the same order."""
 RAISES_TWICE = range(50, 57)
 
 RAIN, SUN = 1, 2
@@ -77,14 +77,14 @@ RAIN, SUN = 1, 2
 FIXED = frozenset(
     {Effect.STATIC_DAMAGE, Effect.LEVEL_DAMAGE, Effect.PSYWAVE, Effect.SUPER_FANG, Effect.ONE_HIT_KO}
 )  # fmt: skip
-"""Effects whose damage has nothing to do with power and stats."""
+"""Effects whose damage does not depend on power and stats."""
 TYPELESS = frozenset({Effect.FUTURE_SIGHT, Effect.BEAT_UP})
 
 _HITS: Mapping[int, float] = {
     Effect.MULTI_HIT: 3.0,  # two or three at 3/8 each, four or five at 1/8 each
     Effect.DOUBLE_HIT: 2.0,
     Effect.TWINEEDLE: 2.0,
-    Effect.TRIPLE_KICK: 10 / 3,  # one to three, of once, twice and three times the power
+    Effect.TRIPLE_KICK: 10 / 3,  # one to three, with one, two and three times the power
 }
 _MOST_HITS: Mapping[int, int] = {
     Effect.MULTI_HIT: 5,
@@ -95,22 +95,22 @@ _MOST_HITS: Mapping[int, int] = {
 _TURN_SHARE: Mapping[int, float] = {
     Effect.SELF_DESTRUCT: 0.35,  # the attacker faints
     Effect.BIDE: 0.3,
-    Effect.RAMPAGE: 0.85,  # goes on for turns, then confuses itself
+    Effect.RAMPAGE: 0.85,  # continues for some turns, then confuses its user
     Effect.RAZOR_WIND: 0.5,  # a turn to charge, as the four below
     Effect.SKY_ATTACK: 0.5,
     Effect.SKULL_BASH: 0.5,
     Effect.SOLAR_BEAM: 0.5,
     Effect.FUTURE_SIGHT: 0.5,
-    Effect.JUMP_KICK: 0.9,  # hurts itself when it misses
+    Effect.JUMP_KICK: 0.9,  # hurts its user if it misses
     Effect.RECOIL: 0.85,
     Effect.HYPER_BEAM: 0.55,  # a turn to recover, unless it ends the fight
-    Effect.FLY: 0.75,  # away for a turn, safe meanwhile
+    Effect.FLY: 0.75,  # out of reach for a turn
     Effect.ROLLOUT: 1.5,  # doubles each turn, for the few turns that a fight lasts
     Effect.FURY_CUTTER: 1.5,
-    Effect.BEAT_UP: 2.0,  # a blow of each member
+    Effect.BEAT_UP: 2.0,  # a hit of each member
 }
 _REVERSAL: tuple[tuple[int, int], ...] = ((1, 200), (4, 150), (9, 100), (16, 80), (32, 40), (48, 20))
-"""Most 48ths of the hit points that are left, and the power that goes with them."""
+"""Remaining HP in 48ths, at most, and the power for that."""
 _MAGNITUDE_MEAN, _PRESENT_MEAN = 71, 52
 _TYPICAL: Mapping[int, int] = {
     Effect.RETURN: 70,
@@ -135,24 +135,24 @@ _FULL = 255
 
 
 def hits(effect: int) -> float:
-    """Blows of one use, on average."""
+    """Return the mean number of hits of one use."""
     return _HITS.get(effect, 1.0)
 
 
-def most_hits(effect: int) -> int:
-    """Blows of one use at most, each as strong as the first."""
+def max_hits(effect: int) -> int:
+    """Return the maximum number of hits of one use, each as strong as the first."""
     return _MOST_HITS.get(effect, 1)
 
 
 def turn_share(effect: int, weather: int = 0) -> float:
-    """What an effect makes of a move's damage, counted by turn: 0.5 where it takes two."""
+    """Return an effect's factor on a move's damage a turn: 0.5 for a move that takes two turns."""
     if effect == Effect.SOLAR_BEAM and weather == SUN:
         return 1.0
     return _TURN_SHARE.get(effect, 1.0)
 
 
 def power(move: MoveData, attacker: Combatant) -> int:
-    """The power of a use; the mean where it is drawn at random, 0 for a move that does no damage by power."""
+    """Return the power of a use: the mean if it is random, 0 for a move without damage by power."""
     effect = move.effect
     if effect == Effect.RETURN:
         return max(attacker.happiness * 10 // 25, _LEAST_POWER)
@@ -171,19 +171,19 @@ def power(move: MoveData, attacker: Combatant) -> int:
 
 
 def kind(move: MoveData, attacker: Combatant) -> int:
-    """The type of a use."""
+    """Return the type of a use."""
     return hidden_type(attacker.dvs) if move.effect == Effect.HIDDEN_POWER else move.type
 
 
 def hidden_power(dvs: tuple[int, ...]) -> int:
-    """The power that the values of attack, defence, speed and special give the move that hides one: 31 to 70."""
+    """Return the power, 31 to 70, of Hidden Power for these DVs of attack, defence, speed and special."""
     attack, defence, speed, special = dvs
     high = (special >> 3) | (speed >> 3) << 1 | (defence >> 3) << 2 | (attack >> 3) << 3
     return (5 * high + (special & 3)) // 2 + _HIDDEN_BASE
 
 
 def hidden_type(dvs: tuple[int, ...]) -> int:
-    """The type that they give it: never the first one, nor those that no Pokemon has."""
+    """Return its type for these DVs: never the first type, nor one that no Pokemon has."""
     attack, defence, _, _ = dvs
     number = ((attack & 3) << 2 | (defence & 3)) + 1
     number += number >= _BIRD
@@ -191,7 +191,7 @@ def hidden_type(dvs: tuple[int, ...]) -> int:
 
 
 def can_work(move: MoveData, attacker: Combatant, defender: Combatant) -> bool:
-    """Whether a move that does damage does any now. Those that answer a blow can't be planned with."""
+    """Return whether a damaging move does damage now; False for counterattacks, which can't be planned."""
     if move.effect == Effect.DREAM_EATER:
         return ailment_of(defender.status) is Ailment.ASLEEP
     if move.effect == Effect.SNORE:
@@ -200,5 +200,5 @@ def can_work(move: MoveData, attacker: Combatant, defender: Combatant) -> bool:
 
 
 def typical_power(move: MoveData) -> int:
-    """The power to compare moves by that are to be learnt; 0 for those that do no damage."""
+    """Return the power by which to compare moves to learn; 0 for moves without damage."""
     return _TYPICAL.get(move.effect, move.power) if move.power else 0

@@ -1,4 +1,4 @@
-"""Learning a fifth move: which one to give up for it, or to leave it. Moves that open ways are never given up."""
+"""Learning a fifth move: which move to give up for it, if any. Field moves are never given up."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ _CLEARLY = 1.1
 
 
 def learner(party: Party, tables: BattleTables) -> tuple[int, int] | None:
-    """(place, move) of the member that is asked about now: it has four moves and learns another at its level."""
-    for place, member in enumerate(party.members):
+    """Return (slot, move) of the member asked about now: it has four moves and learns another at its level."""
+    for slot, member in enumerate(party.members):
         if member.egg or 0 in member.moves:
             continue
         known = tables.species.get(member.species)
         for level, move in known.learns if known is not None else ():
             if level == member.level and move not in member.moves:
-                return place, move
+                return slot, move
     return None
 
 
 def to_forget(tables: BattleTables, member: PartyMember, new: int, keep: Collection[int]) -> int | None:
-    """Place of the move to give up for a new one; None when the new one is not worth it.
+    """Return the slot of the move to give up for a new one; None if the new one is not worth it.
 
     Args:
         tables: moves and types.
-        member: who learns.
+        member: the learner.
         new: the move.
-        keep: moves that are never given up, such as those that open ways.
+        keep: moves that are never given up, such as field moves.
     """
     forced = new in keep and new not in member.moves
     types = tables.types_of(member.species)
     before = team_worth(tables, member.moves, types)
     best: tuple[float, int] | None = None
-    for place, old in enumerate(member.moves):
+    for slot, old in enumerate(member.moves):
         if old in keep:
             continue
-        moves = [new if place == one else move for one, move in enumerate(member.moves)]
+        moves = [new if slot == one else move for one, move in enumerate(member.moves)]
         worth = team_worth(tables, moves, types)
         if best is None or worth > best[0]:
-            best = (worth, place)
+            best = (worth, slot)
     if best is None or not (forced or best[0] > before * _CLEARLY or best[0] > before + 8):
         return None
     return best[1]
 
 
 def team_worth(tables: BattleTables, moves: Sequence[int], types: Sequence[int]) -> float:
-    """What some moves are worth together: a second one of a type counts for little."""
+    """Return the joint value of some moves: a second move of a type adds little."""
     by_type: dict[int, int] = {}
     total = 0.0
     worths = sorted(((move_worth(tables.moves.get(move), types), move) for move in moves if move), reverse=True)
@@ -72,7 +72,7 @@ def team_worth(tables: BattleTables, moves: Sequence[int], types: Sequence[int])
 
 
 def move_worth(move: MoveData | None, types: Sequence[int]) -> float:
-    """What a move is worth alone to a Pokemon of these types: power a turn, its own types' bonus counted."""
+    """Return the value of a single move to a Pokemon of these types: power a turn with its own types' bonus."""
     if move is None:
         return 0.0
     if not move.power:

@@ -1,4 +1,4 @@
-"""From what is wanted to a goal on this map: the place itself, or the next leg of the way there."""
+"""Goals on this map for a target: the target itself, or the next leg of the route to it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _PLANS = 4
 _LOOK_AGAIN_STEPS = 20
 _UNSET = -1
 _PART = 8
-"""Columns and rows that are in view from about the middle of them."""
+"""Columns and rows in view from about their middle."""
 
 
 class Objectives:
-    """Turns targets into goals.
+    """Translator of targets into goals on this map.
 
     Args:
         environment: the game.
-        settings: what counts for how much.
-        roads: ways over maps.
+        settings: limits and costs.
+        roads: routes over maps.
     """
 
     def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, roads: Roads) -> None:
@@ -49,7 +49,7 @@ class Objectives:
         around: Surroundings,
         confidence: float = PLANNED,
     ) -> Goal | None:
-        """A goal on this map that serves a target; None where nothing can be done for it here, or it failed."""
+        """Return a goal on this map that serves a target; None if nothing can be done here, or it failed."""
         if target.map_id == state.map_id:
             goal = (
                 self._here(target, key, why, memory, around)
@@ -58,7 +58,7 @@ class Objectives:
             )
             if goal is None and target.is_a_place and memory.tries.get(key, 0) < self._settings.goal_tries:
                 self._note_missing(target, memory)
-                # It may lie in another part of this map, which is entered from elsewhere.
+                # It may be in another part of this map, which is entered from elsewhere.
                 goal = self.towards(target, why, state, memory, around)
         else:
             goal = self.towards(target, why, state, memory, around)
@@ -69,7 +69,7 @@ class Objectives:
     def towards(
         self, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The exit that leads nearer to a target on another map; None while that map is not known."""
+        """Return the exit that leads nearer to a target on another map; None if that map is unknown."""
         if self._roads.world.map(target.map_id) is None:
             return None
         steps = self._environment.steps
@@ -88,19 +88,19 @@ class Objectives:
         found = self.follow(key, self._roads.of_target(target), "", why, state, memory, around)
         arrivals = memory.tries.get(f"arrive/{target.map_id}", 0)
         if found is None and target.map_id != state.map_id and arrivals < self._settings.goal_tries:
-            # The story may have opened a way on its map, which shows only there.
+            # The story may have opened a route on its map, which shows only there.
             found = self.follow((*key, "map"), goals.on_map(target.map_id), "", why, state, memory, around)
         if found is None and self._roads.seen is not None:
-            # looking in vain costs most, and each tile that is seen may be the one that opens the way
+            # A failed search costs most, and each newly seen tile may be the one that opens the route.
             memory.no_way = [*missed, steps + _LOOK_AGAIN_STEPS]
         return found
 
-    # A place that was not found yet ----------------------------------------------------------------------------
+    # Targets not found yet ---------------------------------------------------------------------------------------
 
     def is_missing(self, target: Target, memory: PilotMemory) -> bool:
-        """Whether a target's map was looked at for it in vain, where only what was seen is known.
+        """Return whether a target was looked for on its map in vain, if only seen tiles are known.
 
-        Something new in hand, or a milestone, may have opened the way meanwhile.
+        A new item or milestone may have opened the route since.
         """
         return memory.looked.get(_name(target)) == self._standing(memory)
 
@@ -114,9 +114,9 @@ class Objectives:
     def _search_elsewhere(
         self, key: Key, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The way to a target whose map is known in part: its tile, else unseen tiles of its map, else exits near it.
+        """Return the route to a target on a partly known map: its tile, else unseen tiles there, else exits nearby.
 
-        None where none of them can be walked to: what is unexplored elsewhere then comes before the map's known part.
+        None if none of them can be reached: unexplored places elsewhere then come before the map's known part.
         """
         world = self._roads.seen
         known = goals.of_target(world, target) if world is not None else goals.Goal({})
@@ -131,23 +131,23 @@ class Objectives:
     def _door_on_the_way(
         self, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """An exit not taken yet that is nearer than a map of which the target's place is not known."""
+        """Return an exit not taken yet that is nearer than a map where the target's place is unknown."""
         world = self._roads.seen
         if world is None or not target.is_a_place or goals.of_target(world, target).ends:
             return None
         route = self._roads.route(target.map_id, state, memory)
         here, grid = state.map_id, around.grid
         best: tuple[int, Goal] | None = None
-        for way in around.exits:
-            if way.back or way.destination != UNKNOWN_MAP or memory.taken.get(f"{here}/{way.key}"):
+        for exit_ in around.exits:
+            if exit_.back or exit_.destination != UNKNOWN_MAP or memory.taken.get(f"{here}/{exit_.key}"):
                 continue
-            nearest = around.walk.nearest(way.ends)
+            nearest = around.walk.nearest(exit_.ends)
             if nearest is None or (route is not None and nearest[1] >= route.cost):
                 continue
             x, y = grid.tile_of(nearest[0])
-            key = f"exit/{here}/{way.key}@{x},{y}"
+            key = f"exit/{here}/{exit_.key}@{x},{y}"
             if not memory.tries.get(key) and (best is None or nearest[1] < best[0]):
-                best = nearest[1], Goal(EXIT, key, here, why, PLANNED, x, y, way.ends[nearest[0]], exit=way.key)
+                best = nearest[1], Goal(EXIT, key, here, why, PLANNED, x, y, exit_.ends[nearest[0]], exit=exit_.key)
         return best[1] if best is not None else None
 
     def follow(
@@ -160,15 +160,15 @@ class Objectives:
         memory: PilotMemory,
         around: Surroundings,
     ) -> Goal | None:
-        """The next leg of the way to a goal of the planner; None where there is none, or the way ends here already.
+        """Return the next leg of the route to a planner's goal; None without a route, or if it ends here already.
 
         Args:
-            key: what the way is for.
+            key: purpose of the route.
             goal: where it may end.
-            end: names what is done where the way ends on this map; empty for nothing.
-            why: as the decision says it.
-            state: the game now.
-            memory: keeps the way, and what failed.
+            end: what to do where the route ends on this map; empty for nothing.
+            why: reason to show with the decision.
+            state: the current state.
+            memory: keeps the route and failures.
             around: what can be reached here.
         """
         for _ in range(_PLANS):
@@ -188,17 +188,17 @@ class Objectives:
     def _leg(
         self, x: int, y: int, press: int, end: str, why: str, state: GameState, around: Surroundings
     ) -> Goal | None:
-        """What to do on this map for a leg: leave by its last tile, or stand there; None where that can't be done."""
+        """Return the goal for a leg: leave by its last tile, or stand there; None if impossible."""
         here, grid = state.map_id, around.grid
         if not grid.inside(x, y) or not around.search.reaches(grid.cell(x, y)):
             return None
         cell = grid.cell(x, y)
-        for way in around.exits:
-            if way.ends.get(cell, _UNSET - 1) == press:
-                return Goal(EXIT, f"exit/{here}/{way.key}@{x},{y}", here, why, PLANNED, x, y, press, exit=way.key)
+        for exit_ in around.exits:
+            if exit_.ends.get(cell, _UNSET - 1) == press:
+                return Goal(EXIT, f"exit/{here}/{exit_.key}@{x},{y}", here, why, PLANNED, x, y, press, exit=exit_.key)
         return Goal(TILE, end, here, why, PLANNED, x, y, press) if end else None
 
-    # A place on this map ---------------------------------------------------------------------------------------
+    # Targets on this map -----------------------------------------------------------------------------------------
 
     def _here(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
         map_id = target.map_id
@@ -217,9 +217,9 @@ class Objectives:
             return Goal(PACE, key, map_id, f"{why}: look for a fight", PLANNED, x, y)
         if tries >= self._settings.goal_tries:
             return None
-        for way in around.exits:
-            if cell in way.ends and around.search.reaches(cell):
-                return Goal(EXIT, key, map_id, why, PLANNED, exit=way.key)
+        for exit_ in around.exits:
+            if cell in exit_.ends and around.search.reaches(cell):
+                return Goal(EXIT, key, map_id, why, PLANNED, exit=exit_.key)
         if around.search.reaches(cell):
             facing = Facing[target.facing.upper()] if target.facing is not None else -1
             return Goal(TILE, key, map_id, why, PLANNED, x, y, int(facing))
@@ -229,7 +229,7 @@ class Objectives:
         return None
 
     def _scene(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The nearest tile that starts a scene."""
+        """Return a goal at the nearest tile that starts the scene."""
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
         cells = {around.grid.cell(x, y) for scene, x, y in around.triggers if scene == target.scene}
@@ -251,7 +251,7 @@ class Objectives:
         return None
 
     def _search_for(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """To the nearest part of this map that was not looked at again for someone who is not where they were."""
+        """Return a goal at the nearest part of this map not searched again for a person who has moved."""
         if self._roads.seen is None or not target.person or any(one.number == target.person for one in around.people):
             return None
         grid, best = around.grid, None
@@ -272,7 +272,7 @@ class Objectives:
         return best[1] if best is not None else None
 
     def _closer_look(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """To the edge of what was seen of this map, where that is the way to a target that was not seen."""
+        """Return a goal at the edge of the seen part of this map, on the way to a target not seen."""
         best: tuple[int, Goal] | None = None
         for x, y in sorted(around.verge):
             key = f"look/{target.map_id}/{x},{y}"
@@ -288,6 +288,6 @@ class Objectives:
 
 
 def _name(target: Target) -> str:
-    """The place that a target names."""
+    """Return a name for the target's place."""
     place = (target.map_id, target.x, target.y, target.facing, target.person, target.scene, target.push_to)
     return "/".join(str(part) for part in place)

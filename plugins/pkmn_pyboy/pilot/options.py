@@ -1,14 +1,14 @@
-"""What ways to grow stronger cost, in steps, by the ways that the pilot knows: grounds, catches, shops."""
+"""Cost in steps of the ways to grow stronger, by what the pilot knows: grounds, catches, shops."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.grounds import NEVER, Ground, Grounds, Reached, Ways, species_on
+from pkmn_pyboy.pilot.grounds import NEVER, Distances, Ground, Grounds, Reached, species_on
 from pkmn_pyboy.pilot.healing import Healing
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, Costs, Plan, Recruit, Rival, Trainers, Way
+from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, OptionCosts, Plan, Recruit, Rival, Trainers, TrainingCost
 from pkmn_pyboy.pilot.roads import Roads, abilities
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.shopping import Shopping
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 _LEAST_CHANCE = 10
 _CATCH_STEPS = 60
 _PASS_TURNS = 1.5
-"""Turns that it takes to leave one who is not wanted."""
+"""Turns to leave a Pokemon that is not wanted."""
 _MOST_GROUNDS, _MOST_RECRUITS = 6, 8
 _ASKING_STEPS = 40
 _MOST_RIVALS = 6
 _SHOPS = "shops"
-"""Name of all shops among what did not pay."""
+"""Key of all shops among those that did not pay."""
 _HUNTS = "hunts"
-"""The same of catching someone for the next fights: without balls no ground is to blame."""
+"""Key of catches for the next fights: a failure for lack of balls does not count against a ground."""
 
 
-class KnownCosts(Costs):
+class KnownCosts(OptionCosts):
     """Costs by maps, distances and prices.
 
     Args:
         environment: the game.
         settings: how long fights take.
-        cartridge: who stands where.
-        grounds: where one can train and catch.
-        roads: how far it is.
+        cartridge: people on maps.
+        grounds: where to train and catch.
+        roads: distances.
         healing: where healers are.
         shopping: where shops are.
     """
@@ -64,32 +64,32 @@ class KnownCosts(Costs):
         self._healing = healing
         self._shopping = shopping
         self.memory = PilotMemory()
-        """What the pilot remembers now."""
+        """Memory of the pilot."""
         self._people: tuple[tuple[int, MapPerson], ...] | None = None
-        # Found from where the player stands at this step, and forgotten at the next: what was seen since, and whether
-        # an episode was loaded in between, must not matter.
-        self._ways: Ways = {}
-        self._ways_from: tuple[int, ...] = ()
-        self._ways_of = self.memory
+        # Distances from the player's place at this step, dropped at the next one, so that neither what was seen since
+        # nor a load in between matters.
+        self._distances: Distances = {}
+        self._distances_from: tuple[int, ...] = ()
+        self._distances_of = self.memory
         self._near: dict[int, int] = {}
         self._likely_for: dict[object, list[Ground]] = {}
 
-    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
-        """The cheapest ground for a level; None where none brings it in time."""
+    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> TrainingCost | None:
+        """Return the cheapest ground for a level; None if none reaches it in time."""
         memory, state = self.memory, self._environment.state
         most = max(member.level, helper.level if helper is not None else 0)
         grounds, healers = self._likely(most), self._healing.healers(memory)
         found = self._grounds.best(
-            grounds, member, level, helper, healers, state, memory, self._known_ways(), self._near
+            grounds, member, level, helper, healers, state, memory, self._known_distances(), self._near
         )
         if found is None:
             return None
         steps, ground, helped = found
         rest = self._grounds.rest(ground, member, helper if helped else None)
-        return Way(steps, ground.map_id, ground.on, helped, rest)
+        return TrainingCost(steps, ground.map_id, ground.on, helped, rest)
 
     def lives(self, species: Collection[int], time: int) -> bool:
-        """Whether a ground where one of some species is met at a time of day can be gone to."""
+        """Return whether a ground where one of the species appears at a time of day can be reached."""
         found = [
             one for one in self._grounds.known(self.memory, time) if not species_on(one, 1).keys().isdisjoint(species)
         ]
@@ -97,7 +97,7 @@ class KnownCosts(Costs):
         return state.map_id in maps or (bool(maps) and self._roads.route(Goal(maps), state, self.memory) is not None)
 
     def recruits(self) -> Sequence[Recruit]:
-        """Who lives on maps seen, often enough, beside those that are in the party."""
+        """Return the species common enough on seen maps that are not in the party."""
         memory, state = self.memory, self._environment.state
         if memory.poor_grounds.get(_HUNTS, 0) > self._environment.steps:
             return ()
@@ -114,19 +114,19 @@ class KnownCosts(Costs):
         owned = {member.species for member in state.party.members}
         best: dict[int, Recruit] = {}
         for ground in here[:_MOST_GROUNDS]:
-            way = self._way(ground.map_id)
-            if way is None:
+            walk = self._steps_to(ground.map_id)
+            if walk is None:
                 continue
             for species, (chance, level) in species_on(ground, _LEAST_CHANCE).items():
                 one = self._settings.fight_steps + _PASS_TURNS * self._settings.turn_steps + ground.looking_steps
-                cost = 2 * way + one * 100 / chance + _CATCH_STEPS + balls
+                cost = 2 * walk + one * 100 / chance + _CATCH_STEPS + balls
                 known = best.get(species)
                 if species not in owned and (known is None or cost < known.steps):
                     best[species] = Recruit(species, level, cost, ground.map_id, ground.on)
         return sorted(best.values(), key=lambda one: (one.steps, one.species))[:_MOST_RECRUITS]
 
     def rivals(self, leave_out: Trainers) -> Sequence[Rival]:
-        """The nearest trainers who were not beaten yet and are nobody's goal."""
+        """Return the nearest trainers who are not beaten yet and not part of any goal."""
         memory, state = self.memory, self._environment.state
         world = self._cartridge.world
         flags = abilities(self._environment).flags or frozenset()
@@ -159,7 +159,7 @@ class KnownCosts(Costs):
         return found
 
     def give_up(self, plan: Plan, *, late: bool = True) -> None:
-        """Leaves a plan's ground out for a while, or its trainer, shops, or catches where none could be tried."""
+        """Exclude a plan's ground for a while; or its trainer, all shops, or catches if none could be tried."""
         memory, until = self.memory, self._environment.steps + self._settings.poor_ground_steps
         if plan.kind == RIVAL:
             memory.tries[f"{RIVAL}/{plan.ground}/{plan.person}"] = self._settings.goal_tries
@@ -173,11 +173,11 @@ class KnownCosts(Costs):
             memory.hunt = {}
 
     def beaten(self, flag: int) -> bool:
-        """Whether an event flag is set."""
+        """Return whether an event flag is set."""
         return flag in (abilities(self._environment).flags or ())
 
     def _trainers(self) -> Sequence[tuple[int, MapPerson]]:
-        """All trainers whom the image names, with a flag that tells whether they were beaten."""
+        """Return all trainers on the image's maps with a flag for their defeat, except those of the story."""
         if self._people is None:
             world = self._cartridge.world
             story = {
@@ -196,11 +196,11 @@ class KnownCosts(Costs):
         return self._people
 
     def for_sale(self, items: Collection[int]) -> bool:
-        """Whether a clerk to whom there is a way has one of some items for the money that is there."""
+        """Return whether a reachable clerk sells one of the items at a price that the money allows."""
         return self._shopping.steps_to(items, self._environment.state, self.memory) is not None
 
     def heals(self, most: int) -> tuple[float, int, int, int] | None:
-        """The shop whose things that heal do most for the money that is there."""
+        """Return the shop whose healing items restore most for the money."""
         if most <= 0 or self.memory.poor_grounds.get(_SHOPS, 0) > self._environment.steps:
             return None
         state = self._environment.state
@@ -214,31 +214,31 @@ class KnownCosts(Costs):
         count = min(state.money // price, most)
         return (2 * steps + _ASKING_STEPS, item, points, count) if count else None
 
-    def _way(self, map_id: int) -> int | None:
-        ways = self._known_ways()
-        if map_id not in ways:
-            ways[map_id] = self._grounds.way(map_id, self._environment.state, self.memory)
-        way = ways[map_id]
-        return way.steps if way is not None else None
+    def _steps_to(self, map_id: int) -> int | None:
+        distances = self._known_distances()
+        if map_id not in distances:
+            distances[map_id] = self._grounds.distance(map_id, self._environment.state, self.memory)
+        reached = distances[map_id]
+        return reached.steps if reached is not None else None
 
     def _likely(self, level: int) -> list[Ground]:
-        """Grounds for one of a level, looked for once."""
-        ways = self._known_ways()
+        """Return the promising grounds for a level, searched once."""
+        distances = self._known_distances()
         key = (level, *sorted(self.memory.poor_grounds.items()))
         if key not in self._likely_for:
-            self._likely_for[key] = self._grounds.likely(self.memory, level, self._environment.state, ways)
+            self._likely_for[key] = self._grounds.likely(self.memory, level, self._environment.state, distances)
         return self._likely_for[key]
 
-    def _known_ways(self) -> Ways:
-        """Ways from where the player stands, found once."""
+    def _known_distances(self) -> Distances:
+        """Return the distances from the player's place, searched once."""
         state = self._environment.state
         here = (state.map_id, state.x, state.y, self._environment.steps)
-        if here != self._ways_from or self.memory is not self._ways_of:
-            self._ways_of = self.memory
+        if here != self._distances_from or self.memory is not self._distances_of:
+            self._distances_of = self.memory
             start = Place(state.map_id, state.x, state.y)
-            self._ways, self._ways_from = {state.map_id: Reached(0, start)}, here
+            self._distances, self._distances_from = {state.map_id: Reached(0, start)}, here
             self._near, self._likely_for = {}, {}
-        return self._ways
+        return self._distances
 
 
 def _level(ground: Ground) -> float:

@@ -1,4 +1,4 @@
-"""Pages and menus: waits while one is drawn, gives up what was chosen there again and again with nothing changed."""
+"""Screens and menus: waits while one is drawn, gives up choices that repeatedly change nothing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ SURE, LIKELY = 0.9, 0.7
 
 _PAGES = BATTLE_PHASES | {Phase.MENU, Phase.CHOICE}
 _OPEN_A_PAGE = frozenset({"switch", "item", "ball"})
-"""Kinds of plans that open a page in a battle."""
+"""Kinds of plans that open a screen in a battle."""
 _BACK_STEPS = 8
 _LEAVING_STEPS = 32
 _ANY = (Action.A, Action.B, Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT, Action.START)
 
 
 def note(state: GameState, memory: PilotMemory) -> None:
-    """Keeps count of the steps for which a page has shown no cursor, and nothing has changed on pages."""
+    """Count the steps in which a screen shows no cursor, and in which nothing changes on screens."""
     memory.page_waits = memory.page_waits + 1 if _opens(state, memory) else 0
     if state.phase in _PAGES:
         mark = mark_of(state)
@@ -32,21 +32,21 @@ def note(state: GameState, memory: PilotMemory) -> None:
 
 
 def wait(memory: PilotMemory, settings: PilotSettings) -> Decision | None:
-    """Nothing, for as long as a page that shows no cursor may need to be drawn; None when it has had its time."""
+    """Wait while a screen without a cursor may still be drawn; None after that time."""
     if 0 < memory.page_waits <= settings.page_wait_steps:
         memory.point(WAIT)
-        return Decision(Action.NONE, "the page opens", SURE)
+        return Decision(Action.NONE, "wait for the screen", SURE)
     return None
 
 
 def in_vain(memory: PilotMemory, settings: PilotSettings, purpose: str, mark: Sequence[int]) -> bool:
-    """Notes that a choice is about to be confirmed; whether it was, often enough, and nothing has changed since.
+    """Note that a choice is about to be confirmed; return whether it was confirmed often enough without a change.
 
     Args:
-        memory: where it is kept.
+        memory: where the choices are kept.
         settings: how often is enough.
-        purpose: what the choice is for.
-        mark: numbers that change when it does what it is for.
+        purpose: purpose of the choice.
+        mark: numbers that change when the choice succeeds.
     """
     count, *before = memory.confirmed.get(purpose, [0])
     count = count + 1 if before == list(mark) else 1
@@ -58,12 +58,12 @@ def in_vain(memory: PilotMemory, settings: PilotSettings, purpose: str, mark: Se
 
 
 def overdue(state: GameState, memory: PilotMemory, settings: PilotSettings) -> bool:
-    """Whether pages, menus or a battle have taken too long with nothing changed."""
+    """Return whether screens, menus or a battle have lasted too long without a change."""
     return state.phase in _PAGES and memory.page_still >= settings.page_steps
 
 
 def leave(memory: PilotMemory, settings: PilotSettings) -> Decision:
-    """A way out of a page that takes too long: its purpose is given up, then B, then anything at all."""
+    """Leave a screen that lasts too long: give up its purpose, then press B, then any button."""
     turn = memory.page_still - settings.page_steps
     if turn == 0:
         give_up(memory, settings)
@@ -72,11 +72,11 @@ def leave(memory: PilotMemory, settings: PilotSettings) -> Decision:
     if turn < _BACK_STEPS:
         memory.point(LEAVE)
     action = Action.B if turn < _BACK_STEPS else _ANY[memory.draw(len(_ANY))]
-    return Decision(action, "nothing changes here: away", LIKELY)
+    return Decision(action, "nothing changes: leave the screen", LIKELY)
 
 
 def give_up(memory: PilotMemory, settings: PilotSettings) -> None:
-    """Drops what the open page is for, and does not want it again for a while; in a battle, not in this one."""
+    """Give up the open screen's purpose for a while; in a battle, for the whole battle."""
     goal = memory.goal
     pursued = bool(memory.task or memory.shopping)
     if pursued and goal is not None and goal.kind in (MENU, TALK):
@@ -88,16 +88,16 @@ def give_up(memory: PilotMemory, settings: PilotSettings) -> None:
 
 
 def mark_of(state: GameState) -> int:
-    """A checksum of all that something done on a page would change: party, money, balls, both sides of a battle."""
+    """Return a checksum of all that an action on a screen would change: party, money, balls, both battle sides."""
     battle = state.battle
-    # Numbers only, whose hash is the same in every process; None has one of its own in each.
+    # Only numbers, because their hash is the same in every process; that of None is not.
     sides = (battle.own or 0, battle.opponent or 0) if battle is not None else ()
     return hash((state.position, state.party.members, state.money, state.balls, state.caught, state.milestones, sides))
 
 
 def _opens(state: GameState, memory: PilotMemory) -> bool:
     if state.phase is Phase.BATTLE:
-        # The message box is always there in a battle, but for such pages.
+        # A battle always shows the message box, except on such screens.
         plan = memory.battle_plan[0] if memory.battle_plan else ""
         return plan in _OPEN_A_PAGE and not state.message_box and not state.menu.cursor_shown
     return state.page_opens

@@ -1,4 +1,4 @@
-"""Paths as presses: (column, row, action) for each, with what a field move needs before a step."""
+"""Paths as presses: (column, row, action) each, with those that a field move needs before a step."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _A = int(Action.A)
 
 
 def presses(steps: list[tuple[int, int]], facing: int, around: Surroundings) -> list[list[int]]:
-    """The presses for a way: before what takes a field move, face it and press A.
+    """Return the presses for a path; a step that takes a field move is preceded by facing it and pressing A.
 
     Args:
         steps: (cell, direction) of each step.
-        facing: where the player looks at first.
+        facing: direction that the player faces first.
         around: the map.
     """
     path: list[list[int]] = []
@@ -31,13 +31,13 @@ def presses(steps: list[tuple[int, int]], facing: int, around: Surroundings) -> 
 
 
 def one_step(around: Surroundings) -> list[list[int]]:
-    """A step to any free tile, off a door that acts when entered."""
+    """Return a step to any free tile, to get off a door that acts when entered."""
     x, y = around.grid.tile_of(around.search.start)
     return [[x, y, int(PRESSES[direction])] for _, direction in around.search.first_moves()[:1]]
 
 
 def pace(memory: PilotMemory, around: Surroundings) -> list[list[int]]:
-    """A step to another tile of the ground where fights are looked for, or the way to the nearest one."""
+    """Return a step to another tile of the ground to meet Pokemon on, or the path to the nearest one."""
     search = around.walk
     on = memory.goal.on if memory.goal is not None else GRASS
     beside = [cell for cell, _ in search.first_moves() if around.is_ground(cell, on)]

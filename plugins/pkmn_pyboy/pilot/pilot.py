@@ -1,4 +1,4 @@
-"""The pilot ``rules``: for each phase of the game the part that knows what to do in it."""
+"""Pilot ``rules``: passes each phase of the game to the part that handles it."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from pkmncli.api import Action, Advice, Decision
 if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
-_WORDS = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
+_TEXT_PHASES = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
 _HEALED, _HURT = 0.99, 0.95
-_OPENS_WORDS = frozenset({Action.A, Action.START})
+_OPENS_TEXT = frozenset({Action.A, Action.START})
 _MENUS = frozenset({Phase.MENU, Phase.CHOICE})
-_BEGINS = frozenset({Phase.MENU, Phase.CUTSCENE})
-"""Phases of the title screen and its pages, beside words and questions."""
+_TITLE_PHASES = frozenset({Phase.MENU, Phase.CUTSCENE})
+"""Phases of the title screen and its menus, besides texts and questions."""
 _FALLBACK = (Action.A, Action.B)
 
 
 class RulesPilot:
-    """Plays by rules that hold in every game of this kind, and by the milestones of the game's profile.
+    """Pilot that plays by rules common to all games of this kind and by the milestones of the game's profile.
 
     Args:
-        environment: the game. It is read, never pressed.
-        settings: the pilot's own; defaults without it.
+        environment: the game; only read, no button is pressed.
+        settings: the pilot's settings; the defaults if None.
     """
 
     def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
@@ -51,7 +51,7 @@ class RulesPilot:
         self._tasks = MenuTasks(environment, settings)
         cartridge = environment.cartridge
         self.seen: SeenWorld | None = None
-        """What was seen in this episode, where it knows nothing else of the world."""
+        """World as seen in this episode, if the pilot knows nothing else of it; otherwise None."""
         self._observer: WorldObserver | None = None
         if environment.settings.knowledge == "seen" or not cartridge.world.map_ids():
             self.seen = SeenWorld(environment.profile)
@@ -67,11 +67,11 @@ class RulesPilot:
         self._learner = MoveLearner(environment, settings, tables)
         self._advice = AdviceFollower(environment)
         self.memory = PilotMemory()
-        """What it remembers of this episode."""
+        """Notes of the current episode."""
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """An episode has begun. Whatever is drawn at random is drawn from ``seed``."""
+        """Start an episode. All random choices derive from ``seed``."""
         self.memory = PilotMemory(random=seed & (1 << 64) - 1)
         self._watchdog.begin(self.memory)
         self._changed.clear()
@@ -81,7 +81,7 @@ class RulesPilot:
         self._advice.reset()
 
     def act(self, advice: Advice | None = None) -> Decision:
-        """What to press now, why, and how sure it is. Whatever it gives is allowed by the environment's mask."""
+        """Return the next action with its reason and confidence. The environment's mask allows the action."""
         environment, memory = self._environment, self.memory
         state = environment.state
         memory.aim = []
@@ -97,10 +97,10 @@ class RulesPilot:
         return self._settled(decision, advice)
 
     def reconsider(self, advice: Advice) -> Decision | None:
-        """What to press now that there is advice, in a state in which :meth:`act` has decided; None where that stands.
+        """Return the action for new advice in a state that :meth:`act` has already decided; None to keep that decision.
 
-        What is answered about a state is so carried out in that state, and not one step later, which may be beyond a
-        door. Words, menus and battles go on as they were decided.
+        Advice about a state is thus followed in that state, not one step later, when the player may have gone through a
+        door. Texts, menus and battles keep the decision.
         """
         state, memory = self._environment.state, self.memory
         self._advice.begin(memory)
@@ -109,11 +109,11 @@ class RulesPilot:
             decision = self._traveller.decide(state, memory)
         if decision is None:
             return None
-        memory.aim = []  # it was of what had been decided before
+        memory.aim = []  # the old aim belongs to the earlier decision
         return self._settled(decision, advice)
 
     def _settled(self, decision: Decision, advice: Advice | None) -> Decision:
-        """A decision as it is given: allowed, and with what it means for the advice."""
+        """Return the decision with an allowed action and its effect on the advice."""
         environment, memory = self._environment, self.memory
         advised = decision.reason.startswith(ADVICE_PREFIX)
         over = decision.advice_over or self._advice.is_over(advice, memory)
@@ -125,11 +125,11 @@ class RulesPilot:
         return Decision(memory.proposed, decision.reason, decision.confidence, advised, over)
 
     def reports(self) -> list[dict[str, Any]]:
-        """Where it stood when it got nowhere for long: reports that are new or changed, as plain values."""
+        """Return new or changed stall reports, which say where the pilot made no progress, as plain values."""
         return self._watchdog.take_reports(self.memory)
 
     def save_state(self) -> dict[str, Any]:
-        """What it remembers, as plain values."""
+        """Return the pilot's memory as plain values."""
         state = self.memory.to_json()
         state["changed_maps"] = self._changed.save_state()
         if self.seen is not None and self._observer is not None:
@@ -137,7 +137,7 @@ class RulesPilot:
         return state
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`save_state`."""
+        """Restore what :meth:`save_state` returned."""
         self.memory = PilotMemory.from_json(state)
         self._watchdog.begin(self.memory)
         self._changed.load_state(state.get("changed_maps", {}))
@@ -150,7 +150,7 @@ class RulesPilot:
         self._advice.reset()
 
     def _notice(self, state: GameState) -> None:
-        """Keeps count of phases, interruptions and healing."""
+        """Count phases and note interruptions and healing."""
         memory, phase = self.memory, state.phase
         memory.phase_steps = memory.phase_steps + 1 if phase == memory.phase else 0
         memory.phase = int(phase)
@@ -163,14 +163,14 @@ class RulesPilot:
                 memory.nemesis = self._opposing_trainer(state)
         else:
             memory.leave_battle()
-            if phase in _WORDS and not memory.interrupted:
+            if phase in _TEXT_PHASES and not memory.interrupted:
                 pressed = self._environment.pressed
-                others = pressed in _OPENS_WORDS and pressed != memory.proposed
+                others = pressed in _OPENS_TEXT and pressed != memory.proposed
                 memory.interrupted = "others" if others else "words"
         health = state.party.hp_share
         healed = health >= _HEALED and 0.0 < memory.health < _HURT and state.map_id == memory.map_id
-        # The pack's pages hide the map; what is used from it says nothing about the place.
-        if healed and phase in _WORDS and not state.menu.full_screen:
+        # The bag's screens hide the map: an item used there says nothing about the tile.
+        if healed and phase in _TEXT_PHASES and not state.menu.full_screen:
             place = [state.map_id, state.x, state.y, int(state.facing)]
             if place not in memory.healers:
                 memory.healers.append(place)
@@ -187,7 +187,7 @@ class RulesPilot:
             self._learn_from_loss(lead.level, memory)
 
     def _learn_from_loss(self, level: int, memory: PilotMemory) -> None:
-        """A trainer who won is met again, stronger; where wild Pokemon won, it does not fight for a while."""
+        """Train more after losing to a trainer, who is met again; avoid this ground after losing to wild Pokemon."""
         if memory.nemesis or self.seen is not None or "wOtherTrainerID" not in self._environment.profile.memory:
             memory.losses += 1
             memory.train_to = level + self.settings.train_levels
@@ -198,11 +198,11 @@ class RulesPilot:
 
     @staticmethod
     def _is_to_tune(memory: PilotMemory) -> bool:
-        """Whether the menu is still to be opened for the radio."""
+        """Return whether the menu must still be opened for the radio."""
         return not memory.tuning_steps and memory.goal is not None and memory.goal.kind == MENU
 
     def _opposing_trainer(self, state: GameState) -> list[int]:
-        """Class and number of the trainer who is fought; empty in the wild."""
+        """Return class and number of the opposing trainer; empty in a wild battle."""
         places, battle = self._environment.profile.memory, state.battle
         if battle is None or not battle.trainer_class or "wOtherTrainerID" not in places:
             return []
@@ -213,11 +213,11 @@ class RulesPilot:
         phase = state.phase
         if phase is Phase.FREE:
             return self._traveller.act(state, memory)
-        if phase in _WORDS and memory.tuning:
+        if phase in _TEXT_PHASES and memory.tuning:
             tuned = self._chooser.radio.act(state, memory)
             if tuned is not None:
                 return tuned
-        if not state.loaded and phase in _BEGINS:
+        if not state.loaded and phase in _TITLE_PHASES:
             return dialogue.begin_game(environment, state, memory)
         if pages.overdue(state, memory, self.settings):
             return pages.leave(memory, self.settings)

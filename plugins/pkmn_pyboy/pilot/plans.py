@@ -1,4 +1,4 @@
-"""Plans to be strong enough, what they are built on, and what that costs for whoever knows no ways."""
+"""Plans to become strong enough, the options that they choose from, and costs without knowledge of maps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkmn_pyboy.state.game_state import PartyMember
 TRAIN, CATCH, BUY, HEAL, RIVAL = "train", "catch", "buy", "heal", "rival"
 """Kinds of plans."""
 NOTHING = "nothing"
-"""Kind of a plan that says for a while that nothing was found which would make the party ready."""
+"""Kind of a plan that records, for a while, that no way to become ready was found."""
 
 Foes = tuple[tuple[int, int], ...]
 Trainers = Sequence[tuple[int, int]]
@@ -21,55 +21,55 @@ Trainers = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, and for which trainers. It goes through JSON and back."""
+    """Plan for some trainers; convertible to JSON and back."""
 
     kind: str
     foes: tuple[tuple[int, int], ...]
     losses: int = 0
-    """Losses that it was made after: another one makes a new plan."""
+    """Lost battles when it was made: another loss makes a new plan."""
     party: int = 0
-    """Party members that it was made for."""
+    """Number of party members when it was made."""
     steps: float = 0.0
-    """What it should cost."""
+    """Expected cost in steps."""
     until: int = 0
-    """The step after which it has not worked, or is made anew where nobody has begun with it."""
+    """Step after which it has failed, or is made anew if not begun."""
     begun: bool = False
-    """Whether it was followed yet: its time begins then."""
+    """True once it is followed; its time counts from then."""
     dvs: tuple[int, ...] = ()
-    """Of TRAIN: who, by what they were born with, as places and species change."""
+    """For TRAIN: the member's DVs, which identify it, since slots and species change."""
     level: int = 0
     number: int = 0
-    """Of TRAIN without foes: the level that is wanted in the end."""
+    """For TRAIN without foes: the final level wanted."""
     ground: int = -1
-    """The map to train or to catch on, -1 for the nearest grass."""
+    """Map to train or catch on, -1 for the nearest grass."""
     on: str = GRASS
     helped: bool = False
-    """Whether a stronger one takes over in fights that the one who is trained would lose."""
+    """True if a stronger member takes over fights that the trained one would lose."""
     rest: float = 0.0
-    """Share of hit points of whoever fights below which it rests first."""
+    """Share of the fighter's HP below which it rests first."""
     species: tuple[int, ...] = ()
-    """Of CATCH: who would do."""
+    """For CATCH: the suitable species."""
     buys: tuple[tuple[int, int], ...] = ()
-    """Of BUY: things, and how many there should be."""
+    """For BUY: items, and the count to have of each."""
     person: int = 0
-    """Of RIVAL: the trainer on the ground's map who is to be beaten for the experience, by number."""
+    """For RIVAL: number of the trainer on the ground's map to beat for experience."""
     flag: int = -1
-    """Of RIVAL: the event flag that is set then."""
+    """For RIVAL: event flag that the victory sets."""
 
     @property
     def where(self) -> str:
-        """Name of its ground, empty without one."""
+        """Key of its ground, empty without one."""
         return f"{self.ground}/{self.on}" if self.ground >= 0 else ""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the plan as plain values."""
         found = asdict(self)
         found["foes"], found["buys"] = [list(one) for one in self.foes], [list(one) for one in self.buys]
         return found | {"dvs": list(self.dvs), "species": list(self.species)}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Plan | None:
-        """The plan that :meth:`to_json` gave; None for an empty one."""
+        """Return the plan that :meth:`to_json` stored; None if empty."""
         known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
         if "kind" not in known:
             return None
@@ -79,18 +79,18 @@ class Plan:
 
 
 def name_of(foes: Trainers) -> str:
-    """Return the name that a plan for some trainers is kept under."""
+    """Return the key of a plan for some trainers."""
     return ",".join(f"{one}/{number}" for one, number in foes)
 
 
 def kept(plans: dict[str, Any], foes: Trainers) -> Plan | None:
-    """Return the plan for some trainers among those that are kept; None without one."""
+    """Return the kept plan for some trainers; None without one."""
     found = plans.get(name_of(foes))
     return Plan.from_json(found) if isinstance(found, dict) else None
 
 
 def keep(plans: dict[str, Any], plan: Plan) -> None:
-    """Keep a plan in place of the one before for the same trainers."""
+    """Keep a plan, replacing the one for the same trainers."""
     plans[name_of(plan.foes)] = plan.to_json()
 
 
@@ -100,7 +100,7 @@ def drop(plans: dict[str, Any], foes: Trainers) -> None:
 
 
 def drop_ground(plans: dict[str, Any], where: str) -> None:
-    """Forget the plans that are done on a ground."""
+    """Forget the plans for a ground."""
     for name, values in list(plans.items()):
         plan = Plan.from_json(values) if isinstance(values, dict) else None
         if plan is None or plan.where == where:
@@ -109,7 +109,7 @@ def drop_ground(plans: dict[str, Any], where: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Recruit:
-    """Someone who could be caught: on which ground, and what that should cost."""
+    """Pokemon that could be caught: its ground, and the expected cost."""
 
     species: int
     level: int
@@ -120,7 +120,7 @@ class Recruit:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A trainer who was not beaten yet and stands where one can go."""
+    """Trainer within reach who is not beaten yet."""
 
     trainer_class: int
     number: int
@@ -128,12 +128,12 @@ class Rival:
     person: int
     flag: int
     steps: int
-    """To where they stand."""
+    """Steps to the trainer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What a training costs, and where it is done."""
+class TrainingCost:
+    """Cost and place of a training."""
 
     steps: float
     ground: int = -1
@@ -142,45 +142,45 @@ class Way:
     rest: float = 0.0
 
 
-class Costs:
-    """What options cost, for whoever knows no ways: the experience that is missing, nobody to catch, no shops."""
+class OptionCosts:
+    """Costs of options without knowledge of maps: missing experience only, no recruits, no shops."""
 
     def __init__(self, growth: Growth) -> None:
         self._growth = growth
 
-    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> Way | None:
-        """The cheapest training of a member to a level; None where no ground brings it."""
+    def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> TrainingCost | None:
+        """Return the cheapest training of a member to a level; None if no ground reaches it."""
         del helper
-        return Way(float(self._growth.missing(member, level)))
+        return TrainingCost(float(self._growth.missing(member, level)))
 
     def recruits(self) -> Sequence[Recruit]:
-        """Who could be caught."""
+        """Return the Pokemon that could be caught."""
         return ()
 
     def rivals(self, leave_out: Trainers) -> Sequence[Rival]:
-        """Trainers who could be fought for the experience, the nearest first; not those that are left out."""
+        """Return the trainers who could be fought for experience, nearest first, without those in ``leave_out``."""
         del leave_out
         return ()
 
     def lives(self, species: Collection[int], time: int) -> bool | None:
-        """Whether one of some species can be gone to and met at a time of day; None where ways are not known."""
+        """Return whether one of the species can be reached at a time of day; None if maps are unknown."""
         del species, time
         return None
 
     def give_up(self, plan: Plan, *, late: bool = True) -> None:
-        """Leaves out for a while what a plan was built on: it did not work in its time, or could not be begun."""
+        """Exclude for a while what a plan relied on: it failed in its time, or could not begin."""
 
     def beaten(self, flag: int) -> bool:
-        """Whether a trainer was beaten."""
+        """Return whether a trainer was beaten."""
         del flag
         return False
 
     def for_sale(self, items: Collection[int]) -> bool:
-        """Whether a clerk to whom there is a way has one of some items for the money that is there."""
+        """Return whether a reachable clerk sells one of the items at a price that the money allows."""
         del items
         return False
 
     def heals(self, most: int) -> tuple[float, int, int, int] | None:
-        """Steps to buy things that heal, item, hit points of each, and how many can be paid; None without a shop."""
+        """Return steps to buy healing items, item, HP of each, and how many are affordable; None without a shop."""
         del most
         return None

@@ -1,6 +1,6 @@
-"""Pushing boulders: one to a place, or whatever bars the way of a goal.
+"""Pushing boulders: one to its place, or all that block a goal.
 
-The plan is made once, followed push by push, and made anew when things differ.
+The plan is made once, followed push by push, and made anew when the situation differs.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pkmn_pyboy.pilot.paths import presses
 from pkmn_pyboy.pilot.surroundings import Surroundings
 
 _ANYWHERE = -1
-"""In place of a column: the pushes are for no boulder's place, but for the player's way."""
+"""Column value for pushes that open the player's path instead of moving a boulder to a place."""
 _KEPT_FAILURES = 8
 
 
 def push_goal(
     target: Target, key: str, why: str, confidence: float, memory: PilotMemory, around: Surroundings, tries: int
 ) -> Goal | None:
-    """A goal that brings the boulder of a target to its place; None where that can't be done from here as things are.
+    """Return a goal that pushes a target's boulder to its place; None if impossible from here now.
 
-    Where boulders may have been pushed the wrong way the goal is to leave the map, which puts them back.
+    If boulders may have been pushed the wrong way the goal is to leave the map, which resets them.
 
     Args:
         target: with the place to push to.
-        key: names the goal among the tries.
-        why: as the decision says it.
-        confidence: how sure it is.
-        memory: what failed, and the plan.
+        key: key of the goal's tries.
+        why: reason to show with the decision.
+        confidence: confidence of the goal.
+        memory: failures and the plan.
         around: the map.
-        tries: how often anything is tried.
+        tries: maximum tries of anything.
     """
     here = around.grid.map_id
     if target.push_to is None or not around.strong or memory.tries.get(key, 0) >= tries:
@@ -49,13 +49,13 @@ def push_goal(
 
 
 def back_in_places(goal: Goal, memory: PilotMemory, around: Surroundings, tries: int) -> Goal | None:
-    """A goal to leave the map, which puts the boulders back; None where none was pushed, or that was tried enough.
+    """Return a goal to leave the map, which resets boulders; None if none was pushed, or it was tried enough.
 
     Args:
-        goal: what the boulders bar the way of.
-        memory: how often that was tried.
+        goal: the goal that the boulders block.
+        memory: counts the tries.
         around: the map.
-        tries: how often anything is tried.
+        tries: maximum tries of anything.
     """
     here = around.grid.map_id
     if not around.pushes:
@@ -66,25 +66,25 @@ def back_in_places(goal: Goal, memory: PilotMemory, around: Surroundings, tries:
         return None
     if memory.tries.setdefault(again, 0) >= tries:
         return None
-    ways = {cell: (way.key, press) for way in around.exits for cell, press in way.ends.items()}
-    nearest = around.walk.nearest(ways)
+    ends = {cell: (exit_.key, press) for exit_ in around.exits for cell, press in exit_.ends.items()}
+    nearest = around.walk.nearest(ends)
     if nearest is None:
         return None
-    name, press = ways[nearest[0]]
-    why = f"{goal.why}: have the boulders back in their places"
+    name, press = ends[nearest[0]]
+    why = f"{goal.why}: put the boulders back"
     x, y = around.grid.tile_of(nearest[0])
     return replace(goal, kind=EXIT, key=again, why=why, x=x, y=y, facing=press, person=0, exit=name)
 
 
 def push_path(goal: Goal, facing: int, memory: PilotMemory, around: Surroundings, grass_cost: int) -> list[list[int]]:
-    """The presses for the next push: to the boulder's side, then against it; empty where there is none to make."""
+    """Return the presses for the next push: to the boulder's side, then against it; empty if there is none."""
     return _presses(_next_push_to_place(goal, memory, around), facing, around, grass_cost)
 
 
 def clearing_path(
     ends: Collection[int], facing: int, memory: PilotMemory, around: Surroundings, grass_cost: int
 ) -> list[list[int]]:
-    """The presses for the next push of those after which one of some cells can be walked to; empty without any."""
+    """Return the presses for the next of the pushes that make one of the cells reachable; empty if there is none."""
     if not around.strong or not around.boulders or not ends:
         return []
     purpose = [around.grid.map_id, _ANYWHERE, crc32(repr(sorted(ends)).encode()), 0]
@@ -94,7 +94,7 @@ def clearing_path(
 
 
 def is_due(x: int, y: int, direction: int, memory: PilotMemory) -> bool:
-    """Whether the push that is due is made from a tile in a direction."""
+    """Return whether the due push is made from a tile in a direction."""
     dx, dy = STEPS[direction]
     return bool(memory.pushes) and memory.pushes[0] == [x + dx, y + dy, direction]
 
@@ -124,7 +124,7 @@ def _next_push(
     memory: PilotMemory,
     around: Surroundings,
 ) -> Push | None:
-    """The push that is due: the next of the plan where it can be made, else the first of a new plan."""
+    """Return the due push: the plan's next if it is possible, else the first of a new plan."""
     grid, planner = around.grid, _planner(around)
     deltas = grid.deltas
     walk = planner.walk(around.search.start, around.boulders)
@@ -151,7 +151,7 @@ def _planner(around: Surroundings) -> PushPlanner:
 
 
 def _boulder(goal: Goal, around: Surroundings) -> int | None:
-    """The cell of the boulder that is meant; None where any is, or it is not there."""
+    """Return the cell of the goal's boulder; None if any boulder serves, or it is not there."""
     cells = {one.number: around.grid.cell(one.x, one.y) for one in around.people}
     cell = cells.get(goal.person)
     return cell if cell in around.boulders else None

@@ -1,7 +1,7 @@
 """Tuning the radio: START, the device's entry, its card, the knob press by press, and B until the map is back.
 
-Each press is decided by what memory shows after the one before, so it works from any card and any place of the knob.
-What does not change for some steps, or comes back over and over, is given up.
+Each press is chosen by what memory shows after the previous one, so it works from any card and any knob position.
+A state that does not change for some steps, or repeats, ends the attempt.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 SURE = 0.9
 PLAYS = "it plays"
-"""How tuning ends when it worked."""
+"""Outcome of a tuning that worked."""
 
 _ENTRY_GAP = 5
-"""Columns from the cursor to what the entry ends in: a word may stand before it."""
+"""Columns from the cursor to the end of the entry: a word may precede it."""
 _PATIENCE = 6
 _BESIDE_TURNING, _LEAVING_STEPS = 40, 16
 _MOST_OPENINGS = 3
-"""Times that the entry is chosen, beyond which a device that is not there any more counts as one that closes again."""
+"""Maximum openings of the entry; more count as a device that closes again."""
 
 
 class RadioTuner:
-    """Tunes in what a target wants to hear, one station at a time, kept in the memory until it plays or is given up.
+    """Tuner to the station that a target needs, one at a time, kept in the memory until it plays or is given up.
 
     Args:
         environment: the game.
@@ -48,13 +48,13 @@ class RadioTuner:
             self._most_steps = _BESIDE_TURNING + profile.radio.most // profile.radio.step
 
     def first(self, target: Target, goal: Goal | None, memory: PilotMemory, tries: int) -> Goal | None:
-        """What to do first: the goal itself where its target wants to hear nothing, or hears it already.
+        """Return the goal to do first: the tuning, or the goal itself if its station plays or it needs none.
 
         Args:
-            target: what the goal serves. Its station is tuned in on its map only: leaving a map ends the music.
+            target: target of the goal. Its station is tuned in on its map only: leaving a map ends the music.
             goal: a goal on this map, if there is one.
-            memory: what failed.
-            tries: how often anything is tried.
+            memory: failures.
+            tries: maximum tries of anything.
         """
         station = target.station
         if goal is None or station is None or self._radio is None or goal.kind not in (TALK, TILE):
@@ -70,7 +70,7 @@ class RadioTuner:
         return Goal(MENU, key, goal.map_id, f"{goal.why}: tune the radio", goal.confidence)
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
-        """The press for the station; None where none is wanted, or the screen is for others to answer."""
+        """Act on the tuning; None if no station is wanted, or another part must answer the screen."""
         radio, page = self._radio, state.menu.full_screen
         if radio is None or not memory.tuning or (state.message_box and not page):
             return None
@@ -92,8 +92,8 @@ class RadioTuner:
             return Decision(Action.NONE if entry is None else entry, "open the radio's device", SURE)
         decision = self._turn(radio, memory)
         if not self._environment.mask[decision.action]:
-            # What is pressed instead might do anything on a page that is not what it seems.
-            memory.tuning_over = "its page takes no such press"
+            # The replacement press might do anything on a screen that is not the expected one.
+            memory.tuning_over = "its screen does not accept the press"
             memory.point(LEAVE)
             return Decision(Action.B, f"leave the radio: {memory.tuning_over}", SURE)
         return decision
@@ -110,17 +110,17 @@ class RadioTuner:
         return Decision(Action.UP if knob < wanted else Action.DOWN, "turn the radio's knob", SURE)
 
     def _end(self, radio: Radio, screen: ScreenList, memory: PilotMemory, *, page: bool) -> str:
-        """Why there is nothing more to tune; empty while there is."""
+        """Return the reason to end the tuning; empty to continue."""
         wanted, music = memory.tuning
         knob = self._knob(radio)
-        # A station that the knob has passed keeps its music in memory, but not when the device is closed.
+        # A passed station keeps its music in memory, but not once the device is closed.
         if self._music(radio) == music and knob == wanted:
             return PLAYS
         shown = [int(page), screen.row, *self._card(radio), knob]
         same = memory.tuning_mark[-1] + 1 if memory.tuning_mark[:-1] == shown else 0
         memory.tuning_mark = [*shown, same]
         if page and not memory.tuning_opened:
-            return "another page is open"
+            return "another screen is open"
         if memory.tuning_opened > _MOST_OPENINGS:
             return "its device closes again"
         if memory.tuning_steps > self._most_steps:

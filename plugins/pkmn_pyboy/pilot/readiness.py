@@ -1,4 +1,4 @@
-"""The cheapest way to be strong enough for the next fights: healing, buying, training someone, catching one."""
+"""Readiness for the next fights, and the cheapest way to it: heal, buy, train a member or catch one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot import plans, strength
 from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.damage import MIDDLING_DVS, BattleTables, Combatant
+from pkmn_pyboy.pilot.damage import AVERAGE_DVS, BattleTables, Combatant
 from pkmn_pyboy.pilot.growth import MOST_LEVEL, Growth
 from pkmn_pyboy.pilot.plans import (
     BUY,
@@ -17,12 +17,12 @@ from pkmn_pyboy.pilot.plans import (
     NOTHING,
     RIVAL,
     TRAIN,
-    Costs,
     Foes,
+    OptionCosts,
     Plan,
     Rival,
     Trainers,
-    Way,
+    TrainingCost,
 )
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 _ENOUGH_ABOVE = 6
-"""Levels above the strongest foe with which it goes there, whatever the forecast says."""
+"""Levels above the strongest foe that are enough, whatever the forecast says."""
 _MORE_BY_LOSS = 3
 _MOST_HEALS = 6
 _LEVELS_AT_LEAST = (4, 1)
 _HEAL_TURN_STEPS = 14.0
 _SURE_SCORE = 1.3
-"""Of the forecast with which a trainer is fought for the experience."""
+"""Minimum score of a forecast to fight a trainer for experience."""
 _SAME_MAP_STEPS, _ASKING_STEPS = 15, 15
 _NOTHING_STEPS = 150
-"""Steps for which nothing is looked for again where nothing was found."""
+"""Steps until the next search after one that found nothing."""
 _MUCH_REST = 0.1
-"""Of a forecast: what a rest must be worth before a fight that is tried though it should be lost."""
+"""Minimum gain in score for which to rest before a fight that should be lost."""
 
 
 class Readiness:
-    """Says whether the party is strong enough, and what to do where it is not.
+    """Judge of whether the party is strong enough, and chooser of the plan if it is not.
 
     Args:
         environment: the game.
-        settings: how much must be left, what may be done.
+        settings: margins, and what plans may do.
         tables: moves, types and species of the image.
     """
 
@@ -64,24 +64,24 @@ class Readiness:
         self.forecaster = strength.Forecaster(tables)
         self.care = settings.care
         self.losses = 0
-        self.costs: Costs = Costs(self.growth)
+        self.costs: OptionCosts = OptionCosts(self.growth)
         self.load: Callable[[], dict[str, Any]] = dict
-        """Gives the plans that stand, by foes, as plain values to be changed; whoever plays by them keeps them."""
+        """Returns the current plans by foes, as plain values to modify; the caller that follows them keeps them."""
 
     @property
     def enough(self) -> float:
-        """The score of a forecast with which it goes to fight."""
+        """Minimum score of a forecast to go and fight."""
         return 1.0 + self._settings.margin
 
     def plan_for(self, trainers: Trainers, *, keep: bool = False) -> Plan | None:
-        """What to do before some trainers are fought one after the other; None when the party is ready.
+        """Return what to do before fighting some trainers in a row; None if the party is ready.
 
-        A plan that was made stands until it is done, until another one is out or lost, or until its time is up. Each
-        set of trainers has its own.
+        A plan is kept until it is done, the party or the losses change, or its time is up. Each set of trainers has
+        its own plan.
 
         Args:
             trainers: class and number of each.
-            keep: whether the plan is kept; else nothing that is remembered changes.
+            keep: whether to keep the plan; otherwise the memory does not change.
         """
         foes = self.foes(trainers)
         members = [member for member in self._environment.state.party.members if not member.egg]
@@ -105,12 +105,12 @@ class Readiness:
                 plans.keep(self.load(), standing)
         if standing.kind != NOTHING:
             return standing
-        # The fight is tried, but not by someone who is hurt.
+        # Try the fight, but not with hurt members.
         rest = self._score(party, foes, heals) - self._score(as_it_is, foes, heals)
         return Plan(HEAL, names) if rest > _MUCH_REST else None
 
     def begin(self, foes: Trainers) -> Plan | None:
-        """Return the plan that is kept for some trainers, as it is followed now: from here on its time counts."""
+        """Return the kept plan for some trainers as being followed: its time counts from here on."""
         plan = plans.kept(self.load(), foes)
         if plan is not None and not plan.begun:
             plan = replace(plan, begun=True, until=self._environment.steps + self.patience(plan.steps))
@@ -118,40 +118,40 @@ class Readiness:
         return plan
 
     def give_up(self, foes: Trainers) -> None:
-        """Drop the plan for some trainers as nothing can be done for it; another one is made without it."""
+        """Drop the plan for some trainers that can't be followed; the next one is made without it."""
         plan = plans.kept(self.load(), foes)
         if plan is not None:
             self.costs.give_up(plan, late=False)
         plans.drop(self.load(), foes)
 
     def patience(self, steps: float) -> int:
-        """Steps that are given to what should take so many."""
+        """Return the steps allowed for a plan with these expected steps."""
         return max(int(3 * steps), self._settings.forget_tries_steps)
 
     def is_sure(self, rival: Rival) -> bool:
-        """Whether the party as it is after a healer beats a trainer with ease."""
+        """Return whether the party after a healer beats a trainer easily."""
         others = self.foes(((rival.trainer_class, rival.number),))
         members = [member for member in self._environment.state.party.members if not member.egg]
         party = [self.growth.rested(member) for member in members]
         return bool(others and party) and self._score(party, others, ()) >= _SURE_SCORE
 
     def place_of(self, plan: Plan) -> int:
-        """Where in the party the one who is trained stands; -1 if they are not in it."""
+        """Return the party slot of the member to train; -1 if it is not in the party."""
         members = self._environment.state.party.members
-        found = [place for place, one in enumerate(members) if not one.egg and one.dvs == plan.dvs]
-        return max(found, key=lambda place: members[place].level, default=-1)
+        found = [slot for slot, one in enumerate(members) if not one.egg and one.dvs == plan.dvs]
+        return max(found, key=lambda slot: members[slot].level, default=-1)
 
     def strongest(self) -> int:
-        """Party place of the member of the highest level."""
+        """Return the party slot of the member with the highest level."""
         members = self._environment.state.party.members
-        return max(range(len(members)), key=lambda place: (not members[place].egg, members[place].level), default=0)
+        return max(range(len(members)), key=lambda slot: (not members[slot].egg, members[slot].level), default=0)
 
     def carrier(self) -> int:
-        """Party place of who is worth the experience: by level, and by what that one will have become."""
+        """Return the party slot of the member to give experience to, by its level and its last evolution."""
         members = self._environment.state.party.members
         return max(
             range(len(members)),
-            key=lambda place: (not members[place].egg, self._promise(members[place]), -place),
+            key=lambda slot: (not members[slot].egg, self._promise(members[slot]), -slot),
             default=0,
         )
 
@@ -159,11 +159,11 @@ class Readiness:
         return float(member.level * self.growth.grown_worth(member.species))
 
     def foes(self, trainers: Trainers) -> list[Combatant]:
-        """Their parties, one after the other."""
+        """Return the parties of the trainers, one after the other."""
         return [foe for trainer in trainers for foe in self._book.party(*trainer)]
 
     def heals(self) -> list[int]:
-        """Hit points of each thing in the bag that heals."""
+        """Return the HP that each healing item in the bag restores."""
         if not self._settings.use_items:
             return []
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
@@ -171,7 +171,7 @@ class Readiness:
         found = [points for item, points in uses.items() for _ in range(min(bag.items.get(item, 0), _MOST_HEALS))]
         return sorted(found)[-_MOST_HEALS:]
 
-    # The cheapest ---------------------------------------------------------------------------------------------
+    # The cheapest plan -------------------------------------------------------------------------------------------
 
     def _cheapest(
         self,
@@ -181,7 +181,7 @@ class Readiness:
         heals: Sequence[int],
         names: Foes,
     ) -> Plan:
-        """The cheapest of what is enough, or some levels at least; NOTHING where nothing is found."""
+        """Return the cheapest plan that is enough, else one for some levels; NOTHING if none is found."""
         options: list[Plan] = []
         base = Plan(HEAL, names, self.losses, len(members))
         bought = self.costs.heals(_MOST_HEALS - len(heals)) if self._settings.shop != "never" else None
@@ -225,14 +225,14 @@ class Readiness:
         stocks: Sequence[tuple[float, list[int], tuple[tuple[int, int], ...]]],
         base: Plan,
     ) -> list[Plan]:
-        """Where nothing is enough in time: what grounds bring at all, or things that heal; else the fight is tried."""
-        place = members.index(max(members, key=self._promise))
+        """Return a plan if none is enough in time: levels from any ground, else healing items, else NOTHING."""
+        slot = members.index(max(members, key=self._promise))
         most = max(member.level for member in members)
         for more in _LEVELS_AT_LEAST if most < self._cap(foes) else ():
-            level = min(members[place].level + more, MOST_LEVEL)
-            way = self.costs.training(members[place], level, None)
-            if way is not None:
-                return [self._at(replace(base, kind=TRAIN, dvs=members[place].dvs, level=level), way)]
+            level = min(members[slot].level + more, MOST_LEVEL)
+            training = self.costs.training(members[slot], level, None)
+            if training is not None:
+                return [self._at(replace(base, kind=TRAIN, dvs=members[slot].dvs, level=level), training)]
         cost, stock, buys = stocks[-1]
         if buys and self._score(party, foes, stock) > self._score(party, foes, stocks[0][1]):
             return [replace(base, kind=BUY, steps=cost, buys=buys)]
@@ -246,23 +246,23 @@ class Readiness:
         heals: Sequence[int],
         base: Plan,
     ) -> list[Plan]:
-        """Each member alone, to the level that is enough."""
+        """Return a plan to train each member alone to the level that is enough."""
         found = []
         strongest = max(members, key=lambda member: member.level)
-        for place, member in enumerate(members):
-            level = self._level_for(place, members, party, foes, heals)
+        for slot, member in enumerate(members):
+            level = self._level_for(slot, members, party, foes, heals)
             if level is None:
                 continue
             helper = strongest if strongest is not member else None
-            way = self.costs.training(member, level, helper)
-            if way is not None:
-                plan = self._at(replace(base, kind=TRAIN, dvs=member.dvs, level=level), way)
+            training = self.costs.training(member, level, helper)
+            if training is not None:
+                plan = self._at(replace(base, kind=TRAIN, dvs=member.dvs, level=level), training)
                 share = self._share(base) if member is max(members, key=self._promise) else 1.0
                 found.append(replace(plan, steps=plan.steps * share))
         return found
 
     def _share(self, base: Plan) -> float:
-        """Share of the carrier's training that counts: later fights, if some come, would have asked for it anyway."""
+        """Return the share of the carrier's training that counts: later fights, if any, need the rest anyway."""
         tracker = self._environment.milestones
         later = (
             (foe.trainer_class, foe.number) not in base.foes
@@ -279,7 +279,7 @@ class Readiness:
         base: Plan,
         least: float,
     ) -> Plan | None:
-        """Trainers near by, one after the other as long as that is cheaper than wild Pokemon alone."""
+        """Return a plan for trainers nearby, one after the other, if that is cheaper than ``least``."""
         settings = self._settings
         later, spent, at = list(members), 0.0, -1
         first: Rival | None = None
@@ -290,27 +290,27 @@ class Readiness:
             others = self.foes(((rival.trainer_class, rival.number),))
             if not others or self.forecaster.forecast(party, others, self.care).score < _SURE_SCORE:
                 continue
-            place = later.index(max(later, key=self._promise))
-            turns = sum(foe.max_hp / max(self.forecaster.pair(party[place], foe).best, 1.0) + 1 for foe in others)
+            slot = later.index(max(later, key=self._promise))
+            turns = sum(foe.max_hp / max(self.forecaster.pair(party[slot], foe).best, 1.0) + 1 for foe in others)
             cost = (_SAME_MAP_STEPS if rival.map_id == at else rival.steps) + settings.turn_steps * turns
             spent += share * (cost + settings.fight_steps + _ASKING_STEPS)
             at, first = rival.map_id, first or rival
             gained = sum(self.growth.worth(one, level, trainer=True) for one, level in self._book.species(
                 rival.trainer_class, rival.number))  # fmt: skip
-            later[place] = self.growth.after(later[place], gained)
+            later[slot] = self.growth.after(later[slot], gained)
             if spent >= least:
                 break
             party = [self.growth.rested(member) for member in later]
             for cost, stock, _ in stocks:
                 steps = spent + cost
                 if not self._is_enough(party, foes, stock):
-                    level = self._level_for(place, later, party, foes, stock)
-                    way = self.costs.training(later[place], level, None) if level is not None else None
-                    steps += share * way.steps if way is not None else float("inf")
+                    level = self._level_for(slot, later, party, foes, stock)
+                    training = self.costs.training(later[slot], level, None) if level is not None else None
+                    steps += share * training.steps if training is not None else float("inf")
                 if steps < least:
                     least = steps
                     best = replace(base, kind=RIVAL, steps=steps, ground=first.map_id, person=first.person,
-                                   flag=first.flag, dvs=later[place].dvs)  # fmt: skip
+                                   flag=first.flag, dvs=later[slot].dvs)  # fmt: skip
         return best
 
     def _catches(
@@ -322,7 +322,7 @@ class Readiness:
         base: Plan,
         least: float,
     ) -> list[Plan]:
-        """Someone who is caught, and what is still missing then."""
+        """Return the plans to catch a Pokemon, including the training still needed then."""
         found: list[Plan] = []
         strongest = max(members, key=lambda member: member.level)
         for one in self.costs.recruits():
@@ -332,16 +332,16 @@ class Readiness:
             wider, all_members = [*party, self.growth.rested(new)], [*members, new]
             steps = one.steps
             if not self._is_enough(wider, foes, heals):
-                ways = []
-                for place in (len(members), members.index(strongest)):
-                    level = self._level_for(place, all_members, wider, foes, heals)
-                    helper = strongest if place == len(members) else None
-                    way = self.costs.training(all_members[place], level, helper) if level is not None else None
-                    if way is not None:
-                        ways.append(way.steps)
-                if not ways:
+                costs = []
+                for slot in (len(members), members.index(strongest)):
+                    level = self._level_for(slot, all_members, wider, foes, heals)
+                    helper = strongest if slot == len(members) else None
+                    training = self.costs.training(all_members[slot], level, helper) if level is not None else None
+                    if training is not None:
+                        costs.append(training.steps)
+                if not costs:
                     continue
-                steps += min(ways)
+                steps += min(costs)
             if steps < least:
                 least = steps
                 species = (one.species,)
@@ -349,31 +349,29 @@ class Readiness:
         return found
 
     def recruit(self, species: int, level: int) -> PartyMember:
-        """Someone with middling values, as just caught."""
+        """Return a newly caught Pokemon with average DVs."""
         foe = self._book.foe(level, species)
         experience = self.growth.experience(species, level)
         return PartyMember(species, level, foe.max_hp, foe.max_hp, 0, 0, experience, foe.moves, foe.pp, egg=False,
-                           stats=foe.stats, dvs=MIDDLING_DVS)  # fmt: skip
+                           stats=foe.stats, dvs=AVERAGE_DVS)  # fmt: skip
 
     def _level_for(
         self,
-        place: int,
+        slot: int,
         members: Sequence[PartyMember],
         party: Sequence[Combatant],
         foes: Sequence[Combatant],
         heals: Sequence[int],
     ) -> int | None:
-        """The lowest level of one member with which the party is enough; None where none up to the cap is."""
-        if members[place].level >= self._cap(foes):
+        """Return the lowest level of one member that makes the party enough; None if no level up to the cap does."""
+        if members[slot].level >= self._cap(foes):
             return None
 
         def enough(level: int) -> bool:
-            later = [
-                self.growth.at(members[place], level) if index == place else one for index, one in enumerate(party)
-            ]
+            later = [self.growth.at(members[slot], level) if index == slot else one for index, one in enumerate(party)]
             return self._is_enough(later, foes, heals)
 
-        low, high = members[place].level, self._cap(foes)
+        low, high = members[slot].level, self._cap(foes)
         if not enough(high):
             return None
         while high - low > 1:
@@ -382,7 +380,7 @@ class Readiness:
         return high
 
     def _stands(self, plan: Plan, members: Sequence[PartyMember]) -> bool:
-        """Whether a plan is still to be followed."""
+        """Return whether a plan is still valid."""
         steps = self._environment.steps
         if plan.losses != self.losses or plan.party != len(members) or steps > plan.until:
             return False
@@ -405,5 +403,12 @@ class Readiness:
         return self.forecaster.forecast(party, foes, self.care, heals).score
 
     @staticmethod
-    def _at(plan: Plan, way: Way) -> Plan:
-        return replace(plan, steps=way.steps, ground=way.ground, on=way.on, helped=way.helped, rest=way.rest)
+    def _at(plan: Plan, training: TrainingCost) -> Plan:
+        return replace(
+            plan,
+            steps=training.steps,
+            ground=training.ground,
+            on=training.on,
+            helped=training.helped,
+            rest=training.rest,
+        )

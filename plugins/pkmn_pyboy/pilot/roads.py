@@ -1,4 +1,4 @@
-"""Ways over the world that the pilot knows: planned once, kept as plain legs from map to map, and followed."""
+"""Routes over the world known to the pilot: planned once, kept as plain legs from map to map, and followed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _MOST_AVOIDED = 12
 
 Key = tuple[int | str, ...]
-"""What a way is for: it is followed until another one is wanted."""
+"""Purpose of a route, which is followed until another one is wanted."""
 
 
 def usable_moves(environment: PokemonEnvironment) -> frozenset[str]:
-    """Field moves that someone in the party knows and the badges allow."""
+    """Return the field moves that a party member knows and the badges allow."""
     state, map_id = environment.state, environment.state.map_id
     known = {move for member in state.party.members if not member.egg for move in member.moves}
     return frozenset(
@@ -36,7 +36,7 @@ def usable_moves(environment: PokemonEnvironment) -> frozenset[str]:
 
 
 def abilities(environment: PokemonEnvironment) -> Abilities:
-    """What the player can do about obstacles now, with event flags and the hour."""
+    """Return what the player can do about obstacles now, with event flags and the hour."""
     flags: set[int] | None = None
     place = environment.profile.memory.fields.get("wEventFlags")
     if place is not None:
@@ -46,16 +46,16 @@ def abilities(environment: PokemonEnvironment) -> Abilities:
 
 
 def hour_of(environment: PokemonEnvironment) -> int | None:
-    """The hour of the game's clock; None where it has none."""
+    """Return the hour of the game's clock; None if it has none."""
     return environment.details().clock.hour if "hHours" in environment.profile.memory else None
 
 
 class Roads:
-    """Knows how far it is, and the next leg of the way.
+    """Routes over maps: their length, and the next leg.
 
     Args:
         environment: the game.
-        planner: plans over the world, the cartridge's or what was seen of it.
+        planner: planner over the cartridge's world or the seen world.
     """
 
     def __init__(self, environment: PokemonEnvironment, planner: RoutePlanner) -> None:
@@ -64,39 +64,39 @@ class Roads:
 
     @property
     def world(self) -> World:
-        """The maps that are known."""
+        """Known maps."""
         return self._planner.world
 
     @property
     def seen(self) -> SeenWorld | None:
-        """The same, where it holds only what was seen."""
+        """Known maps if they are only what was seen; otherwise None."""
         return self.world if isinstance(self.world, SeenWorld) else None
 
-    # How far it is ------------------------------------------------------------------------------------------
+    # Distances ----------------------------------------------------------------------------------------------
 
     def route(self, goal: Goal | int, state: GameState, memory: PilotMemory) -> Route | None:
-        """The cheapest way to a goal, or to a map; past what failed lately where there is another way."""
+        """Return the cheapest route to a goal or a map, avoiding what failed lately if possible."""
         start, able = Place(state.map_id, state.x, state.y), abilities(self._environment)
         avoid = [Place(*place) for place in memory.avoid[-_MOST_AVOIDED:]]
         route = self._planner.route(start, goal, able, avoid=avoid)
         return route if route is not None or not avoid else self._planner.route(start, goal, able)
 
     def route_from(self, start: Place, goal: Goal | int) -> Route | None:
-        """The cheapest way from somewhere else."""
+        """Return the cheapest route from another place."""
         return self._planner.route(start, goal, abilities(self._environment))
 
     def of_kind(self, kind: str, memory: PilotMemory) -> Goal:
-        """All of a kind that are known: ``grass``, ``healer``, ``shop``, ``unseen`` exits and the like."""
+        """Return all known places of a kind: ``grass``, ``healer``, ``shop``, ``unseen`` exits and others."""
         visited = {int(map_id) for map_id in memory.visits}
         return of_kind(self.world, kind, abilities(self._environment), visited)
 
     def of_target(self, target: Target) -> Goal:
-        """Where a milestone's target is; anywhere on its map where that is all that can be said."""
+        """Return the place of a milestone's target; its whole map if nothing more is known."""
         found = of_target(self.world, target)
         return found if found.ends else on_map(target.map_id)
 
     def unexplored(self, memory: PilotMemory) -> Goal:
-        """Exits that were not taken yet, and tiles beside some that were not seen yet."""
+        """Return the exits not taken yet and the tiles beside unseen ones."""
         found = self.of_kind("unseen", memory)
         if self.seen is None:
             return found
@@ -108,12 +108,12 @@ class Roads:
         return Goal(ends, enters=True)
 
     def verge_of(self, map_id: int) -> Goal:
-        """The tiles of a map beside some that were not seen yet."""
+        """Return the tiles of a map beside unseen ones."""
         verge = self.seen.verge(map_id) if self.seen is not None else ()
         return Goal({map_id: dict.fromkeys(verge, ENTER)} if verge else {})
 
     def untaken_around(self, map_id: int) -> Goal:
-        """Exits of a map, and of those that it leads to, that were not taken yet: one may lead to its other parts."""
+        """Return the exits not taken yet of a map and its neighbours: one may lead to the map's other parts."""
         if self.seen is None:
             return Goal({})
         ways = self.seen.ways(map_id)
@@ -124,19 +124,19 @@ class Roads:
         }
         return Goal({one: there for one, there in ends.items() if there}, enters=True)
 
-    # The way ------------------------------------------------------------------------------------------------
+    # Route ------------------------------------------------------------------------------------------------------
 
     def next_leg(self, key: Key, goal: Goal, state: GameState, memory: PilotMemory) -> tuple[int, int, int, int] | None:
-        """Column, row, press (-1: none, it acts when entered) and next map of the leg over this map.
+        """Return column, row, press (-1 for none: it acts when entered) and next map of the leg over this map.
 
-        The next map is -1 where the way ends here. None where no way is known. The way is planned once and followed
-        from map to map; it is planned anew where the player is not on it any more, or can do something new.
+        The next map is -1 if the route ends here. None without a known route. The route is planned once and followed
+        from map to map; it is planned anew when the player is off it or can do something new.
 
         Args:
-            key: what the way is for, as plain values; with another key it is planned anew.
-            goal: where to. Where it can't be reached yet, the way goes as far as to what is in between.
-            state: the game now.
-            memory: keeps the way.
+            key: purpose of the route, as plain values; another key plans anew.
+            goal: destination. If it can't be reached yet, the route goes up to the first obstacle.
+            state: the current state.
+            memory: keeps the route.
         """
         leg = self._known_leg(self._full(key), state, memory)
         if leg is None:
@@ -147,7 +147,7 @@ class Roads:
         return leg
 
     def plan(self, key: Key, goal: Goal, state: GameState, memory: PilotMemory) -> Route | None:
-        """Plans a way and keeps it, for :meth:`next_leg` with the same key to follow."""
+        """Plan a route and keep it for :meth:`next_leg` with the same key."""
         route = self.route(goal, state, memory)
         self._keep(key, route, memory)
         return route
@@ -160,11 +160,11 @@ class Roads:
             memory.route.append([leg.map_id, *leg.tiles[0], *leg.tiles[-1], leg.press, onward])
 
     def _full(self, key: Key) -> list[int | str]:
-        """The key, with how many field moves there are: another one may open a shorter way."""
+        """Return the key with the number of field moves: another one may open a shorter route."""
         return [*key, len(usable_moves(self._environment))]
 
     def drop(self, memory: PilotMemory) -> None:
-        """Forgets the way, as it did not work."""
+        """Forget the route because it failed."""
         memory.route, memory.route_key = [], []
 
     @staticmethod
@@ -174,7 +174,7 @@ class Roads:
         here = [index for index, leg in enumerate(memory.route) if leg[0] == state.map_id]
         if not here:
             return None
-        # A way may come to one map several times: a later leg has begun where the player stands on its first tile.
+        # A route may cross a map several times: a later leg has begun if the player is on its first tile.
         begun = [index for index in here if memory.route[index][1:3] == [state.x, state.y]]
         index = begun[-1] if begun else here[0]
         del memory.route[:index]

@@ -1,6 +1,6 @@
-"""Lists on the screen, read as a player reads them: where the cursor stands, and in which row a name is written.
+"""Lists on the screen, read as a player reads them: the cursor's position, and the rows of names.
 
-Names are compared as the game codes them, so no language and no menu layout is built in.
+Names are compared as the game encodes them, so no language and no menu layout is built in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS, ROWS = 20, 18
 SOLID, HOLLOW = 0xED, 0xEC
-"""Tiles of the cursor, and of the one that a list below a newer window keeps."""
+"""Tiles of the cursor, and of the one left in a list below a newer window."""
 
 _END = 0x50
 _SHORT_WORD, _SHORT_WORD_LETTERS = b"\x54", b"\x8f\x8e\x8a\xea"
@@ -32,12 +32,12 @@ _PARTY_NAME_COLUMNS = 5
 _SUBMENU_COLUMN = 8
 
 
-class NameTables:
-    """Names of things and moves as the cartridge image codes them, by number.
+class EncodedNames:
+    """Names of items and moves as the cartridge image encodes them, by number.
 
     Args:
         data: the image.
-        tables: where its tables stand.
+        tables: addresses of its tables.
     """
 
     def __init__(self, data: bytes, tables: Mapping[str, RomTable]) -> None:
@@ -59,7 +59,7 @@ def _read_names(data: bytes, table: RomTable | None) -> dict[int, bytes]:
 
 
 def nicknames(environment: PokemonEnvironment) -> list[bytes]:
-    """What the party's members are called, as the game codes it."""
+    """Return the nicknames of the party members, as the game encodes them."""
     place = environment.profile.memory.fields.get("wPartyMonNicknames")
     count = environment.state.party.count
     if place is None:
@@ -70,9 +70,9 @@ def nicknames(environment: PokemonEnvironment) -> list[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class ScreenList:
-    """A screen with a list. ``row`` and ``column`` are the solid cursor's, -1 without one.
+    """Screen with a list. ``row`` and ``column`` are those of the solid cursor, -1 without one.
 
-    ``memory`` is told which row is wanted.
+    The aimed row is noted in ``memory``.
     """
 
     tiles: bytes
@@ -82,7 +82,7 @@ class ScreenList:
 
     @classmethod
     def read(cls, environment: PokemonEnvironment, memory: PilotMemory | None = None) -> ScreenList:
-        """The screen now; no tiles where no window is open."""
+        """Read the current screen; it has no tiles if no window is open."""
         tiles = environment.reader.screen_tiles()
         places, place = environment.profile.memory, -1
         if tiles and "wCursorCurrentTile" in places and "wTilemap" in places:
@@ -93,7 +93,7 @@ class ScreenList:
         return cls(tiles, row, column, memory or PilotMemory())
 
     def rows_of(self, name: bytes) -> list[tuple[int, int]]:
-        """(row, column) of each place where a name is written, whole and on its own."""
+        """Return (row, column) of each place where a name appears as a whole word."""
         found, start = [], self.tiles.find(name) if name else -1
         while start >= 0:
             after = self.tiles[start + len(name) : start + len(name) + 1]
@@ -103,7 +103,7 @@ class ScreenList:
         return found
 
     def press_for(self, name: bytes, gap: int = _NAME_GAP) -> Action | None:
-        """The press that brings the cursor nearer to a name, A when it stands there; None when it isn't listed."""
+        """Return the press that moves the cursor towards a name, A if it is there; None if the name is not listed."""
         places = self.rows_of(name)
         if not places or self.row < 0:
             return None
@@ -113,12 +113,12 @@ class ScreenList:
         return self.press_to_row(min(listed, key=lambda row: abs(row - self.row)))
 
     def press_to_row(self, row: int) -> Action:
-        """The press that brings the cursor nearer to a row, A in it."""
+        """Return the press that moves the cursor towards a row, A if it is there."""
         self.memory.point(ENTRY, row - self.row)
         return Action.A if row == self.row else Action.DOWN if row > self.row else Action.UP
 
     def left_behind(self, name: bytes, gap: int = _NAME_GAP) -> bool:
-        """Whether a hollow cursor stands at a name: a newer window asks what to do with it."""
+        """Return whether a hollow cursor is at a name: a newer window asks what to do with it."""
         for row, column in self.rows_of(name):
             start = row * COLUMNS + column
             if HOLLOW in self.tiles[max(start - gap, row * COLUMNS) : start]:
@@ -126,11 +126,11 @@ class ScreenList:
         return False
 
     def has_hollow(self) -> bool:
-        """Whether any list below a newer window keeps a hollow cursor."""
+        """Return whether a list below a newer window has a hollow cursor."""
         return HOLLOW in self.tiles
 
     def party_row(self, names: Sequence[bytes]) -> int | None:
-        """Row of the first member where the screen is the party's list; None where it isn't."""
+        """Return the row of the first member if the screen is the party list; otherwise None."""
         if not names:
             return None
         for first in _PARTY_FIRST_ROWS:
@@ -147,7 +147,7 @@ class ScreenList:
         return None
 
     def press_for_member(self, names: Sequence[bytes], place: int) -> Action | None:
-        """On the party's list, the press towards a member, A on it and in the small menu that follows; else None."""
+        """Return the press towards a member in the party list, A on it and in the submenu after it; otherwise None."""
         first = self.party_row(names)
         if first is None or self.row < 0:
             return None

@@ -1,4 +1,4 @@
-"""Shops: what to buy, the way to the clerk, and the lists behind the counter."""
+"""Shopping: what to buy, the route to the clerk, and the lists at the counter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, SEARCH, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.objectives import PLANNED, Objectives
 from pkmn_pyboy.pilot.roads import Key, Roads
-from pkmn_pyboy.pilot.screen_lists import NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
@@ -32,14 +32,14 @@ _ANYWHERE = 1 << 16
 
 
 class Shopping:
-    """Buys balls and things that heal, where a clerk is at hand.
+    """Buyer of balls and healing items at clerks within reach.
 
     Args:
         environment: the game.
-        settings: whether, and how many.
-        cartridge: who keeps which shop, what it has and what that costs.
-        objectives: follows ways.
-        roads: where the nearest shop is.
+        settings: whether to buy, and how many.
+        cartridge: clerks, their shops and prices.
+        objectives: follows routes.
+        roads: finds the nearest shop.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class Shopping:
         self._objectives = objectives
         self._roads = roads
         self._clerks: tuple[tuple[int, MapPerson], ...] | None = None
-        self._names = NameTables(environment.rom.data, environment.profile.memory.rom_tables)
+        self._names = EncodedNames(environment.rom.data, environment.profile.memory.rom_tables)
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The clerk of this map, or the way to a shop near by, if there is something to buy."""
+        """Return a goal at this map's clerk or on the route to a shop nearby, if there is something to buy."""
         wish = self._wish
         if wish == "never" or state.money < _LEAST_MONEY or not state.party.members:
             return None
@@ -71,18 +71,18 @@ class Shopping:
         return self._buy_here(balls, state, memory, around) or self._go(balls, far, state, memory, around)
 
     def for_balls(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The clerk who sells balls, or the way there, however far; None where there is none, or no money."""
+        """Return a goal at a clerk who sells balls, at any distance; None without such a clerk or money."""
         if self._settings.shop == "never" or not state.party.members:
             return None
         return self._buy_here(True, state, memory, around) or self._go(True, _ANYWHERE, state, memory, around)
 
     def for_plan(
-        self, things: Sequence[tuple[int, int]], state: GameState, memory: PilotMemory, around: Surroundings
+        self, items: Sequence[tuple[int, int]], state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The clerk who has things that a plan asks for, or the way there, however far; None where it can't be done."""
+        """Return a goal at a clerk who sells a plan's items, at any distance; None if impossible."""
         if self._wish == "never" or not state.party.members:
             return None
-        wanted = dict(things)
+        wanted = dict(items)
         others = [one for one in memory.supplies if one[0] not in wanted]
         memory.supplies = [*others, *([item, count] for item, count in wanted.items())]
         if not self._missing(memory):
@@ -90,11 +90,11 @@ class Shopping:
         return self._buy_here(False, state, memory, around) or self._go(False, _ANYWHERE, state, memory, around)
 
     def steps_to_balls(self, state: GameState, memory: PilotMemory) -> int | None:
-        """Steps to the nearest clerk who has a ball that can be paid; None without one."""
+        """Return the steps to the nearest clerk with an affordable ball; None without one."""
         return self.steps_to(self._environment.profile.item_uses.ball, state, memory)
 
     def steps_to(self, items: Collection[int], state: GameState, memory: PilotMemory) -> int | None:
-        """Steps to the nearest clerk who has one of some items that can be paid; None without one."""
+        """Return the steps to the nearest clerk with an affordable one of the items; None without one."""
         if self._wish == "never":
             return None
         route = self._route(self._sellers(set(items), state, memory), state, memory)
@@ -103,7 +103,7 @@ class Shopping:
     def nearest_heals(
         self, state: GameState, memory: PilotMemory
     ) -> tuple[int, tuple[tuple[int, int, int], ...]] | None:
-        """Steps to the nearest clerk with things that heal, and (item, hit points, price) of those that can be paid."""
+        """Return the steps to the nearest clerk with affordable healing items, and (item, HP, price) of each."""
         heal = self._environment.profile.item_uses.heal
         clerks = self._sellers(set(heal), state, memory) if self._wish != "never" else {}
         route = self._route(clerks, state, memory)
@@ -117,7 +117,7 @@ class Shopping:
         return self._settings.shop if self._environment.settings.knowledge != "seen" else "never"
 
     def _sellers(self, items: set[int], state: GameState, memory: PilotMemory) -> dict[int, MapPerson]:
-        """Clerks, by map, with one of some things for the money that is there."""
+        """Return the clerks, by map, with an affordable one of the items."""
         return {
             map_id: clerk
             for map_id, clerk in self._all_clerks()
@@ -125,7 +125,7 @@ class Shopping:
         }
 
     def _affordable(self, clerk: MapPerson, items: set[int], state: GameState) -> dict[int, int]:
-        """Prices of those of some things that a clerk has for the money that is there."""
+        """Return the prices of the affordable ones among the items at a clerk."""
         shops, known = self._cartridge.shops, self._cartridge.items
         goods = shops[clerk.shop] if 0 <= clerk.shop < len(shops) else ()
         return {
@@ -138,7 +138,7 @@ class Shopping:
         return self._roads.route(self._beside(clerks), state, memory) if clerks else None
 
     def _beside(self, clerks: Mapping[int, MapPerson]) -> goals.Goal:
-        """Where clerks, by map, are spoken to."""
+        """Return the tiles from which to talk to clerks, by map."""
         world = self._cartridge.world
         found = ((world.map(map_id), clerk) for map_id, clerk in clerks.items())
         return goals.Goal(
@@ -146,7 +146,7 @@ class Shopping:
         )
 
     def _missing(self, memory: PilotMemory) -> list[tuple[int, int]]:
-        """Supplies that are not in the bag yet."""
+        """Return the supplies that are not in the bag yet."""
         if not memory.supplies:
             return []
         bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
@@ -170,7 +170,7 @@ class Shopping:
         return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
 
     def _go(self, balls: bool, far: int, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """The way to the nearest shop that has something, if it is near enough."""
+        """Return a goal on the route to the nearest shop with a wanted item, if it is near enough."""
         here, steps = state.map_id, self._environment.steps
         if far < _ANYWHERE and memory.shops_far and memory.shops_far[0] == here and steps < memory.shops_far[1]:
             return None
@@ -189,14 +189,14 @@ class Shopping:
         return self._objectives.follow(key, goals.Goal(ends), "", "to the shop", state, memory, around)
 
     def _all_clerks(self) -> tuple[tuple[int, MapPerson], ...]:
-        """Who is known to keep a shop, by map."""
+        """Return all known clerks with their maps."""
         if self._clerks is None:
             found = ((map_id, self._clerk(map_id)) for map_id in self._cartridge.world.map_ids())
             self._clerks = tuple((map_id, clerk) for map_id, clerk in found if clerk is not None)
         return tuple(one for one in self._clerks if self._is_known(*one))
 
     def _is_known(self, map_id: int, clerk: MapPerson) -> bool:
-        """Whether a clerk was seen, where only what was seen is known."""
+        """Return whether a clerk was seen, if only seen tiles are known."""
         if self._roads.seen is None:
             return True
         there = self._roads.seen.map(map_id)
@@ -205,13 +205,13 @@ class Shopping:
     def wanted(
         self, shop: int, state: GameState, *, balls: bool = True, supplies: Sequence[Sequence[int]] = ()
     ) -> list[tuple[int, int]]:
-        """(item, how many there should be) of what this shop has and the player lacks, as far as the money goes.
+        """Return (item, count to have) of what this shop sells and the player lacks, as far as the money lasts.
 
         Args:
             shop: the shop's number.
             state: the money, and the party.
             balls: whether balls are wanted.
-            supplies: (item, how many) that should be there before anything else.
+            supplies: (item, count) to have before anything else.
         """
         shops, items = self._cartridge.shops, self._cartridge.items
         if not 0 <= shop < len(shops):
@@ -247,7 +247,7 @@ class Shopping:
         return found
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
-        """The press on a clerk's lists; None where the screen asks nothing about them."""
+        """Act on a clerk's lists; None if the screen is none of them."""
         memory.shop_steps += 1
         if memory.shop_steps > _MOST_STEPS:
             memory.shopping = []
@@ -269,7 +269,7 @@ class Shopping:
             return Decision(Action.B, "leave the shop", SURE)
         press = screen.press_for(self._names.items.get(open_wishes[0][0], b""))
         if press is Action.A and pages.in_vain(memory, self._settings, f"buy/{open_wishes[0][0]}", [state.money]):
-            # The pack is full, or the like. It stays on the list with nothing wanted, so that the lists are left.
+            # The bag is full, for example. The item stays listed with a count of 0, so that the lists are left.
             memory.shopping[memory.shopping.index(open_wishes[0])][1] = 0
             memory.point(LEAVE)
             return Decision(Action.B, "the game refuses it", SURE)

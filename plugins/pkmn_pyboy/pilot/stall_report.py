@@ -1,6 +1,6 @@
-"""Where a pilot stands that gets nowhere, in numbers and names of the profile.
+"""Stall reports: the situation of a pilot without progress, in numbers and names of the profile.
 
-There is no picture in it, no text of the image or the screen, and nothing that a player typed.
+They contain no picture, no text of the image or the screen, and nothing that a player typed.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 _SHOWN = 4
-"""Reasons of the latest presses that are told in words."""
+"""Reasons of the latest presses to show in words."""
 _LATEST = 24
-"""Entries of what may grow with the episode."""
+"""Maximum entries of lists that may grow with the episode."""
 
 
 def stall_report(
     environment: PokemonEnvironment, planner: GoalOrientedPlanner, state: GameState, memory: PilotMemory
 ) -> dict[str, Any]:
-    """Place, goals, plans, the latest presses with their reasons, and the state's numbers, as plain values.
+    """Return place, goals, plans, the latest presses with their reasons, and the state's numbers, as plain values.
 
     Args:
         environment: the game.
         planner: the goals.
-        state: the game now.
-        memory: what the pilot remembers.
+        state: the current state.
+        memory: the pilot's memory.
     """
     map_id = state.map_id
     goal = memory.goal
@@ -91,7 +91,7 @@ def stall_report(
 
 
 def _words(report: Mapping[str, Any]) -> list[str]:
-    """The gist of a report, a line each. The party is told by numbers; reasons have the profile's names."""
+    """Return the summary of a report in lines. The party is given by numbers; reasons use the profile's names."""
     place, plan = report["place"], report["plan"]
     wanted = " > ".join(f"{goal['kind']} {goal['key']}" for goal in report["goals"]) or "nothing"
     goal, pushes = report["goal"], len(plan["pushes"])
@@ -107,8 +107,8 @@ def _words(report: Mapping[str, Any]) -> list[str]:
         f"{report['phase'].replace('_', ' ')} for {report['phase_steps']:,} steps",
         f"wants: {wanted}",
         f"walks for: {walks_for}",
-        f"plan: {len(plan['route'])} legs of a way, {pushes} pushes, {len(plan['avoid'])} exits avoided",
-        f"party: {party or 'nobody'}",
+        f"plan: {len(plan['route'])} legs of a route, {pushes} pushes, {len(plan['avoid'])} exits avoided",
+        f"party: {party or 'empty'}",
         f"milestones reached: {len(report['milestones'])}, maps visited: {report['maps_visited']}, "
         f"battles lost since the latest milestone: {report['losses']}",
         *(f"pressed: {letters[-_LATEST:]} ({reason})" for reason, letters in report["presses"][-_SHOWN:]),
@@ -172,7 +172,7 @@ def _bag(environment: PokemonEnvironment) -> dict[str, Any]:
 
 
 def _flags(environment: PokemonEnvironment) -> list[int]:
-    """Numbers of the story flags that are set."""
+    """Return the numbers of the story flags that are set."""
     place = environment.profile.memory.fields.get("wEventFlags")
     data = environment.emulator.read(place.bank, place.address, place.size) if place is not None else b""
     return [index * 8 + bit for index, byte in enumerate(data) for bit in range(8) if byte >> bit & 1]

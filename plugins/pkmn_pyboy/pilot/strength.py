@@ -1,4 +1,4 @@
-"""How battles should go: played out in expected damage, both sides at best, with points, levels and things used."""
+"""Battle forecasts: expected damage, both sides at their best, with PP, levels and items used."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _DV = 8
 _MOST_TURNS = 60
 _KEPT = 4096
 _IN_NEED = 1.2
-"""A thing is used where so many blows would be the end, and gives more than so many."""
+"""An item is used if this many hits would defeat the member, and it restores more than this many hits."""
 _STRUGGLE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How a battle should go: ``left`` is the share of the party's hit points that stays, ``beaten`` of the foes'."""
+    """Forecast of a battle: ``left`` is the share of the party's HP that remains, ``beaten`` of the foes' HP lost."""
 
     won: bool
     left: float
@@ -27,23 +27,23 @@ class Forecast:
 
     @property
     def score(self) -> float:
-        """The two as one number, 0 to 2: above 1 where it is won."""
+        """Both as one number, 0 to 2: above 1 for a victory."""
         return 1.0 + self.left if self.won else self.beaten
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One against one: ``blows`` are (expected damage, move's place), the best first; ``threat`` is the foe's best."""
+    """Two combatants: ``hits`` are (expected damage, move slot), best first; ``threat`` is the foe's best damage."""
 
-    blows: tuple[tuple[float, int], ...]
+    hits: tuple[tuple[float, int], ...]
     threat: float
     first: bool
-    """Whether the own one strikes first."""
+    """True if the own one strikes first."""
 
     @property
     def best(self) -> float:
-        """The best blow, as if no points were ever used up."""
-        return self.blows[0][0] if self.blows else 0.0
+        """Best hit, as if PP never ran out."""
+        return self.hits[0][0] if self.hits else 0.0
 
 
 class TrainerBook:
@@ -60,17 +60,17 @@ class TrainerBook:
         self._foes: dict[tuple[int, int, tuple[int, ...]], Combatant] = {}
 
     def party(self, trainer_class: int, number: int) -> tuple[Combatant, ...]:
-        """The party of a trainer, both counted from 1; empty where the image doesn't tell."""
+        """Return a trainer's party, class and number counted from 1; empty if the image lacks it."""
         trainer = self._trainers.get((trainer_class, number))
         return tuple(self.foe(one.level, one.species, one.moves) for one in trainer.party) if trainer else ()
 
     def species(self, trainer_class: int, number: int) -> tuple[tuple[int, int], ...]:
-        """(species, level) of a trainer's party."""
+        """Return (species, level) of each member of a trainer's party."""
         trainer = self._trainers.get((trainer_class, number))
         return tuple((one.species, one.level) for one in trainer.party) if trainer else ()
 
     def foe(self, level: int, species: int, moves: Sequence[int] = ()) -> Combatant:
-        """A Pokemon of a level with middling values; without moves, those that it last learnt."""
+        """Return a Pokemon of a level with average DVs; without moves, with those that it learnt last."""
         key = (level, species, tuple(moves))
         found = self._foes.get(key)
         if found is None:
@@ -89,12 +89,12 @@ class TrainerBook:
         base = (known.attack, known.defense, known.speed, known.special_attack, known.special_defense)
         hp = (known.hp + _DV) * 2 * level // 100 + level + 10
         stats = tuple((value + _DV) * 2 * level // 100 + 5 for value in base)
-        points = tuple(self._tables.moves[one].pp if one in self._tables.moves else 1 for one in moves)
-        return Combatant(level, hp, hp, 0, known.types, stats, tuple(moves), points)
+        pp = tuple(self._tables.moves[one].pp if one in self._tables.moves else 1 for one in moves)
+        return Combatant(level, hp, hp, 0, known.types, stats, tuple(moves), pp)
 
 
 class Forecaster:
-    """Plays battles out. Who does how much to whom is worked out once.
+    """Simulator of battles. The damage of each pair is computed once.
 
     Args:
         tables: moves and types.
@@ -106,19 +106,19 @@ class Forecaster:
         self._kept: dict[object, Forecast] = {}
 
     def pair(self, own: Combatant, foe: Combatant) -> Pair:
-        """One against one."""
+        """Return one combatant against another."""
         key = (own.level, own.stats, own.moves, own.types, own.max_hp,
                foe.level, foe.stats, foe.moves, foe.types, foe.max_hp)  # fmt: skip
         found = self._pairs.get(key)
         if found is None:
             if len(self._pairs) >= _KEPT:
                 self._pairs.clear()
-            blows = sorted(
-                ((self._tables.damage(own, move, foe), -place) for place, move in enumerate(own.moves) if move),
+            hits = sorted(
+                ((self._tables.damage(own, move, foe), -slot) for slot, move in enumerate(own.moves) if move),
                 reverse=True,
             )
             found = self._pairs[key] = Pair(
-                tuple((blow, -place) for blow, place in blows if blow > 0),
+                tuple((damage, -slot) for damage, slot in hits if damage > 0),
                 self._tables.threat(foe, own),
                 own.stats[2] >= foe.stats[2],
             )
@@ -127,13 +127,13 @@ class Forecaster:
     def forecast(
         self, party: Sequence[Combatant], foes: Sequence[Combatant], care: float, heals: Sequence[int] = ()
     ) -> Forecast:
-        """How a battle should go; the same question is answered once.
+        """Return the forecast of a battle; a repeated question is answered from a cache.
 
         Args:
-            party: who can fight, as they are.
-            foes: in their order.
-            care: factor on the foes' damage.
-            heals: hit points that each thing in the bag gives back.
+            party: the fighters, as they are.
+            foes: the opponents, in their order.
+            care: safety margin: factor on the foes' damage.
+            heals: HP that each item in the bag restores.
         """
         key = (tuple(party), tuple(foes), care, tuple(heals))
         found = self._kept.get(key)
@@ -146,7 +146,7 @@ class Forecaster:
     def _play(self, party: Sequence[Combatant], foes: Sequence[Combatant], care: float, heals: list[int]) -> Forecast:
         own = [member for member in party if member.hp > 0]
         hp = [float(member.hp) for member in own]
-        points = [list(member.pp) for member in own]
+        pp = [list(member.pp) for member in own]
         total = sum(member.max_hp for member in own) or 1
         foes_total = sum(foe.max_hp for foe in foes) or 1
         heals.sort()
@@ -159,31 +159,31 @@ class Forecaster:
             while foe_hp > 0 and turns < _MOST_TURNS:
                 if out < 0 or hp[out] <= 0:
                     fresh = out >= 0
-                    out = _best(pairs, hp, points)
+                    out = _best(pairs, hp, pp)
                     if out < 0:
                         return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
                     if fresh:
                         turns += 1
                 pair = pairs[out]
-                blow, place = next((one for one in pair.blows if points[out][one[1]] > 0), (_STRUGGLE, -1))
+                damage, slot = next((one for one in pair.hits if pp[out][one[1]] > 0), (_STRUGGLE, -1))
                 theirs = care * pair.threat
                 turns += 1
-                if heals and foe_hp > blow and _needs(hp[out], own[out].max_hp, theirs) and heals[-1] > theirs:
+                if heals and foe_hp > damage and _needs(hp[out], own[out].max_hp, theirs) and heals[-1] > theirs:
                     wanted = own[out].max_hp - hp[out]
                     heal = next((one for one in heals if one >= wanted), heals[-1])
                     heals.remove(heal)
                     hp[out] = min(hp[out] + heal, own[out].max_hp) - theirs
                     continue
-                if place >= 0:
-                    points[out][place] -= 1
+                if slot >= 0:
+                    pp[out][slot] -= 1
                 if pair.first:
-                    foe_hp -= blow
+                    foe_hp -= damage
                     if foe_hp > 0:
                         hp[out] -= theirs
                 else:
                     hp[out] -= theirs
                     if hp[out] > 0:
-                        foe_hp -= blow
+                        foe_hp -= damage
             if foe_hp > 0:
                 return Forecast(False, 0.0, (beaten + foe.hp - foe_hp) / foes_total)
             beaten += foe.hp
@@ -191,15 +191,15 @@ class Forecaster:
 
 
 def _needs(hp: float, most: int, theirs: float) -> bool:
-    """Whether a thing that heals is due."""
+    """Return whether to use a healing item."""
     return hp <= _IN_NEED * theirs and hp < 0.6 * most
 
 
-def _best(pairs: Sequence[Pair], hp: Sequence[float], points: Sequence[Sequence[int]]) -> int:
-    """Who of those that stand does most against a foe before it falls; -1 for nobody."""
+def _best(pairs: Sequence[Pair], hp: Sequence[float], pp: Sequence[Sequence[int]]) -> int:
+    """Return the fighter that does most to a foe before it faints; -1 if none is left."""
     best = (-1.0, -1)
-    for place, pair in enumerate(pairs):
-        if hp[place] > 0:
-            blow = next((one[0] for one in pair.blows if points[place][one[1]] > 0), 0.0)
-            best = max(best, (min(hp[place] / max(pair.threat, 0.5), 8.0) * blow, place))
+    for slot, pair in enumerate(pairs):
+        if hp[slot] > 0:
+            damage = next((one[0] for one in pair.hits if pp[slot][one[1]] > 0), 0.0)
+            best = max(best, (min(hp[slot] / max(pair.threat, 0.5), 8.0) * damage, slot))
     return best[1]

@@ -1,4 +1,4 @@
-"""What the pilot sees when it plans: the loaded map, its exits, its people, and what can be reached."""
+"""Surroundings of the player for planning: the loaded map, its exits and people, and what can be reached."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SWIMMING = (4, 8)
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """One look around."""
+    """View of the map around the player."""
 
     grid: MapGrid
     rules: TileRules
@@ -31,43 +31,43 @@ class Surroundings:
     people: list[Person]
     signs: list[tuple[int, int]]
     search: Search
-    """What can be reached where every boulder that could be pushed gives way, at a cost."""
+    """Search in which pushable boulders can be passed at a cost."""
     walk: Search
-    """What can be reached without pushing anything."""
+    """Search without pushing."""
     moves: Moves
     triggers: list[tuple[int, int, int]]
     """Scene, column and row of each tile that starts a scene."""
     boulders: frozenset[int] = frozenset()
     """Cells of boulders."""
     pushes: bool = False
-    """Whether boulders give way when walked against."""
+    """True if boulders move when walked against."""
     verge: frozenset[tuple[int, int]] = frozenset()
-    """Tiles beside some that were not seen yet; none where the whole map is known."""
+    """Tiles beside unseen ones; empty if the whole map is known."""
     walls: frozenset[int] = frozenset()
-    """Cells that are blocked by anything but a boulder."""
+    """Cells blocked by anything but a boulder."""
     warps: frozenset[int] = frozenset()
-    """Cells that take the player away when stepped on."""
+    """Cells that move the player elsewhere when stepped on."""
     strong: bool = False
-    """Whether boulders could be made to give way."""
+    """True if boulders could be made to move."""
 
     def needs_use(self, cell: int, direction: int) -> bool:
-        """Whether a step begins with a field move on what lies ahead."""
+        """Return whether a step begins with a field move on the tile ahead."""
         ahead = cell + self.grid.deltas[direction]
         return self.moves.needs_use(cell, direction) or (ahead in self.boulders and not self.pushes)
 
     def walkable(self, x: int, y: int) -> bool:
-        """Whether a tile of the map is no wall."""
+        """Return whether a tile of the map is not a wall."""
         grid = self.grid
         return grid.inside(x, y) and self.rules.kind[grid.tiles[grid.cell(x, y)]] != WALL
 
     def tile_value(self, x: int, y: int) -> int:
-        """Collision byte of a tile; tiles may lie one outside."""
+        """Return the collision byte of a tile; tiles may be one outside the map."""
         return self.grid.tiles[self.grid.cell(x, y)]
 
     def talk_ends(self, x: int, y: int, facing: int = -1) -> dict[int, int]:
-        """Cells from which a tile can be spoken to, over a counter too, with the direction to face there.
+        """Return the cells from which to talk to a tile, also over a counter, with the direction to face there.
 
-        ``facing`` leaves only those from which the player looks in one direction, -1 for all.
+        ``facing`` keeps only cells from which the player faces that direction, -1 for all.
         """
         grid, ends = self.grid, {}
         for direction, (dx, dy) in enumerate(STEPS):
@@ -81,7 +81,7 @@ class Surroundings:
         return ends
 
     def is_ground(self, cell: int, on: str) -> bool:
-        """Whether wild Pokemon are met on a tile: of grass, of the floor, or of water."""
+        """Return whether wild Pokemon appear on a tile: of grass, of floor, or of water."""
         return self.grid.tiles[cell] in self._ground_values(on) and cell not in self.warps
 
     def _ground_values(self, on: str) -> frozenset[int]:
@@ -91,13 +91,13 @@ class Surroundings:
         return frozenset(value for value, kind in enumerate(self.rules.kind) if kind == wanted)
 
     def nearest_ground(self, on: str) -> tuple[int, int] | None:
-        """The tile of a ground, other than the player's own, that is reached at the least cost, and that cost."""
+        """Return the tile of a ground reached at the least cost, except the player's own, and that cost."""
         values = self._ground_values(on)
         cells = {cell for cell, tile in enumerate(self.grid.tiles) if tile in values}
         return self.walk.nearest(cells - self.warps - {self.walk.start})
 
     def behind_counter(self, person: Person) -> bool:
-        """Whether a counter stands beside someone."""
+        """Return whether a counter is beside a person."""
         return any(
             self.grid.inside(person.x + dx, person.y + dy)
             and self.tile_value(person.x + dx, person.y + dy) == self.rules.counter
@@ -106,11 +106,11 @@ class Surroundings:
 
 
 class Lookout:
-    """Makes :class:`Surroundings`.
+    """Maker of :class:`Surroundings`.
 
     Args:
         environment: the game.
-        seen: what was seen, where it may know nothing else.
+        seen: the seen world, if nothing else may be known.
     """
 
     def __init__(self, environment: PokemonEnvironment, seen: SeenWorld | None = None) -> None:
@@ -125,10 +125,10 @@ class Lookout:
         self._gates = {tile: name for name, move in field_moves.items() if name != "surf" for tile in move.tiles}
         self._strength = field_moves.get("strength")
         self.readable = self._grids.readable
-        """Whether the profile says enough to see anything."""
+        """True if the profile has enough addresses to read a map."""
 
     def look(self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0) -> Surroundings | None:
-        """The surroundings now; nothing while the player is between two maps."""
+        """Return the current surroundings; None while the player is between two maps."""
         grid = self._grid(state.map_id)
         if grid is None or not grid.inside(state.x, state.y):
             return None
@@ -146,7 +146,7 @@ class Lookout:
         blocked |= {grid.cell(x, y) for map_id, x, y, _ in memory.blocks if map_id == state.map_id}
         start = grid.cell(state.x, state.y)
         blocked.discard(start)
-        warps = frozenset(cell for way in exits for cell, press in way.ends.items() if press < 0)
+        warps = frozenset(cell for exit_ in exits for cell, press in exit_.ends.items() if press < 0)
         usable = usable_moves(self._environment) if self._environment.profile.field_moves else frozenset()
         stops = frozenset(blocked) if rules.ice in grid.tiles else frozenset()
         moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING).stopped_by(stops)
@@ -177,7 +177,7 @@ class Lookout:
         )
 
     def hides_nothing(self, map_id: int, x: int, y: int) -> bool:
-        """Whether all beside a tile was seen."""
+        """Return whether all tiles beside a tile were seen."""
         return self._seen is None or (x, y) not in self._seen.verge(map_id)
 
     def _grid(self, map_id: int) -> MapGrid | None:
@@ -188,14 +188,14 @@ class Lookout:
 
     @staticmethod
     def _taken(grid: MapGrid, exits: list[Exit], seen: SeenWorld) -> list[Exit]:
-        """Exits with the map that each leads to, where that is known from taking it."""
+        """Return the exits with the map that each leads to, if taking it has shown that."""
         leads = {
             (way.x, way.y, way.press): way.arrival.map_id for way in seen.ways(grid.map_id) if way.arrival is not None
         }
         found = []
-        for way in exits:
-            known = (leads.get((*grid.tile_of(cell), press)) for cell, press in way.ends.items())
-            found.append(replace(way, destination=next((one for one in known if one is not None), UNKNOWN_MAP)))
+        for exit_ in exits:
+            known = (leads.get((*grid.tile_of(cell), press)) for cell, press in exit_.ends.items())
+            found.append(replace(exit_, destination=next((one for one in known if one is not None), UNKNOWN_MAP)))
         return found
 
     @staticmethod
@@ -205,11 +205,11 @@ class Lookout:
         return [person for person in people if person.number in numbers]
 
     def is_boulder(self, person: Person) -> bool:
-        """Whether something gives way to Strength."""
+        """Return whether a person is a boulder that Strength moves."""
         return self._strength is not None and person.movement == self._strength.movement
 
     def boulder_at(self, x: int, y: int) -> bool:
-        """Whether a boulder stands on a tile."""
+        """Return whether a boulder is on a tile."""
         return any(self.is_boulder(person) and (person.x, person.y) == (x, y) for person in self._people.all())
 
     def _pushes(self, state: GameState) -> bool:
@@ -226,7 +226,7 @@ class Lookout:
         return moves
 
     def nearby(self) -> dict[int, tuple[int, int]]:
-        """Tiles of people near the screen, by number."""
+        """Return the tiles of people near the screen, by number."""
         return self._people.nearby()
 
 

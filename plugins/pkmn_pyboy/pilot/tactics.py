@@ -1,4 +1,4 @@
-"""What to do in a battle: a move, another party member, something from the bag, a ball, or running. No buttons here."""
+"""Battle tactics without buttons: a move, a switch, an item, a ball, or running."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pkmn_pyboy.pilot.bag import Bag
 from pkmn_pyboy.pilot.damage import SPECIAL_TYPES_FROM, BattleTables, Combatant
-from pkmn_pyboy.pilot.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect, most_hits, turn_share
+from pkmn_pyboy.pilot.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect, max_hits, turn_share
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile import ItemUses
 from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Party
@@ -22,9 +22,9 @@ MOVE, SWITCH, ITEM, BALL, RUN = "move", "switch", "item", "ball", "run"
 
 _NEVER = 99.0
 _UNSURE_TURNS = 1.25
-"""Turns that a move needs whose expected blow would end it and whose least would not."""
+"""Turns counted for a move whose expected hit defeats the foe but whose minimum does not."""
 _FIRST = 0.5
-"""What striking first is worth, in turns."""
+"""Value of striking first, in turns."""
 _SWITCHES_A_BATTLE = 2
 _BETTER = 2.0
 _HOPELESS_TURNS = 3.0
@@ -42,7 +42,7 @@ _ON_OPPONENT = frozenset(
 
 
 class Plan(NamedTuple):
-    """What is to be done: ``number`` is a move's place, a party place or an item, ``target`` a party place."""
+    """Plan of a turn: ``number`` is a move slot, a party slot or an item, ``target`` a party slot."""
 
     kind: str
     number: int = 0
@@ -52,34 +52,34 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A battle at the moment of a choice."""
+    """Battle at the moment of a choice."""
 
     battle: Battle
     party: Party
-    place: int
-    """Place in the party of whoever is out."""
+    slot: int
+    """Party slot of the member that is out."""
     bag: Bag
     switches: int = 0
     """Switches made by choice in this battle."""
     used: Mapping[int, int] | None = None
-    """How often moves were used on this opponent in this battle, by number."""
+    """Count of uses of each move on this opponent in this battle, by number."""
     failed: Sequence[str] = ()
-    """Kinds of plans that could not be carried out in this battle."""
+    """Kinds of plans that failed in this battle."""
     foe_conditions: Sequence[str] = ()
-    """Passing conditions of the opponent, in words."""
+    """Volatile conditions of the opponent, in words."""
     wanted: bool = False
-    """Whether the opponent is to be caught."""
+    """True if the opponent is to be caught."""
     may_run: bool = True
     training: bool = False
 
 
 class Tactician:
-    """Weighs what can be done in a battle.
+    """Chooser of tactics in a battle.
 
     Args:
         tables: moves, types and species of the image.
-        settings: when to run, whether to use things.
-        uses: what things are good for.
+        settings: when to run, whether to use items.
+        uses: uses of items.
     """
 
     def __init__(self, tables: BattleTables, settings: PilotSettings, uses: ItemUses) -> None:
@@ -88,7 +88,7 @@ class Tactician:
         self._uses = uses
 
     def plan(self, situation: Situation) -> Plan:
-        """The best thing to do now."""
+        """Return the best plan now."""
         battle = situation.battle
         sides = self._tables.sides(battle)
         if sides is None:
@@ -114,43 +114,43 @@ class Tactician:
         )
 
     def ranked(self, own: Combatant, foe: Combatant) -> list[int]:
-        """Places of the own moves with points left, by the turns that each is expected to need.
+        """Return the slots of own moves with PP left, by expected turns to win.
 
-        A move after which its own user faints comes after all others that do something.
+        A move that makes its user faint comes after all others that do something.
         """
-        usable = [place for place, number in enumerate(own.moves) if number and own.pp[place]]
+        usable = [slot for slot, number in enumerate(own.moves) if number and own.pp[slot]]
 
-        def worth(place: int) -> tuple[float, float, int, int]:
-            number = own.moves[place]
+        def worth(slot: int) -> tuple[float, float, int, int]:
+            number = own.moves[slot]
             move = self._tables.moves.get(number)
             hit = self._tables.damage(own, number, foe)
             if move is None or hit <= 0:
-                return (_NEVER, 0.0, 0, place)
+                return (_NEVER, 0.0, 0, slot)
             if move.effect == Effect.SELF_DESTRUCT:
-                return (_NEVER - 1, -hit, 0, place)
-            ends = self._tables.least(own, number, foe) >= foe.hp
+                return (_NEVER - 1, -hit, 0, slot)
+            ends = self._tables.min_damage(own, number, foe) >= foe.hp
             if ends:
                 turns = 1 / (self._tables.accuracy(move, own, foe) * turn_share(move.effect, own.weather))
                 turns -= _FIRST if move.effect == Effect.PRIORITY else 0.0
             else:
                 turns = max(foe.hp / hit, _UNSURE_TURNS)
-            return (turns, -min(hit, 2.0 * foe.hp), -own.pp[place] if ends else 0, place)
+            return (turns, -min(hit, 2.0 * foe.hp), -own.pp[slot] if ends else 0, slot)
 
         return sorted(usable, key=worth)
 
     def best_member(self, party: Party, foe: Combatant | None, leave_out: int = -1) -> int | None:
-        """Place of the member that should stand up best to an opponent; None when nobody else can fight."""
+        """Return the slot of the best member against an opponent; None if no other member can fight."""
         best: tuple[float, int] | None = None
-        for place, member in enumerate(party.members):
-            if place == leave_out or member.egg or member.hp == 0:
+        for slot, member in enumerate(party.members):
+            if slot == leave_out or member.egg or member.hp == 0:
                 continue
             score = float(member.level) if foe is None else self._standing(self._tables.member(member), foe)
             if best is None or score > best[0]:
-                best = (score, place)
+                best = (score, slot)
         return best[1] if best is not None else None
 
     def _standing(self, own: Combatant, foe: Combatant) -> float:
-        """Turns that one lasts over the turns that it needs; more is better."""
+        """Return the turns that one survives over the turns that it needs; higher is better."""
         best = self._best_hit(own, foe)
         threat = max(self._tables.threat(foe, own), 0.5)
         return min(own.hp / threat, 8.0) * max(best, 0.1) / max(foe.hp, 1)
@@ -160,9 +160,9 @@ class Tactician:
         own = battle.own
         if own is None:
             return 0
-        return next((place for place, move in enumerate(own.moves) if move and own.pp[place]), 0)
+        return next((slot for slot, move in enumerate(own.moves) if move and own.pp[slot]), 0)
 
-    # What beside the best blow -------------------------------------------------------------------------------
+    # Alternatives to the best hit -------------------------------------------------------------------------------
 
     def _run(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
         if situation.battle.kind != WILD or not situation.may_run or RUN in situation.failed:
@@ -175,23 +175,23 @@ class Tactician:
         return None
 
     def _relieve(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
-        """In the wild, someone else for one who would lose: both gain experience."""
+        """Switch in the wild for a member that would lose: both gain experience."""
         if situation.battle.kind != WILD or SWITCH in situation.failed or situation.switches >= _SWITCHES_A_BATTLE:
             return None
         if not situation.training and situation.may_run and own.stats[2] >= foe.stats[2]:
-            return None  # running is sure
+            return None  # escape is certain
         if kill < _NEVER and not _loses(own, foe, kill, fall) and own.hp >= self._settings.run_below * own.max_hp:
             return None
-        place = self.best_member(situation.party, foe, situation.place)
-        if place is None:
+        slot = self.best_member(situation.party, foe, situation.slot)
+        if slot is None:
             return None
-        other = self._tables.member(situation.party.members[place])
+        other = self._tables.member(situation.party.members[slot])
         threat, hit = self._tables.threat(foe, other), self._best_hit(other, foe)
-        # whoever comes in takes a blow before its first move
+        # The new member takes a hit before its first move.
         left = other.hp - threat
         if hit <= 0 or left <= 0 or _loses(replace(other, hp=int(left)), foe, foe.hp / hit, left / max(threat, 0.5)):
             return None
-        return Plan(SWITCH, place, why="switch: one who can win")
+        return Plan(SWITCH, slot, why="switch: a member that can win")
 
     def _best_hit(self, own: Combatant, foe: Combatant) -> float:
         return max((self._tables.damage(own, move, foe) for move, left in zip(own.moves, own.pp, strict=True) if left),
@@ -204,54 +204,54 @@ class Tactician:
         if stands >= 1.0 or (kill < _HOPELESS_TURNS and fall > 1.0):
             return None
         members = situation.party.members
-        place = self.best_member(situation.party, foe, situation.place)
-        if place is None:
+        slot = self.best_member(situation.party, foe, situation.slot)
+        if slot is None:
             return None
-        other = self._tables.member(members[place])
+        other = self._tables.member(members[slot])
         threat = self._tables.threat(foe, other)
-        # Whoever comes in takes a blow before its first move.
+        # The new member takes a hit before its first move.
         left = (other.hp - threat) / max(threat, 0.5)
         hit = self._best_hit(other, foe)
         if left <= 0 or hit <= 0:
             return None
         if min(left, 8.0) / max(foe.hp / hit, 0.1) >= max(_BETTER * stands, 1.0):
-            return Plan(SWITCH, place, why="switch: a better one")
+            return Plan(SWITCH, slot, why="switch: a better member")
         return None
 
     def _item(self, situation: Situation, own: Combatant, threat: float, kill: float) -> Plan | None:
         if not self._settings.use_items or ITEM in situation.failed or situation.battle.kind != TRAINER:
             return None
-        bag, place = situation.bag, situation.place
+        bag, slot = situation.bag, situation.slot
         if kill > 1.0 and own.hp <= 1.2 * threat and own.hp < 0.6 * own.max_hp:
             found = bag.healing(self._uses, own.max_hp - own.hp)
             if found is not None and min(found[1], own.max_hp - own.hp) > 1.2 * threat:
-                return Plan(ITEM, found[0], place, "use: hit points")
+                return Plan(ITEM, found[0], slot, "use: HP")
         if ailment_of(own.status) in (Ailment.ASLEEP, Ailment.FROZEN) and kill > 1.5:
             item = bag.cure(self._uses, own.status)
             if item is not None:
-                return Plan(ITEM, item, place, "use: a cure")
+                return Plan(ITEM, item, slot, "use: a cure")
         return None
 
     def _status(
         self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float, threat: float
     ) -> Plan | None:
-        """A move without damage, where it pays: the fight is long, and there is time for it."""
+        """Return a move without damage if it pays: the fight is long, and there is time for it."""
         used = situation.used or {}
         best: tuple[float, int, str] | None = None
-        for place, number in enumerate(own.moves):
+        for slot, number in enumerate(own.moves):
             move = self._tables.moves.get(number)
-            if move is None or move.power or not own.pp[place]:
+            if move is None or move.power or not own.pp[slot]:
                 continue
             chance = self._tables.accuracy(move, own, foe)
-            if chance < _LEAST_ACCURACY or not self.takes(move, foe, situation.foe_conditions):
+            if chance < _LEAST_ACCURACY or not self.can_affect(move, foe, situation.foe_conditions):
                 continue
             gain = self._gain(move, chance, own, foe, kill, fall, threat, used.get(number, 0))
             if gain > 0 and (best is None or gain > best[0]):
-                best = (gain, place, "heal itself" if move.effect == Effect.HEAL else "hinder or strengthen")
+                best = (gain, slot, "heal itself" if move.effect == Effect.HEAL else "hinder or strengthen")
         return Plan(MOVE, best[1], why=best[2]) if best is not None else None
 
-    def takes(self, move: MoveData, foe: Combatant, conditions: Sequence[str] = ()) -> bool:
-        """Whether a move without damage can have an effect on an opponent: not on one who has it, or is proof."""
+    def can_affect(self, move: MoveData, foe: Combatant, conditions: Sequence[str] = ()) -> bool:
+        """Return whether a non-damaging move can affect an opponent; False if it has the condition or is immune."""
         effect = move.effect
         if effect not in _ON_OPPONENT and effect not in LOWERS:
             return True
@@ -311,7 +311,7 @@ class Tactician:
         if ball is None or situation.party.count >= PARTY_PLACES or BALL in situation.failed:
             return None
         if own.hp <= threat and own.hp < own.max_hp:
-            return Plan(BALL, ball, why="throw a ball: no more time")
+            return Plan(BALL, ball, why="throw a ball: last chance")
         species = situation.battle.opponent.species if situation.battle.opponent is not None else 0
         known = self._tables.species.get(species)
         rate = known.catch_rate if known is not None else _EASY_RATE
@@ -319,32 +319,35 @@ class Tactician:
         if share <= _WEAK_SHARE or (rate > _EASY_RATE and share < 0.7):
             return Plan(BALL, ball, why="throw a ball")
         if foe.status == 0:
-            for place, number in enumerate(own.moves):
+            for slot, number in enumerate(own.moves):
                 move = self._tables.moves.get(number)
-                if move is None or not own.pp[place] or self._tables.accuracy(move, own, foe) < _LEAST_ACCURACY:
+                if move is None or not own.pp[slot] or self._tables.accuracy(move, own, foe) < _LEAST_ACCURACY:
                     continue
-                if not self.takes(move, foe, situation.foe_conditions):
+                if not self.can_affect(move, foe, situation.foe_conditions):
                     continue
                 if move.effect == Effect.SLEEP and (situation.used or {}).get(number, 0) < _LASTING_TURNS:
-                    return Plan(MOVE, place, why="weaken: to sleep")
+                    return Plan(MOVE, slot, why="weaken: put it to sleep")
         gentle = self.gentle(own, foe)
         return Plan(MOVE, gentle, why="weaken") if gentle is not None else Plan(BALL, ball, why="throw a ball")
 
     def gentle(self, own: Combatant, foe: Combatant) -> int | None:
-        """Place of the strongest move that leaves the opponent standing, twice if one does; None without any."""
+        """Return the slot of the strongest move that cannot defeat the opponent, preferring one that is safe twice.
+
+        None if there is none.
+        """
         most = {}
-        for place, number in enumerate(own.moves):
+        for slot, number in enumerate(own.moves):
             move = self._tables.moves.get(number)
-            if move is not None and own.pp[place] and move.effect != Effect.SELF_DESTRUCT:
-                most[place] = most_hits(move.effect) * self._tables.most(own, number, foe)
+            if move is not None and own.pp[slot] and move.effect != Effect.SELF_DESTRUCT:
+                most[slot] = max_hits(move.effect) * self._tables.max_damage(own, number, foe)
         for times in (2, 1):
-            fits = [place for place, damage in most.items() if 0 < times * damage < foe.hp]
+            fits = [slot for slot, damage in most.items() if 0 < times * damage < foe.hp]
             if fits:
-                return max(fits, key=lambda place: self._tables.damage(own, own.moves[place], foe))
+                return max(fits, key=lambda slot: self._tables.damage(own, own.moves[slot], foe))
         return None
 
 
 def _loses(own: Combatant, foe: Combatant, kill: float, fall: float) -> bool:
-    """Whether one should fall before the opponent does, whoever strikes first counted."""
-    blows = math.ceil(kill) - int(own.stats[2] >= foe.stats[2])
-    return blows >= fall
+    """Return whether one should faint before the opponent, considering who strikes first."""
+    hits = math.ceil(kill) - int(own.stats[2] >= foe.stats[2])
+    return hits >= fall

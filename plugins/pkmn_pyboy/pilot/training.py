@@ -1,4 +1,4 @@
-"""Training and catching: follows the plan that makes the party strong enough, on one ground until it is done."""
+"""Training: follows the plan that makes the party strong enough, on one ground until it is done."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ Hunt = Callable[[Collection[int], str, str, GameState, PilotMemory, Surroundings
 Buy = Callable[[Sequence[tuple[int, int]], GameState, PilotMemory, Surroundings], Goal | None]
 
 _FIT, _MUCH_STRONGER = 0.6, 2
-"""Share of the lead's hit points with which it fights a trainer, and levels that are worth putting someone first."""
+"""Share of the lead's HP needed to fight a trainer, and levels that justify another lead."""
 
 
 _SOME_LEVELS = 4
 _PLANS = 4
-"""How many plans are tried one after the other where nothing can be done for the first ones."""
+"""Maximum number of plans tried in turn while none of them can be followed."""
 _WEAKER = 0.8
-"""Share of the lead's level with which someone else may lead on the way."""
+"""Minimum share of the lead's level for another member to lead on the way."""
 
 
 class Training:
-    """Fights for experience.
+    """Chooser of fights for experience.
 
     Args:
         environment: the game.
-        settings: how often to try.
-        objectives: follows ways.
-        roads: how far it is to grass.
+        settings: limits of tries.
+        objectives: follows routes.
+        roads: distances to grass.
         healing: whether the party is fit to fight.
-        planner: how strong is strong enough.
-        costs: the grounds that there are.
-        job: sets a job in the menu.
-        hunt: goes to catch one of some species.
-        buy: goes to buy things, however far.
+        planner: judges how strong is strong enough.
+        costs: known grounds.
+        job: sets a task in the menu.
+        hunt: returns a goal to catch one of some species.
+        buy: returns a goal to buy items, at any distance.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Training:
         return self._planner.readiness
 
     def train(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """Fights for whoever is to be trained, who is put first; nothing while the party is weak."""
+        """Return a goal to fight for the member to train, who is put first; None while the party is weak."""
         if self._healing.is_weak(state):
             return None
         plan = self._plan(goal, state, memory)
@@ -95,7 +95,7 @@ class Training:
                 return found
         members = state.party.members
         if members and goal.member and members[goal.member].hp:
-            job = self._job(menu_tasks.LEAD, 0, goal.member, "put first who is to train", state, memory)
+            job = self._job(menu_tasks.LEAD, 0, goal.member, "put the member to train first", state, memory)
             if job is not None:
                 return job
         if plan is None or plan.ground < 0:
@@ -103,26 +103,26 @@ class Training:
         return self.fight_on(plan.ground, plan.on, "train", goal.title, state, memory, around)
 
     def lead_on(self, state: GameState, memory: PilotMemory) -> Goal | None:
-        """Puts first who is worth the experience of the fights on the way, unless that one is too weak for them."""
+        """Put the member worth the experience first for fights on the way, unless it is too weak for them."""
         members = state.party.members
         if len(members) < 2 or self._environment.settings.knowledge == "seen":
             return None
-        place = self._readiness.carrier()
-        fit = members[place].hp >= _FIT * members[place].max_hp
-        if not place or not fit or members[place].level < _WEAKER * members[0].level:
+        slot = self._readiness.carrier()
+        fit = members[slot].hp >= _FIT * members[slot].max_hp
+        if not slot or not fit or members[slot].level < _WEAKER * members[0].level:
             return None
-        return self._job(menu_tasks.LEAD, 0, place, "put first who is worth most", state, memory)
+        return self._job(menu_tasks.LEAD, 0, slot, "put the most valuable member first", state, memory)
 
     def _needs_rest(self, plan: Plan, state: GameState) -> bool:
-        """Whether one more fight on the ground could be the last."""
+        """Return whether one more fight on the ground could be lost."""
         members = state.party.members
-        place = self._readiness.strongest() if plan.helped else 0
-        return place < len(members) and members[place].hp < plan.rest * members[place].max_hp
+        slot = self._readiness.strongest() if plan.helped else 0
+        return slot < len(members) and members[slot].hp < plan.rest * members[slot].max_hp
 
     def _plan(self, goal: PlannedGoal, state: GameState, memory: PilotMemory) -> Plan | None:
-        """The plan that stands; one is made for a level that is wanted for its own sake.
+        """Return the current plan, or make one for a level that is wanted for its own sake.
 
-        A ground that did not bring that level in its time is given up. None where no ground brings anything.
+        A ground that did not reach that level in its time is given up. None if no ground yields anything.
         """
         plan = plans.kept(memory.training, goal.foes)
         members, steps = state.party.members, self._environment.steps
@@ -135,19 +135,19 @@ class Training:
             self._costs.give_up(plan)
         plans.drop(memory.training, ())
         for level in (goal.number, member.level + _SOME_LEVELS, member.level + 1):
-            way = self._costs.training(member, min(level, goal.number), None)
-            if way is not None:
+            training = self._costs.training(member, min(level, goal.number), None)
+            if training is not None:
                 break
         else:
             return None
-        plan = Plan(TRAIN, (), steps=way.steps, until=steps + self._readiness.patience(way.steps), begun=True,
-                    dvs=member.dvs, level=min(level, goal.number), number=goal.number, ground=way.ground, on=way.on,
-                    rest=way.rest)  # fmt: skip
+        plan = Plan(TRAIN, (), steps=training.steps, until=steps + self._readiness.patience(training.steps), begun=True,
+                    dvs=member.dvs, level=min(level, goal.number), number=goal.number, ground=training.ground,
+                    on=training.on, rest=training.rest)  # fmt: skip
         plans.keep(memory.training, plan)
         return plan
 
     def after_loss(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """After a lost battle, until whoever won it should fall; where that isn't known, for some levels."""
+        """Train after a lost battle until its winner should lose; if that is unknown, for some levels."""
         lead = state.party.lead
         if lead is None or not memory.train_to or self._healing.is_weak(state):
             return None
@@ -170,7 +170,7 @@ class Training:
         return self.fights("train", f"train to level {memory.train_to}", state, memory, around)
 
     def follow(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """What serves a goal of the party's strength now; None where nothing can be done for it."""
+        """Return a goal for the party's strength; None if nothing can be done for it."""
         plan = self._readiness.begin(goal.foes) if goal.foes else None
         if goal.kind == TRAIN:
             return self.train(goal, state, memory, around)
@@ -186,7 +186,7 @@ class Training:
     def _fight_rival(
         self, goal: PlannedGoal, target: Target, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """Speaks to a trainer, the strongest first; rests before, and gives it up where the way is barred."""
+        """Talk to a trainer, with the strongest member first; rest before, and give up if the route is blocked."""
         lead = state.party.lead
         if self._healing.is_weak(state) or (lead is not None and lead.hp < _FIT * lead.max_hp):
             found = self._healing.choose(state, memory, around, anyway=True)
@@ -194,7 +194,7 @@ class Training:
                 return found
         members = state.party.members
         if goal.member and members[goal.member].level > members[0].level + _MUCH_STRONGER:
-            job = self._job(menu_tasks.LEAD, 0, goal.member, "put first who is strongest", state, memory)
+            job = self._job(menu_tasks.LEAD, 0, goal.member, "put the strongest member first", state, memory)
             if job is not None:
                 return job
         key = f"{RIVAL}/{target.map_id}/{target.person}"
@@ -205,7 +205,7 @@ class Training:
         return found
 
     def earn(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """Fights a trainer near by for the money, where one is there who is beaten with ease."""
+        """Fight a trainer nearby for money, if one can be beaten easily."""
         if self._environment.settings.knowledge == "seen":
             return None
         for rival in self._costs.rivals(()):
@@ -220,7 +220,7 @@ class Training:
     def fight_on(
         self, ground: int, on: str, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """Fights on one ground, or the way there. A ground that can't be used is left out for a while."""
+        """Fight on one ground, or go there. An unusable ground is excluded for a while."""
         here = state.map_id
         if ground != here:
             goal = self._objectives.towards(Target(ground), f"{why}: to the ground", state, memory, around)
@@ -235,7 +235,7 @@ class Training:
         return goal
 
     def fights(self, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """Fights in the grass of this map, or the way to the nearest grass."""
+        """Fight in this map's grass, or go to the nearest grass."""
         here = around.grid.map_id
         name = f"{key}/{here}"
         if around.nearest_ground(GRASS) is not None and memory.tries.get(name, 0) < self._settings.goal_tries:
@@ -248,7 +248,7 @@ class Training:
     def other_grass(
         self, barren: Collection[int], why: str, state: GameState, memory: PilotMemory, around: Surroundings
     ) -> Goal | None:
-        """The way to the nearest grass that is known and not on one of some maps; None where there is none."""
+        """Return a goal on the route to the nearest known grass outside some maps; None if there is none."""
         grass = self._roads.of_kind("grass", memory).ends
         left = {map_id: ends for map_id, ends in grass.items() if map_id not in barren}
         route = self._roads.route(Ends(left), state, memory) if left else None

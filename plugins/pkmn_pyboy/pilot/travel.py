@@ -1,4 +1,4 @@
-"""Walking for a goal: a path is planned once, taken press by press, and planned anew when things went otherwise."""
+"""Walking for a goal: a path is planned once, followed press by press, and planned anew when a press fails."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _DOOR_DISTANCE = 1
 
 
 class Traveller:
-    """Decides while the player can walk.
+    """Decisions while the player can walk.
 
     Args:
         environment: the game.
-        settings: when to give up, what counts for how much.
-        chooser: says what to walk for.
-        world: what was seen, where it may know nothing else; else the maps, which are told what changed on them.
+        settings: limits and costs.
+        chooser: chooses what to walk for.
+        world: the seen world if nothing else may be known; else the maps, which note what changes on them.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class Traveller:
         self._lookout = Lookout(environment, world if isinstance(world, SeenWorld) else None)
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision:
-        """What to press with control."""
+        """Decide on a press while the player has control."""
         self._take_in(state, memory)
         return self.decide(state, memory)
 
     def decide(self, state: GameState, memory: PilotMemory) -> Decision:
-        """What to press, once what became of the latest press is known."""
+        """Decide on a press, once the result of the latest press is known."""
         if memory.still >= self._settings.stuck_steps:
             memory.drop_goal(tried=True)
             memory.still = 0
@@ -79,7 +79,7 @@ class Traveller:
                 return decision
         return self._wander(memory)
 
-    # What became of the latest press ------------------------------------------------------------------------
+    # Result of the latest press ---------------------------------------------------------------------------------
 
     def _take_in(self, state: GameState, memory: PilotMemory) -> None:
         moved = memory.place != [state.x, state.y] or memory.map_id != state.map_id
@@ -105,7 +105,7 @@ class Traveller:
             memory.still += 1
         if memory.interrupted:
             memory.using = False
-            self._notice_things(memory)
+            self._notice_items(memory)
         memory.interrupted = ""
         self._notice_progress(memory)
 
@@ -113,7 +113,7 @@ class Traveller:
         came_from = memory.map_id
         goal, arrivals = memory.goal, f"arrive/{state.map_id}"
         memory.count(memory.tries, arrivals)
-        # Who comes to the same map over and over should leave the other one by another way.
+        # When a map is entered again and again, count the exit as tried so that another one is chosen.
         often = memory.tries[arrivals] > self._settings.goal_tries
         memory.drop_goal(tried=goal is not None and goal.kind == EXIT and often)
         memory.map_id = state.map_id
@@ -121,17 +121,17 @@ class Traveller:
         around = self._look(state, memory, arrived=True) if self._lookout.readable else None
         if around is None or came_from < 0:
             return
-        for way in around.exits:
-            if way.destination != came_from:
+        for exit_ in around.exits:
+            if exit_.destination != came_from:
                 continue
-            tiles = (around.grid.tile_of(cell) for cell in way.ends)
+            tiles = (around.grid.tile_of(cell) for cell in exit_.ends)
             if any(abs(x - state.x) + abs(y - state.y) <= _DOOR_DISTANCE for x, y in tiles):
-                memory.count(memory.taken, f"{state.map_id}/{way.key}")
+                memory.count(memory.taken, f"{state.map_id}/{exit_.key}")
 
     def _look(
         self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0, arrived: bool = False
     ) -> Surroundings | None:
-        """Look around, and take in what the story has changed here and elsewhere: ways are then planned anew."""
+        """Look around and note what the story changed here and elsewhere; routes are then planned anew."""
         around = self._lookout.look(state, memory, grass_cost=grass_cost)
         if around is None or self._changed is None:
             return around
@@ -165,7 +165,7 @@ class Traveller:
             if press == _A or turned:
                 path.pop(0)
             elif direction is None or memory.faced == direction:
-                # A press that only turned was no step that failed.
+                # A press that only turned the player is not a failed step.
                 memory.bumps += 1
         if not path:
             self._reached(state, memory)
@@ -177,7 +177,7 @@ class Traveller:
             self._remember_block(state, memory, press)
 
     def _has_pushed(self, path: list[list[int]], memory: PilotMemory) -> bool:
-        """Whether what stood before the player went on, as was planned; the player himself stays behind."""
+        """Return whether the boulder ahead moved as planned; the player stays behind."""
         x, y, press = path[0]
         direction = _DIRECTION_OF.get(press)
         if len(path) > 1 or direction is None or not is_due(x, y, direction, memory):
@@ -187,7 +187,7 @@ class Traveller:
 
     @staticmethod
     def _go_on_pushing(memory: PilotMemory) -> None:
-        """Takes a push that was made off the plan; the goal stands, and its way is planned from here."""
+        """Remove a completed push from the plan; the goal stays, and its path is planned from here."""
         memory.pushes.pop(0)
         memory.path = []
         memory.bumps = memory.waited = 0
@@ -203,7 +203,7 @@ class Traveller:
             if memory.legs >= _LEGS:
                 memory.drop_goal(tried=True)
         elif goal.kind == EXIT or (goal.kind == TILE and goal.facing < 0 and (state.x, state.y) != (goal.x, goal.y)):
-            # It should have led away, or to the tile: the next plan begins here.
+            # The press should have led away, or to the tile: the next plan begins here.
             memory.bumps += 1
             if memory.bumps >= _BUMPS:
                 memory.drop_goal(tried=True)
@@ -236,8 +236,8 @@ class Traveller:
             memory.drop_goal(tried=False)
             memory.wander = self._settings.wander_steps
 
-    def _notice_things(self, memory: PilotMemory) -> None:
-        """Try again what failed when a new kind of thing was got, which may be what it took."""
+    def _notice_items(self, memory: PilotMemory) -> None:
+        """Retry failed goals when a new kind of item was obtained, which may be what they needed."""
         environment = self._environment
         kinds = Bag.read(environment.emulator, environment.profile.memory).kinds
         if kinds > memory.kinds >= 0:
@@ -247,7 +247,7 @@ class Traveller:
     # Planning -----------------------------------------------------------------------------------------------
 
     def _plan(self, state: GameState, memory: PilotMemory) -> bool:
-        """Makes a path, with a new goal if need be. Returns whether there is one."""
+        """Plan a path, with a new goal if needed. Return whether there is one."""
         around: Surroundings | None = None
         for _ in range(2):
             if memory.goal is None:
@@ -297,7 +297,7 @@ class Traveller:
             if final >= 0:
                 path.append([x, y, int(PRESSES[final])])
             elif not steps:
-                # It stands on a door that acts when entered: off it first, then back.
+                # The player is on a door that acts when entered: step off first, then back.
                 path = one_step(around)
         elif final >= 0:
             if facing != final:
@@ -307,26 +307,26 @@ class Traveller:
 
     @staticmethod
     def _ends(goal: Goal, around: Surroundings) -> dict[int, int]:
-        """Cells where a goal's way may end, with the direction to face or to press there, negative for none."""
+        """Return the cells where a goal's path may end, with the direction to face or press, negative for none."""
         grid = around.grid
         if goal.kind in (TILE, LOOK):
             return {grid.cell(goal.x, goal.y): goal.facing}
         if goal.kind == TALK:
             return around.talk_ends(goal.x, goal.y, goal.facing)
-        ends: dict[int, int] = next((way.ends for way in around.exits if way.key == goal.exit), {})
+        ends: dict[int, int] = next((exit_.ends for exit_ in around.exits if exit_.key == goal.exit), {})
         cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
         return {cell: ends[cell]} if cell in ends and around.search.reaches(cell) else ends
 
     def _back_in_places(self, goal: Goal, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """A goal that undoes what was pushed, where only boulders bar the way and no pushes would clear it."""
+        """Return a goal that resets the boulders, if only they block the path and no pushes would clear it."""
         if goal.kind not in (TILE, LOOK, TALK, EXIT) or around.search.nearest(self._ends(goal, around)) is None:
             return None
         return back_in_places(goal, memory, around, self._settings.goal_tries)
 
-    # One press ----------------------------------------------------------------------------------------------
+    # Next press --------------------------------------------------------------------------------------------------
 
     def _step(self, memory: PilotMemory) -> Decision | None:
-        """The press that is due; nothing where the path is of no use any more."""
+        """Return the due press; None if the path is no longer usable."""
         goal = memory.goal
         if goal is None:
             memory.path = []
@@ -347,7 +347,7 @@ class Traveller:
         return Decision(press, goal.why, goal.confidence)
 
     def _wait_for(self, memory: PilotMemory, goal: Goal) -> Decision | None:
-        """Someone is in the way: around him at once if there is a way, else a little patience."""
+        """Walk around a person in the way at once if possible, else wait a little."""
         memory.waited += 1
         if memory.waited == 1:
             memory.path = []

@@ -1,4 +1,4 @@
-"""Notices that the pilot gets nowhere, says where it stands, and tries something else until it gets on."""
+"""Watchdog of the pilot's progress: reports stalls and tries remedies until there is progress again."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
 
 REPLAN, REORDER, HEAL = "replan", "reorder", "heal"
-"""What is tried: forget the way and all that failed, put off the current errand, heal and come back."""
+"""Remedies: forget the route and all failures, postpone the current errand, heal and come back."""
 
 _LEVELS = 2
-"""Place of the levels among the marks."""
+"""Index of the levels among the marks."""
 _PRESSES = 200
 _LOOK_STEPS = 16
-"""Progress is looked for only so often, as reading the bag takes time."""
+"""Steps between checks for progress, as reading the bag takes time."""
 _MOST_REPORTS = 8
-"""Reports of one episode."""
+"""Maximum reports of one episode."""
 _MOST_TRIED = 12
 _OTHERS = "pressed by others"
 _ADVISED = "advice"
@@ -36,15 +36,15 @@ _LETTERS |= {Action.A: "A", Action.B: "B", Action.NONE: "."}
 
 
 class Watchdog:
-    """Watches one pilot. All that it remembers is in the pilot's memory.
+    """Watchdog of one pilot. All its state is in the pilot's memory.
 
-    Progress is anything new: a milestone, a map, a badge, a kind of thing in the bag, a story flag; a level too while
-    the party is to become stronger. Steps that others press count against the pilot's own, so that it is not blamed for
-    what a learner does.
+    Progress is anything new: a milestone, a map, a badge, a kind of item in the bag, a story flag; also a level
+    while the party is to become stronger. Steps that others press count against the pilot's own, so that it is not
+    blamed for a learner's actions.
 
     Args:
-        environment: the game. It is read, never pressed.
-        settings: after how many steps it reports, and tries the next thing.
+        environment: the game; only read, no button is pressed.
+        settings: steps until a report, and until the next remedy.
         planner: the goals.
     """
 
@@ -59,11 +59,11 @@ class Watchdog:
         }
 
     def begin(self, memory: PilotMemory) -> None:
-        """An episode has begun, or goes on from a saved state."""
+        """Start an episode, or continue one from a saved state."""
         self._planner.put_off = frozenset(memory.put_off)
 
     def look(self, state: GameState, memory: PilotMemory) -> None:
-        """Takes in a step that was made; called before the next one is decided."""
+        """Note the step just made; called before the next decision."""
         if not self._environment.steps:
             return
         own = self._environment.pressed == memory.proposed
@@ -82,16 +82,16 @@ class Watchdog:
             self._try_next(memory)
 
     def take_reports(self, memory: PilotMemory) -> list[dict[str, Any]]:
-        """Reports that are new or have changed since this was last asked.
+        """Return the reports that are new or changed since the last call.
 
-        Asking changes nothing that decisions depend on. An episode may end with the very step that helped, after which
-        nothing is decided: then this says so in the report, as :meth:`look` would at the same step.
+        The call changes nothing that decisions depend on. An episode may end with the very step that helped, after
+        which nothing is decided: then this notes it in the report, as :meth:`look` would at the same step.
         """
         if memory.stalled and self._environment.milestones.count > memory.marks[0]:
             self._say_what_helped(memory)
-        told = [report for report in memory.reports if report["number"] in memory.untold]
+        reports = [report for report in memory.reports if report["number"] in memory.untold]
         memory.untold = []
-        return told
+        return reports
 
     # Progress ---------------------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class Watchdog:
         now = self._marks(state, memory)
         best = memory.marks or now
         if memory.marks and now[_LEVELS] > best[_LEVELS]:
-            # in battle the planner can't be asked, as a fight that is half over makes it plan anew
+            # The planner can't be asked in a battle: it would plan anew for a half-finished fight.
             if state.phase is not Phase.FREE:
                 now[_LEVELS] = best[_LEVELS]
             elif not self._trains(state, memory):
@@ -114,7 +114,7 @@ class Watchdog:
             self._progressed(memory)
 
     def _trains(self, state: GameState, memory: PilotMemory) -> bool:
-        """Whether levels are wanted now. Chance fights on a blocked way raise levels too, and are no progress."""
+        """Return whether levels are wanted now. Those from chance fights on a blocked route are not progress."""
         lead = state.party.lead
         if lead is not None and lead.level <= memory.train_to:
             return True
@@ -122,7 +122,7 @@ class Watchdog:
         return goal is not None and goal.kind in (TRAIN, CATCH, RIVAL)
 
     def _marks(self, state: GameState, memory: PilotMemory) -> list[int]:
-        """Numbers of which one grows whenever there is progress."""
+        """Return numbers of which at least one grows with any progress."""
         environment = self._environment
         places = environment.profile.memory
         bag = Bag.read(environment.emulator, places)
@@ -138,7 +138,7 @@ class Watchdog:
         ]
 
     def _progressed(self, memory: PilotMemory) -> None:
-        """What was tried last is said to have helped, and is over."""
+        """Record that the last remedy helped, and end it."""
         self._say_what_helped(memory)
         memory.stalled = 0
         memory.remedy = -1
@@ -154,7 +154,7 @@ class Watchdog:
             memory.reports[-1] = report | helped
             self._tell(memory)
 
-    # The report -------------------------------------------------------------------------------------------------
+    # Report -----------------------------------------------------------------------------------------------------
 
     def _keep_press(self, memory: PilotMemory, pressed: int, *, own: bool) -> None:
         reason = memory.reason if own else _OTHERS
@@ -189,10 +189,10 @@ class Watchdog:
         if number not in memory.untold:
             memory.untold.append(number)
 
-    # What is tried ----------------------------------------------------------------------------------------------
+    # Remedies ---------------------------------------------------------------------------------------------------
 
     def _try_next(self, memory: PilotMemory) -> None:
-        """Begins the next remedy that can be begun; after the last one the first again."""
+        """Start the next remedy that applies, beginning again after the last one."""
         self._stop_trying(memory)
         names = list(self._remedies)
         for _ in names:

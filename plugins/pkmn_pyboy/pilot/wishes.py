@@ -1,4 +1,4 @@
-"""Goals for the skills that advice asks for: a place, someone to speak to, a fight, a healer, a catch."""
+"""Goals for the skills in advice: a place, a person to talk to, a fight, a healer, a catch."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
 
 
 class Wishes:
-    """Turns a wish in the memory into goals.
+    """Translator of a wish in the memory into goals.
 
     Args:
-        objectives: ways and places.
+        objectives: routes and places.
         healing: how to heal.
-        fights: a goal that looks for a fight, from (key, why, state, memory, around).
+        fights: returns a goal that looks for a fight, from (key, why, state, memory, around).
     """
 
     def __init__(self, objectives: Objectives, healing: Healing, fights: Fights) -> None:
@@ -30,7 +30,7 @@ class Wishes:
         self._fights = fights
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """A goal for the wish; nothing where there is none, or it can't be fulfilled, which the memory then says."""
+        """Return a goal for the wish; None if there is none, or it can't be done, which is noted in the memory."""
         if not memory.wish:
             return None
         skill, map_id, x, y, confidence, _ = memory.wish
@@ -40,7 +40,7 @@ class Wishes:
             target = Target(map_id, x if x >= 0 else None, y if y >= 0 else None)
             goal = self._objectives.goal_for(target, key, f"{why} {x},{y}" if x >= 0 else why, state, memory, around)
             if goal is not None and goal.kind == TILE and (state.x, state.y) == (goal.x, goal.y):
-                goal = None  # there already
+                goal = None  # already there
         elif skill == TALK_TO:
             goal = self._talk(key, why, map_id, x, y, state, memory, around)
         elif skill == HEAL:
@@ -66,7 +66,7 @@ class Wishes:
         memory: PilotMemory,
         around: Surroundings,
     ) -> Goal | None:
-        """Whoever stands on the tile, or the nearest person."""
+        """Return a goal to talk to the person on the tile, or the nearest person."""
         if map_id != state.map_id:
             return self._objectives.towards(Target(map_id), why, state, memory, around)
         options = []

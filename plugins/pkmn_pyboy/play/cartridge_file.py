@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pkmn_pyboy.battery import BatterySave, check_battery, read_battery_save
 from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.play.state_files import check_folder, write_whole
+from pkmn_pyboy.play.state_files import check_folder, free_path, write_whole
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.rom import RomImage
 from pkmn_pyboy.starts import check_saved_game, find_saved_game
@@ -59,6 +59,15 @@ class CartridgeFile:
         ram = emulator.close_with_cartridge()
         if ram == self._before or (self._recipe is not None and find_saved_game(self._recipe, ram) is None):
             return
-        clock = b"" if self._save is None else self._save.clock
-        write_whole(self.path, ram + clock, "name another with --cartridge")
+        rest = b"" if self._save is None else self._save.rest
+        if self._changed_meanwhile():
+            self.path = free_path(self.path)  # what another program saved there meanwhile is not lost
+        write_whole(self.path, ram + rest, "name another with --cartridge")
         self.written = True
+
+    def _changed_meanwhile(self) -> bool:
+        try:
+            now = self.path.read_bytes()
+        except OSError:
+            return False  # it was taken away, or never there: nothing can be lost
+        return self._save is None or now != self._save.ram + self._save.rest

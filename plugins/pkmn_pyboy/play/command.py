@@ -35,7 +35,13 @@ _DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
 def play(
     *,
     rom: Annotated[
-        Path | None, typer.Option(readable=False, help="Cartridge image. [default: the bundled game]")
+        Path | None,
+        typer.Option(
+            readable=False,
+            envvar="PKMN_ROM_PATH",
+            show_envvar=False,
+            help="Cartridge image. [default: the bundled game]",
+        ),
     ] = None,
     game: Annotated[
         str | None, typer.Option(help="Game profile, by name or by its folder. [default: told by the image]")

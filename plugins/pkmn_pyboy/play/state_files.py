@@ -35,17 +35,22 @@ class StateFile:
 
 
 def write_whole(path: Path, data: bytes, otherwise: str) -> None:
-    """Writes a file so that it appears whole or not at all. Raises EmulatorError, which ends with what else to do."""
+    """Writes a file so that it appears whole or not at all. Raises EmulatorError, which ends with what else to do.
+
+    A link stays one, and a file that is there keeps its permissions.
+    """
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        target = path.resolve()
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
         temporary = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
+            temporary.chmod(mode)
+            temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
@@ -86,11 +91,17 @@ def check_save_name(path: Path) -> Path:
 
 def free_name(game: str) -> Path:
     """The first of GAME.state, GAME-2.state and so on in the current folder that is not taken."""
-    path, number = Path(f"{game}.state"), 2
-    while path.exists():
-        path, number = Path(f"{game}-{number}.state"), number + 1
+    path = free_path(Path(f"{game}.state"))
     check_folder(path, "the current folder, where the state would be saved; see --save-state")
     return path
+
+
+def free_path(path: Path) -> Path:
+    """The first of FILE, FILE-2 and so on, before its ending, that is not taken."""
+    found, number = path, 2
+    while found.exists():
+        found, number = path.with_name(f"{path.stem}-{number}{path.suffix}"), number + 1
+    return found
 
 
 def load_state_file(path: Path, emulator: Emulator, profile: GameProfile) -> None:

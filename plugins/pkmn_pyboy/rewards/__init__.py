@@ -1,1 +1,1 @@
-"""Parts of the reward that come with the PyBoy environment."""
+"""Rewards that come with the PyBoy environment."""

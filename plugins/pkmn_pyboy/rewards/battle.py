@@ -1,4 +1,4 @@
-"""Reward for battles. All that a battle pays on the way is taken back unless it is won."""
+"""Reward for battles. The pay during a battle is taken back unless it is won."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler, GameSta
 
 
 class BattleSettings(BaseModel):
-    """What battles are worth."""
+    """Settings of the reward for battles."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    damage: float = Field(default=2.0, description="For all of an opponent's hit points, in shares as they go.")
+    damage: float = Field(default=2.0, description="For all of an opponent's HP, in shares as it loses them.")
     fainted: float = Field(default=2.0, description="For each opponent that faints.")
     won_wild: float = Field(default=1.0, description="For a wild battle won.")
     won_trainer: float = Field(default=20.0, description="For a trainer's battle won.")
     lost: float = Field(default=-5.0, description="For a battle lost.")
-    white_out: float = Field(default=-10.0, description="For a party without hit points, in a battle or outside.")
+    white_out: float = Field(default=-10.0, description="For a party without HP, in a battle or outside.")
     wild_half_life: int = Field(
         default=50, ge=0, description="Wild battles won in an episode after which one pays half; 0 for no decay."
     )
 
 
 class _Opponent(NamedTuple):
-    """Tells opponents of one battle apart."""
+    """Key of an opponent within one battle."""
 
     species: int
     level: int
@@ -35,11 +35,11 @@ class _Opponent(NamedTuple):
 
 
 class BattleReward:
-    """Pays for damage and opponents that faint, and for the battle when it is won.
+    """Reward for damage, for opponents that faint, and for won battles.
 
-    Of an opponent only damage beyond the most so far counts: what it heals is not paid for again. Fleeing, losing and
-    catching take back what damage and fainting had paid, so no series of battles that are not won gains anything. A
-    trainer who was beaten in the episode pays nothing when fought again.
+    Only damage below an opponent's lowest HP so far counts: HP that it heals are not paid again. Fleeing, losing and
+    catching take back the pay for damage and fainting, so battles that are not won gain nothing. A trainer already
+    beaten in the episode pays nothing when fought again.
     """
 
     PARTS = ("damage", "fainted", "won", "lost", "white_out")
@@ -55,7 +55,7 @@ class BattleReward:
         self._whited_out = False
 
     def reset(self, state: GameState) -> None:
-        """Begins an episode. A battle under way pays for what is done in it from here on."""
+        """Start an episode. A battle in progress pays for what happens from here on."""
         self._wild_won = 0
         self._beaten = set()
         self._forget_battle()
@@ -66,7 +66,7 @@ class BattleReward:
             self._lowest[_key(opponent)] = _share(opponent)
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step earned."""
+        """Return the parts that this step earned."""
         battle = state.battle
         if battle is None and not self._in_battle and state.party is previous.party:
             return {}
@@ -85,7 +85,7 @@ class BattleReward:
         return parts
 
     def save_state(self) -> dict[str, Any]:
-        """What was paid in the battle under way, and how many were won."""
+        """Return what was paid in the current battle, and how many were won."""
         return {
             "wild_won": self._wild_won,
             "beaten": sorted(map(list, self._beaten)),
@@ -97,7 +97,7 @@ class BattleReward:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._wild_won = int(state["wild_won"])
         self._beaten = {(int(kind), int(number), int(opponent)) for kind, number, opponent in state["beaten"]}
         self._paid = {part: float(state["paid"][part]) for part in self._paid}
@@ -113,7 +113,7 @@ class BattleReward:
         key, share = _key(opponent), _share(opponent)
         lowest = self._lowest.get(key)
         if lowest is None or (lowest == 0.0 and share > 0.0):
-            # Newly out; also one that is just like another that fainted before it.
+            # Newly out; also one that equals another that fainted before it.
             if share > 0.0:
                 self._lowest[key] = share
                 self._won = False
@@ -152,7 +152,7 @@ class BattleReward:
         parts[part] = value
 
     def _factor(self, battle: Battle, opponent: _Opponent) -> float:
-        """Share of the pay: less the more wild ones were beaten, nothing for a trainer who was."""
+        """Return the factor on the pay: lower the more wild battles were won, 0 for a trainer already beaten."""
         if battle.kind == TRAINER_BATTLE:
             return float(_trainer(battle, opponent) not in self._beaten)
         return self._wild_factor()
@@ -168,7 +168,7 @@ class BattleReward:
 
 
 def _trainer(battle: Battle, opponent: _Opponent) -> tuple[int, int, int]:
-    """Tells a trainer from others: by class and number or, where the number isn't known, by who is sent out."""
+    """Return a trainer's key: class and number, or the opponent sent out if the number is unknown."""
     number = battle.trainer_number
     return battle.trainer_class, number, 0 if number else opponent.species << 8 | opponent.level
 

@@ -1,4 +1,4 @@
-"""The rewards that come with the environment: names, import targets and a line of help. Nothing is imported here."""
+"""Rewards that come with the environment: names, import targets and a line of help. Nothing is imported here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class BuiltInReward(NamedTuple):
-    """Where a reward and its settings are, as ``"package.module:Name"``."""
+    """Import targets of a reward and its settings, as ``"package.module:Name"``."""
 
     target: str
     config: str

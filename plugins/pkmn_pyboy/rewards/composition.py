@@ -1,4 +1,4 @@
-"""The reward as a whole: parts by name, each with a weight, added up."""
+"""Total reward: named parts with weights, added up."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 
 
 OTHER_PART = "other"
-"""What parts earned that their reward did not name."""
+"""Part for what a reward earned outside of its named parts."""
 
 
 class RewardSum:
-    """Weighs and adds up the parts of the reward.
+    """Weighted sum of the rewards.
 
     Args:
-        parts: what computes each part, and how much it counts.
+        parts: target and weight of each reward.
 
     Raises:
-        ConfigurationError: a part is unknown, can't be imported, or has wrong settings.
+        ConfigurationError: a reward is unknown, can't be imported, or has wrong settings.
     """
 
     def __init__(self, parts: Mapping[str, RewardPart]) -> None:
         self._rewards = _build(parts)
         self.parts: dict[str, float] = {}
-        """What the latest step earned, weighted, as ``reward.part``."""
+        """Weighted parts of the latest step, by ``reward.part``."""
         self.totals: dict[str, float] = {}
-        """What the episode has earned so far, likewise."""
+        """Weighted sums of the episode so far, by the same names."""
         self._places: dict[str, int] = {}
         for name, _, reward in self._rewards:
             declared = getattr(reward, "PARTS", None)
             for key in [name] if declared is None else [f"{name}.{part}" for part in declared]:
                 self._places[key] = len(self._places)
         self.part_names = (*self._places, OTHER_PART)
-        """The parts by which a step's reward is told: ``reward.part``, or the reward alone where it names no parts."""
+        """Names of the parts of a step's reward: ``reward.part``, or ``reward`` alone if it names no parts."""
 
     @property
     def names(self) -> set[str]:
@@ -54,20 +54,20 @@ class RewardSum:
         return {name for name, _, _ in self._rewards}
 
     def bind(self, environment: PokemonEnvironment) -> None:
-        """Shows the environment to the rewards that have a method ``bind(environment)``, once, when it is complete."""
+        """Pass the complete environment, once, to the rewards that have a method ``bind(environment)``."""
         for _, _, reward in self._rewards:
             bind = getattr(reward, "bind", None)
             if bind is not None:
                 bind(environment)
 
     def reset(self, state: GameState) -> None:
-        """Begins an episode."""
+        """Start an episode."""
         self.parts, self.totals = {}, {}
         for _, _, reward in self._rewards:
             reward.reset(state)
 
     def score(self, previous: GameState, action: int, state: GameState) -> float:
-        """The sum for one step."""
+        """Return the sum for one step."""
         total = 0.0
         parts: dict[str, float] = {}
         for name, weight, reward in self._rewards:
@@ -80,9 +80,9 @@ class RewardSum:
         return total
 
     def finish(self, state: GameState) -> float:
-        """What is added to the latest step, which reached the goal and so ended the episode in ``state``.
+        """Return the addition to the latest step, which reached the goal and ended the episode in ``state``.
 
-        Only rewards that have a method ``finish(state)`` of their own, such as a potential, have something to add.
+        Only rewards that have a method ``finish(state)``, such as a potential, add anything.
         """
         total = 0.0
         for name, weight, reward in self._rewards:
@@ -95,20 +95,20 @@ class RewardSum:
         return total
 
     def write_parts(self, out: NDArray[np.float32]) -> None:
-        """Writes what each of :attr:`part_names` earned in the latest step, weighted; 0 into the rest of ``out``."""
+        """Write the weighted earnings of :attr:`part_names` in the latest step; 0 into the rest of ``out``."""
         out.fill(0.0)
         for key, value in self.parts.items():
             place = self._places.get(key)
-            if place is None:  # a reward that names no parts, or gives one that it did not name
+            if place is None:  # the reward names no parts, or earned one that it does not name
                 place = self._places.get(key.partition(".")[0], len(self.part_names) - 1)
             out[place] += value
 
     def save_state(self) -> dict[str, Any]:
-        """What the rewards remember, by name."""
+        """Return the states of the rewards, by name."""
         return {name: reward.save_state() for name, _, reward in self._rewards}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self.parts = {}
         for name, _, reward in self._rewards:
             reward.load_state(state[name])

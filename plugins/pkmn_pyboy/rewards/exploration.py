@@ -1,4 +1,4 @@
-"""Reward for seeing something new: each tile and map once an episode, less the more were seen."""
+"""Reward for exploring: each tile and map once an episode, less the more were seen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pkmn_pyboy.state.game_state import GameState
 
 
 class ExplorationSettings(BaseModel):
-    """What exploring is worth."""
+    """Settings of the reward for exploring."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -26,7 +26,7 @@ class ExplorationSettings(BaseModel):
 
 
 class ExplorationReward:
-    """Pays for first visits. What was seen is forgotten when an episode begins."""
+    """Reward for first visits. Each episode starts afresh."""
 
     PARTS = ("new_tile", "new_map")
 
@@ -37,13 +37,13 @@ class ExplorationReward:
         self._last = -1
 
     def reset(self, state: GameState) -> None:
-        """The first tile and map are known."""
+        """Start an episode; its first tile and map count as known."""
         self._last = tile_id(state)
         self._tiles = {self._last}
         self._maps = {state.map_id}
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step earned."""
+        """Return the parts that this step earned."""
         tile = tile_id(state)
         if tile == self._last:
             return {}
@@ -59,18 +59,18 @@ class ExplorationReward:
         return parts
 
     def save_state(self) -> dict[str, Any]:
-        """What was seen so far."""
+        """Return the tiles and maps seen so far."""
         return {"tiles": sorted(self._tiles), "maps": sorted(self._maps), "last": self._last}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._tiles = {int(tile) for tile in state["tiles"]}
         self._maps = {int(map_id) for map_id in state["maps"]}
         self._last = int(state["last"])
 
 
 def tile_id(state: GameState) -> int:
-    """Map and tile as one number."""
+    """Return map and tile as one number."""
     return (state.map_id << 16) | (state.x << 8) | state.y
 
 

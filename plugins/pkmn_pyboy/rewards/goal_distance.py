@@ -1,4 +1,4 @@
-"""How far the player is from what the next milestone asks for, by the maps of the cartridge."""
+"""Distance of the player to the next milestone's target, by the maps of the cartridge."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _MOST_KEPT = 100_000
 
 
 class GoalDistance:
-    """Tiles from a place to the next milestone's place, person or scene. What was worked out is kept.
+    """Distance in tiles from a place to the next milestone's place, person or scene, with a cache.
 
-    The way is as the crow walks: through trees, water and people that are in the way today, so that it depends on
-    nothing but the place and the milestone.
+    The distance ignores trees, water and people that block the way at present, so that it depends on nothing but the
+    place and the milestone.
 
     Args:
         rom: the cartridge image, for its maps.
         profile: the game.
-        milestones: what was reached.
-        goal: place of the milestone that an episode aims at, -1 for the last one: what it needs comes before it.
+        milestones: which milestones were reached.
+        goal: index of the milestone that an episode aims at, -1 for the last one: its requirements come before it.
     """
 
     def __init__(self, rom: bytes, profile: GameProfile, milestones: MilestoneTracker, goal: int = -1) -> None:
@@ -40,7 +40,7 @@ class GoalDistance:
         self._kept: dict[tuple[str, int, int, int], int | None] = {}
 
     def tiles(self, state: GameState) -> int | None:
-        """The distance now; None where the milestone has no place, or no way leads there."""
+        """Return the current distance; None if the milestone has no place, or no route leads there."""
         milestone = self._milestones.current(self._goal)
         if milestone is None or milestone.target is None or not state.map_id:
             return None

@@ -1,4 +1,4 @@
-"""Reward for health: getting weak costs what healing pays back, and each Pokemon that faints costs."""
+"""Reward for health: weakness costs what healing pays back, and each Pokemon that faints costs."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pkmn_pyboy.state.game_state import GameState, Party
 
 
 class HealthSettings(BaseModel):
-    """What health is worth."""
+    """Settings of the reward for health."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     healed: float = Field(
         default=10.0,
         ge=0.0,
-        description="For healing a party without hit points up to weak_share; the way down costs the same.",
+        description="For healing a party without HP up to weak_share; the way down costs the same.",
     )
     weak_share: float = Field(
-        default=0.5, gt=0.0, le=1.0, description="Share of the party's hit points below which it is weak."
+        default=0.5, gt=0.0, le=1.0, description="Share of the party's HP below which it is weak."
     )
     fainted: float = Field(default=-2.0, le=0.0, description="For each own Pokemon that faints; not above 0.")
 
 
 class HealthReward:
-    """Pays for healing a weak party exactly what getting weak had cost, so being hurt and healed gains nothing."""
+    """Reward that pays for healing exactly what getting weak had cost, so being hurt and healed gains nothing."""
 
     PARTS = ("healed", "fainted")
 
@@ -36,10 +36,10 @@ class HealthReward:
         self.settings = settings or HealthSettings()
 
     def reset(self, state: GameState) -> None:
-        """Begins an episode. There is nothing to remember: all is in the two states of a step."""
+        """Start an episode. There is no state: a step's two game states suffice."""
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step earned."""
+        """Return the parts that this step earned."""
         before, now = previous.party, state.party
         if before is now:
             return {}
@@ -53,12 +53,12 @@ class HealthReward:
         return parts
 
     def save_state(self) -> dict[str, Any]:
-        """Nothing is remembered."""
+        """Return an empty state."""
         return {}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
 
     def _strength(self, party: Party) -> float:
-        """0 for a party without hit points, 1 for one that is not weak, or that is no party yet."""
+        """Return 0 for a party without HP, 1 for one that is not weak, or is empty."""
         return min(party.hp_share / self.settings.weak_share, 1.0) if party.level_sum else 1.0

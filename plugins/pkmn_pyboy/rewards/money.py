@@ -1,4 +1,4 @@
-"""Reward for money: what comes in beyond the most of the episode."""
+"""Reward for money: gains beyond the episode's maximum."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pkmn_pyboy.state.game_state import GameState
 
 
 class MoneySettings(BaseModel):
-    """What money is worth."""
+    """Settings of the reward for money."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    earned: float = Field(default=1.0, ge=0.0, description="For a thousand beyond the most of the episode.")
+    earned: float = Field(default=1.0, ge=0.0, description="For a thousand beyond the maximum of the episode.")
     spent: float = Field(
         default=0.0,
         le=0.0,
-        description="For a thousand that is spent or lost; not above 0, and by default nothing.",
+        description="For a thousand that is spent or lost; not above 0.",
     )
 
 
 class MoneyReward:
-    """Pays once: what is spent and earned again, or put away and fetched, pays nothing."""
+    """Reward that pays once: money spent and earned again, or deposited and withdrawn, pays nothing."""
 
     PARTS = ("earned", "spent")
 
@@ -33,11 +33,11 @@ class MoneyReward:
         self._most = 0
 
     def reset(self, state: GameState) -> None:
-        """What is there at the start of an episode is not paid for."""
+        """Start an episode; the money at its start is not paid for."""
         self._most = state.money
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step earned."""
+        """Return the parts that this step earned."""
         change = state.money - previous.money
         if change == 0:
             return {}
@@ -50,9 +50,9 @@ class MoneyReward:
         return parts
 
     def save_state(self) -> dict[str, Any]:
-        """The most that there was."""
+        """Return the maximum so far."""
         return {"most": self._most}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._most = int(state["most"])

@@ -1,4 +1,4 @@
-"""What changed in the party from one step to the next, told apart from who was put away, fetched or swapped."""
+"""Changes of the party between steps, except for members that were deposited, withdrawn or swapped."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from pkmn_pyboy.state.game_state import Party
 
 
 def same_pokemon(previous: Party, party: Party) -> bool:
-    """Whether both hold the same kinds of Pokemon, in whatever order. Eggs do not count."""
+    """Return whether both parties hold the same species, in any order. Eggs do not count."""
     return len(previous.members) == len(party.members) and _kinds(previous) == _kinds(party)
 
 
 class HighestLevels:
-    """The highest level that each kind of Pokemon ever had in the party: of the best one, of the second, and so on."""
+    """Highest levels that each species ever had in the party: of the best member, of the second, and so on."""
 
     def __init__(self) -> None:
         self._marks: dict[int, list[int]] = {}
 
     def reset(self, party: Party) -> None:
-        """Begins with the levels that are there."""
+        """Start with the party's levels."""
         self._marks = {}
         self._raise(party)
 
     def gained(self, previous: Party, party: Party) -> int:
-        """Levels beyond the highest so far that the party gained, without anyone coming, going or evolving."""
+        """Return the levels gained beyond the highest so far, if no member came, left or evolved."""
         raised = self._raise(party)
         return raised if raised and same_pokemon(previous, party) else 0
 
     def save_state(self) -> list[list[int]]:
-        """Plain values: for each kind its number and its levels."""
+        """Return each species' number and its levels, as plain values."""
         return [[species, *levels] for species, levels in self._marks.items()]
 
     def load_state(self, state: Sequence[Sequence[int]]) -> None:
-        """Goes on from :meth:`save_state`."""
+        """Restore what :meth:`save_state` returned."""
         self._marks = {int(species): [int(level) for level in levels] for species, *levels in state}
 
     def _raise(self, party: Party) -> int:
@@ -54,12 +54,12 @@ class HighestLevels:
 
 
 def fainted(party: Party) -> int:
-    """How many have no hit points left. Eggs do not count."""
+    """Return how many members have no HP left. Eggs do not count."""
     return sum(not member.egg and member.hp == 0 for member in party.members)
 
 
 def able(party: Party) -> int:
-    """How many there are that are no eggs."""
+    """Return how many members are not eggs."""
     return sum(not member.egg for member in party.members)
 
 

@@ -1,8 +1,8 @@
-"""Reward as the difference of a potential, which changes how fast something is learned and never what is best.
+"""Reward as the difference of a potential, which changes the speed of learning but not the best policy.
 
 Ng, Harada and Russell 1999, "Policy invariance under reward transformations": with F = gamma * potential(next state)
-- potential(state) and the learner's own discount gamma, the best policy stays the best. Whoever comes back to a state
-has gained nothing, whatever happened in between. At the end of an episode the potential is 0 (Grzes 2017, "Reward
+- potential(state) and the learner's discount gamma, the best policy stays the best. Returning to a state gains
+nothing, whatever happened in between. At the end of an episode the potential is 0 (Grzes 2017, "Reward
 shaping in episodic reinforcement learning").
 """
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pkmn_pyboy.rewards.goal_distance import GoalDistance
 
 DEFAULT_GAMMA = 0.99
-"""Where neither the user nor a learner says one."""
+"""Discount if neither the user nor a learner sets one."""
 
 
 class PotentialSettings(BaseModel):
-    """What a state is worth, by part. The potential is their sum."""
+    """Settings of the potential, by part. The potential is their sum."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -32,22 +32,22 @@ class PotentialSettings(BaseModel):
         default=None,
         gt=0.0,
         le=1.0,
-        description="Discount of a step; must be the learner's, which it is if left out.",
+        description="Discount of a step; must equal the learner's, which is the default.",
     )
     milestone: float = Field(default=10.0, ge=0.0, description="For each milestone reached.")
     badge: float = Field(default=50.0, ge=0.0, description="For each badge.")
     level: float = Field(default=1.0, ge=0.0, description="For each level, summed over the party.")
-    health: float = Field(default=5.0, ge=0.0, description="For all of the party's hit points, in shares.")
+    health: float = Field(default=5.0, ge=0.0, description="For all of the party's HP, in shares.")
     distance: float = Field(
         default=0.0,
         ge=0.0,
-        description="For standing where the next milestone is, less with every tile of the way there; 0 to do without.",
+        description="For being at the next milestone's place, less with every tile of distance; 0 for no such part.",
     )
-    far_tiles: int = Field(default=100, ge=1, description="Tiles from which on distance is worth nothing.")
+    far_tiles: int = Field(default=100, ge=1, description="Distance in tiles from which on this part is 0.")
 
 
 class PotentialReward:
-    """Pays gamma * potential(next state) - potential(state) at every step, by part."""
+    """Reward of gamma * potential(next state) - potential(state) at every step, by part."""
 
     PARTS = ("milestone", "badge", "level", "health", "distance")
 
@@ -58,7 +58,7 @@ class PotentialReward:
         self._values: dict[str, float] = {}
 
     def bind(self, environment: PokemonEnvironment) -> None:
-        """Takes the maps and milestones that the distance is measured by, where it counts."""
+        """Take the maps and milestones to measure the distance by, if it counts."""
         if self.settings.distance:
             from pkmn_pyboy.rewards.goal_distance import GoalDistance  # noqa: PLC0415 - few need the maps
 
@@ -67,11 +67,11 @@ class PotentialReward:
             )
 
     def reset(self, state: GameState) -> None:
-        """Begins an episode."""
+        """Start an episode."""
         self._values = self.potential(state)
 
     def potential(self, state: GameState) -> dict[str, float]:
-        """What a state is worth, by part."""
+        """Return the potential of a state, by part."""
         settings, party = self.settings, state.party
         values = {
             "milestone": settings.milestone * state.milestones,
@@ -86,7 +86,7 @@ class PotentialReward:
         return values
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step earned. While nothing changes, each costs (1 - gamma) of its potential."""
+        """Return the parts that this step earned. While nothing changes, each costs (1 - gamma) of its potential."""
         before = self._values
         if (
             state.party is not previous.party
@@ -100,13 +100,13 @@ class PotentialReward:
         return {part: gamma * value - before[part] for part, value in self._values.items() if value or before[part]}
 
     def finish(self, state: GameState) -> Mapping[str, float]:
-        """What is added where ``state``, the latest, ends an episode: the potential of an end is 0."""
+        """Return the addition if ``state``, the latest, ends an episode: the potential of an end is 0."""
         return {part: -self.gamma * value for part, value in self._values.items() if value}
 
     def save_state(self) -> dict[str, Any]:
-        """What the latest state was worth."""
+        """Return the potential of the latest state."""
         return {"values": dict(self._values)}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._values = {str(part): float(value) for part, value in state["values"].items()}

@@ -1,4 +1,4 @@
-"""Reward for getting on in the game: Pokemon, levels, milestones, badges."""
+"""Reward for progress in the game: Pokemon, levels, milestones, badges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkmn_pyboy.state.game_state import GameState
 
 
 class ProgressSettings(BaseModel):
-    """What progress is worth."""
+    """Settings of the reward for progress."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -21,20 +21,20 @@ class ProgressSettings(BaseModel):
     )
     pokemon: float = Field(
         default=25.0,
-        description="For each later Pokemon: more in the party, or more species caught, than ever in the episode.",
+        description="For each later Pokemon: more in the party, or more species caught, than before in the episode.",
     )
     milestone: float = Field(default=25.0, description="For each milestone reached.")
     level: float = Field(
         default=50.0,
-        description="For a level gained, shared over the party: divided by how many Pokemon are in it.",
+        description="For a level gained, divided by the number of Pokemon in the party.",
     )
     badge: float = Field(default=500.0, description="For each badge.")
 
 
 class ProgressReward:
-    """Pays once for each thing: what is lost and won again, or put away and fetched, pays nothing.
+    """Reward that pays once: what is lost and regained, or deposited and withdrawn, pays nothing.
 
-    Levels count where they are gained. Who is caught, fetched or swapped in brings levels along; those pay nothing.
+    Levels pay when they are gained. Levels of Pokemon that are caught, withdrawn or swapped in pay nothing.
     """
 
     PARTS = ("first_pokemon", "pokemon", "level", "milestone", "badge")
@@ -47,14 +47,14 @@ class ProgressReward:
         self._milestones = 0
 
     def reset(self, state: GameState) -> None:
-        """What is there at the start of an episode is not paid for."""
+        """Start an episode; what exists at its start is not paid for."""
         self._pokemon = _pokemon(state)
         self._levels.reset(state.party)
         self._badges = state.badges
         self._milestones = state.milestones
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step earned."""
+        """Return the parts that this step earned."""
         if (
             state.party is previous.party
             and state.milestones == self._milestones
@@ -88,7 +88,7 @@ class ProgressReward:
         return parts
 
     def save_state(self) -> dict[str, Any]:
-        """What was paid for so far."""
+        """Return what was paid for so far."""
         return {
             "pokemon": self._pokemon,
             "levels": self._levels.save_state(),
@@ -97,7 +97,7 @@ class ProgressReward:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._pokemon = int(state["pokemon"])
         self._levels.load_state(state["levels"])
         self._badges = int(state["badges"])
@@ -105,5 +105,5 @@ class ProgressReward:
 
 
 def _pokemon(state: GameState) -> int:
-    """How many there are: in the party or, where more were caught than fit in, species caught."""
+    """Return the number of Pokemon: members of the party or, if more were caught, species caught."""
     return max(state.party.count, state.caught)

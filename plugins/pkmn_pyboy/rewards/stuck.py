@@ -1,4 +1,4 @@
-"""Penalties for getting nowhere: nothing new for a while, walking into walls, hearing the same talk again."""
+"""Penalties for being stuck: no progress for a while, walking into walls, hearing the same talk again."""
 
 from __future__ import annotations
 
@@ -21,17 +21,21 @@ _TALK = (Phase.DIALOGUE, Phase.CHOICE)
 
 
 class StuckSettings(BaseModel):
-    """What getting nowhere costs. No value is above 0, so that standing still never pays."""
+    """Settings of the penalties for being stuck. No value is above 0, so that standing still never pays."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    idle: float = Field(default=-0.02, le=0.0, description="For each step after patience_steps without news.")
+    idle: float = Field(
+        default=-0.02,
+        le=0.0,
+        description="For each step beyond patience_steps without anything new.",
+    )
     patience_steps: int = Field(
         default=200,
         ge=1,
         description="Steps without a new tile and without progress that cost nothing. Battles do not count.",
     )
-    wall: float = Field(default=-0.01, le=0.0, description="For each step against what can't be walked through.")
+    wall: float = Field(default=-0.01, le=0.0, description="For each step against an obstacle.")
     repeated_talk: float = Field(
         default=-0.1,
         le=0.0,
@@ -40,7 +44,7 @@ class StuckSettings(BaseModel):
 
 
 class StuckReward:
-    """Costs, and never pays. Progress is a milestone, a level, a badge, a species caught or seen."""
+    """Penalties for being stuck. Progress is a milestone, a level, a badge, a species caught or seen."""
 
     PARTS = ("idle", "wall", "repeated_talk")
 
@@ -53,7 +57,7 @@ class StuckReward:
         self._idle = 0
 
     def reset(self, state: GameState) -> None:
-        """Begins an episode."""
+        """Start an episode."""
         self._last = tile_id(state)
         self._tiles = {self._last}
         self._talks = set()
@@ -61,7 +65,7 @@ class StuckReward:
         self._idle = 0
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
-        """The parts that this step cost."""
+        """Return the penalties of this step."""
         parts: dict[str, float] = {}
         settings = self.settings
         if state.battle is None:
@@ -96,7 +100,7 @@ class StuckReward:
         return parts
 
     def save_state(self) -> dict[str, Any]:
-        """What was seen and heard so far."""
+        """Return the tiles and talks so far."""
         return {
             "tiles": sorted(self._tiles),
             "talks": sorted(self._talks),
@@ -106,7 +110,7 @@ class StuckReward:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a saved state."""
+        """Restore what :meth:`save_state` returned."""
         self._tiles = {int(tile) for tile in state["tiles"]}
         self._talks = {int(talk) for talk in state["talks"]}
         milestones, levels, badges, caught, seen = state["mark"]

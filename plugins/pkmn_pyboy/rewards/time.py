@@ -1,4 +1,4 @@
-"""Penalty for time: each step costs a little, so that of two ways to the same end the shorter one is worth more."""
+"""Penalty for time: each step costs a little, so that the shorter of two ways to the same end is worth more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TimeSettings(BaseModel):
 
 
 class TimeReward:
-    """Costs the same in every step, whatever it does."""
+    """Penalty that is the same in every step."""
 
     PARTS = ("step",)
 
@@ -28,15 +28,15 @@ class TimeReward:
         self._parts = {"step": self.settings.step} if self.settings.step else {}
 
     def reset(self, state: GameState) -> None:
-        """Do nothing: it remembers nothing."""
+        """Do nothing; there is no state."""
 
     def score(self, previous: GameState, action: int, state: GameState) -> Mapping[str, float]:
         """Return the cost of the step."""
         return self._parts
 
     def save_state(self) -> dict[str, Any]:
-        """Return nothing to remember."""
+        """Return an empty state."""
         return {}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Do nothing: there is nothing to go on from."""
+        """Do nothing; there is no state."""

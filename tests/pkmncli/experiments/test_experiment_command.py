@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pkmncli.runs import Run
@@ -87,7 +88,9 @@ def test_what_is_missing_is_trained_and_all_is_compared(
     assert (tmp_path / "runs" / "it" / "experiment.toml").read_text() == (tmp_path / "it.toml").read_text()
 
 
-def test_ctrl_c_saves_all_trainings(experiment: Callable[..., Path], pkmn: Pkmn, tmp_path: Path) -> None:
+@pytest.fixture
+def two_that_train(experiment: Callable[..., Path], tmp_path: Path) -> tuple[subprocess.Popen[str], list[Run]]:
+    """An experiment in a process of its own, and its two runs, which train."""
     experiment("2", steps="1_000_000", save_interval="500_000")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PKMN_")}
     command = [sys.executable, "-m", "pkmncli", "experiment", "it.toml"]
@@ -98,17 +101,45 @@ def test_ctrl_c_saves_all_trainings(experiment: Callable[..., Path], pkmn: Pkmn,
     logs = [run.folder.parent / "logs" / f"{run.name}.txt" for run in runs]
     while process.poll() is None and not all(log.exists() and "Ctrl-C saves" in log.read_text() for log in logs):
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
-    assert out.count(": stopped, ") == 2
+    return process, runs
+
+
+def assert_saved(runs: list[Run]) -> None:
+    """Nobody trains them any more, and each was saved when it stopped."""
     for run in runs:
-        with run.locked():  # nobody trains it any more
+        with run.locked():
             meta = json.loads((run.checkpoints.resolve() / "meta.json").read_text())
         assert meta["step"] == run.read_summary()["total_steps"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
+def test_a_signal_saves_all_trainings(
+    number: signal.Signals, code: int, two_that_train: tuple[subprocess.Popen[str], list[Run]], pkmn: Pkmn
+) -> None:
+    process, runs = two_that_train
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
+    assert out.count(": stopped, ") == 2
+    assert_saved(runs)
     listed = pkmn("experiment", "it.toml", "--dry-run")
     assert listed.out.splitlines() == [f"begun     {run.folder}" for run in runs]
+
+
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_its_trainings_save_and_stop_where_it_is_killed(
+    asked_before: bool, two_that_train: tuple[subprocess.Popen[str], list[Run]]
+) -> None:
+    process, runs = two_that_train
+    trainings = psutil.Process(process.pid).children(recursive=True)
+    if asked_before:  # then its end is not a second request, which would not save
+        process.send_signal(signal.SIGINT)
+    process.kill()
+    process.communicate(timeout=60)
+    _, alive = psutil.wait_procs(trainings, timeout=60)
+    assert not alive
+    assert_saved(runs)
 
 
 def test_a_dry_run_lists_and_writes_nothing(

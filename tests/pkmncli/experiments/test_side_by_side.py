@@ -126,23 +126,15 @@ def test_each_is_asked_once_to_stop(make: Callable[[str, str], Any], tmp_path: P
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no such locks there")
 def test_one_that_outlived_its_command_is_told_and_taken_over(make: Callable[[str, str], Any], tmp_path: Path) -> None:
-    orphan = make("one", WAITS)
+    orphan = make("one", WAITS.replace("while True:\n    time.sleep(0.05)", "sys.stdin.read()\nsys.exit(143)"))
     assert not take_over(orphan), "nobody has begun it"
     first = Trainings()
     first.start(orphan)
     with pytest.raises(RunError, match="is still being trained by an earlier command"):
         Trainings().start(orphan)
-    looks = 0
-
-    def in_use_by() -> int | None:
-        """It has to hold its run before it can save: here from the moment that it is ready."""
-        nonlocal looks
-        looks += 1
-        (process,) = first._running
-        return process.pid if (tmp_path / "ready-one").exists() else None
-
-    orphan.run.in_use_by = in_use_by
-    assert take_over(orphan)
     (process,) = first._running
-    assert (process.wait(), looks > 0) == (130, True)
+    assert process.stdin is not None
+    process.stdin.close()  # as if this process had ended
+    assert take_over(orphan)
+    assert process.wait() == 143
     assert not take_over(orphan)

@@ -176,12 +176,37 @@ def test_a_resumed_learner_acts_with_the_update_it_was_saved_with_however_fast_t
     thread.close()
 
 
-def test_a_killed_process_is_an_error_that_says_what_to_do(moves_at_once: None) -> None:
+@pytest.mark.parametrize(("rl", "kept"), [("dqn", 7), ("prioritised", 500), ("ppo", 0)])
+def test_a_killed_process_loses_nothing(
+    rl: str, kept: int, moves_at_once: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However much is kept to be learned again, and as often as it is lost."""
+    monkeypatch.setattr(learning_apart, "KEPT_UPDATES", kept)
+    name, settings = ("dqn", {"priority_exponent": 0.6}) if rl == "prioritised" else (rl, {})
+    apart = LearnerStream(learner(name, **settings), by_rules=0.3)
+    for _ in range(2):
+        os.kill(moved(apart), signal.SIGKILL)
+        apart.run(60)
+    assert apart.learner._learning._moved, "it has moved again"
+    here = LearnerStream(learner(name, own_process=False, **settings), by_rules=0.3).run(apart.step)
+    assert apart.acted == here.acted
+    assert apart.metrics == here.metrics
+    os.kill(apart.learner._learning._process._process.pid, signal.SIGKILL)
+    assert same(apart.learner.state_dict(), here.learner.state_dict()), "lost just before it was saved"
+    told = "the process that learns ended with exit code -9: what it learned is learned again here"
+    assert capsys.readouterr().err.count(told) == 3
+    apart.learner.close()
+
+
+def test_a_process_that_is_lost_often_is_not_started_again(moves_at_once: None) -> None:
     stream = LearnerStream(learner("dqn"))
-    os.kill(moved(stream), signal.SIGKILL)
-    with pytest.raises(TrainingError, match=r"ended with exit code -9.*--resume"):
+    for _ in range(learning_apart.MOST_MOVES):
+        os.kill(moved(stream), signal.SIGKILL)
         stream.run(20)
-    stream.learner.close()
+    stream.run(80)
+    assert stream.learner._learning._process is None
+    here = LearnerStream(learner("dqn", own_process=False)).run(stream.step)
+    assert same(stream.learner.state_dict(), here.learner.state_dict())
 
 
 def test_a_process_that_does_not_start_leaves_learning_where_it_is(
@@ -203,12 +228,30 @@ def test_a_process_that_does_not_start_leaves_learning_where_it_is(
     assert "learning stays in the trainer's process: ended with exit code -9" in caplog.text
 
 
-def test_a_process_that_stands_still_is_waited_for_and_the_log_says_so(
+@pytest.mark.parametrize("batch", [8, 256])
+def test_a_process_that_stands_still_is_given_up(
+    batch: int, moves_at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it has answered, or before it has taken a message that is too long for the pipe."""
+    stream = LearnerStream(learner("dqn", batch_size=batch))
+    pid = moved(stream)
+    monkeypatch.setattr(learning_apart, "SECONDS_TO_ANSWER", 0.1)
+    os.kill(pid, signal.SIGSTOP)
+    stream.run(20)
+    assert pid not in children()
+    here = LearnerStream(learner("dqn", own_process=False, batch_size=batch)).run(stream.step)
+    assert same(stream.learner.state_dict(), here.learner.state_dict())
+    assert stream.metrics == here.metrics
+    stream.learner.close()
+
+
+def test_a_process_that_takes_long_is_waited_for_and_the_log_says_so(
     moves_at_once: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     stream = LearnerStream(learner("dqn"))
     pid = moved(stream)
     monkeypatch.setattr(learning_apart, "SECONDS_TO_ANSWER", 0.1)
+    monkeypatch.setattr(learning_apart, "_IDLE_SECONDS", -1.0)  # as if it had had the processor meanwhile
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
         asked = other.submit(stream.learner.state_dict)

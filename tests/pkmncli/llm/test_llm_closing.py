@@ -28,7 +28,7 @@ WELL = {"requests": 10, "replies": 10, "validity_rate": 1.0, "readings": {"schem
         ({"requests": 3, "faults": {LLMFault.TIMEOUT: 3}}, "--llm-load-timeout-s"),
         ({"requests": 10, "replies": 2, "validity_rate": 1.0, "faults": {LLMFault.TIMEOUT: 8}}, "--llm-timeout-s"),
         ({"requests": 3, "faults": {LLMFault.LOADING: 3}}, "still loading"),
-        ({"requests": 3, "faults": {LLMFault.UNREACHABLE: 3}}, "could not be reached"),
+        ({"requests": 3, "faults": {LLMFault.UNREACHABLE: 3}}, "could not be reached or used"),
         ({"requests": 3, "faults": {LLMFault.OVERLOADED: 2, LLMFault.TIMEOUT: 1}}, "overloaded"),
         ({"requests": 3, "faults": {LLMFault.AUTHENTICATION: 3}}, "key was refused"),
         ({"requests": 3, "faults": {LLMFault.NO_MODEL: 3}}, "does not have the model"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -80,24 +82,29 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(
 
 
 @pytest.mark.usefixtures("moves_at_once")
-def test_a_process_that_is_killed_ends_the_training_in_a_line_and_it_goes_on(
-    pkmn: Callable[..., Any], small_training: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_process_that_is_killed_or_stopped_changes_nothing(
+    number: signal.Signals,
+    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
+    small_training: list[str],
+    assert_same_course: Callable[[Path, Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     calls = learning_apart._LearningProcess.call
     learned = 0
 
-    def killed(process: Any, name: str, *arguments: Any) -> Any:
+    def hit(process: Any, name: str, *arguments: Any) -> Any:
         nonlocal learned
         learned += name == "learn"
-        if learned == 30:
-            process._process.kill()
+        if learned == 30 and name == "learn":
+            os.kill(process._process.pid, number)
         return calls(process, name, *arguments)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(learning_apart._LearningProcess, "call", killed)
-        ended = pkmn("train", *small_training, "--mode=rl-only", "--run-name=it")
-    assert ended.code == 1
-    assert len(ended.err.strip().splitlines()) == 1
-    assert "The process that learns ended with exit code -9" in ended.err
-    assert "--resume" in ended.err
-    assert pkmn("train", "--resume", "it").code == 0
+    monkeypatch.setattr(learning_apart._LearningProcess, "call", hit)
+    monkeypatch.setattr(learning_apart, "SECONDS_TO_ANSWER", 0.5)
+    ended = pkmn("train", *small_training, "--mode=rl-only", "--run-name=it")
+    assert ended.code == 0, ended.err
+    assert "the process that learns " in ended.err and "nothing is lost" in ended.err
+    assert_same_course(tmp_path / "runs" / "it", shared_run("rl-only", 1))

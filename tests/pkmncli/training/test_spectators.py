@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from worker_pools import make_spec, take, with_environment
 
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining, _is_running, process_began
 from pkmncli.errors import TrainingError
 from pkmncli.runs import Run
 from pkmncli.training.recorder import Recorder
@@ -245,3 +246,15 @@ def test_what_a_viewer_asks_for_and_cannot_be_saved_ends_no_training(tmp_path: P
             answers.append(live.state().message)
     assert answers[0] == "The checkpoint could not be saved: the disk limit of 1 GB is reached"
     assert answers[1].startswith("The state of environment 0 could not be saved: ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock is all that there is")
+def test_a_clock_that_is_set_ends_no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    began = process_began(process.pid)
+    created = psutil.Process.create_time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: created(process) + 3600)  # as after a step
+    assert _is_running(process.pid, began)
+    assert not _is_running(process.pid, began - 2), "another process by that number"
+    process.communicate(b"\n")
+    assert not _is_running(process.pid, began)

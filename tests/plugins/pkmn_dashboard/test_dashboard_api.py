@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -25,7 +24,7 @@ from pkmn_dashboard.live_events import LiveEvents
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmn_decisions.store import DuckDBStore
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, process_began
 from tests.plugins.pkmn_decisions.tables import advice, decisions
 
 ACTION = {"x-pkmn-action": "1"}
@@ -109,7 +108,7 @@ def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
     board_file.write_bytes(bytes(LiveBoard.size(1, None)))
     board = LiveBoard(board_file, 1, None)
     board.state.set(updated=1000.0, steps=5)
-    began = psutil.Process().create_time()
+    began = process_began(os.getpid())
     live = {"process_id": os.getpid(), "process_began": began, "num_envs": 1, "screen_shape": None}
     (tmp_path / LIVE_FILE).write_text(json.dumps(live))
     events = LiveEvents(WatchedRun(tmp_path))

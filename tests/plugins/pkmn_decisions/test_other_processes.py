@@ -92,16 +92,17 @@ def test_half_a_file_left_by_a_killed_process_is_ignored_and_removed(tmp_path: P
     assert not leftover.exists()
 
 
-def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     # /dev/full takes no byte: the database meets the real error of a full disk there.
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     with DuckDBStore(tmp_path) as store:
+        store.append("metrics", metrics(1))
+        store.flush()
         store.append("decisions", decisions(1, 10))
         (tmp_path / "decisions").mkdir()
         temporary = tmp_path / "decisions" / "000000000001-000000000010.parquet.tmp"
         temporary.symlink_to("/dev/full")
-        monkeypatch.setattr(store, "_prepare_to_write", lambda: None)
         with pytest.raises(RunError, match=r"Cannot write decisions to .*: the disk is full") as error:
             store.flush()
         assert "\n" not in str(error.value)
@@ -116,3 +117,36 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     store.append("metrics", metrics(1))
     with pytest.raises(RunError, match="Cannot write metrics to"):
         store.close()
+
+
+GOES_BACK_AGAIN_AND_AGAIN = """
+import sys
+from pathlib import Path
+from pkmn_decisions.store import DuckDBStore
+from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
+
+step = 0
+for back in (0, 3, 20, 1, 30, 8, 0, 12):
+    with DuckDBStore(Path(sys.argv[1])) as store:
+        step = max(0, step - back)
+        store.supersede(step)
+        for _ in range(6):
+            store.append("decisions", decisions(step + 1, step + 7))
+            store.append("metrics", metrics(step + 1, step + 7))
+            store.append("episodes", episodes(step + 7))
+            store.flush()
+            step += 7
+"""
+
+
+def test_a_reader_takes_nothing_of_a_training_for_lost_or_strange(tmp_path: Path) -> None:
+    writer = subprocess.Popen([sys.executable, "-c", GOES_BACK_AGAIN_AND_AGAIN, str(tmp_path)])
+    looks, told = 0, []
+    while writer.poll() is None or not looks:
+        with DuckDBStore(tmp_path) as store:
+            told += store.problems()
+            steps = [row["global_step"] for row in store.read("decisions")]
+        looks += 1
+        assert steps == list(range(1, len(steps) + 1))
+    assert (writer.returncode, told) == (0, [])
+    assert steps

@@ -93,7 +93,7 @@ def test_each_flush_writes_one_new_file_and_leaves_the_others_alone(tmp_path: Pa
         assert names(folder) == ["000000000001-000000000020.parquet", "000000000021-000000000030.parquet"]
         assert (folder / "000000000001-000000000020.parquet").read_bytes() == first
         assert steps(store) == list(range(1, 31))
-    assert names(tmp_path) == ["decisions"]
+    assert names(tmp_path) == ["decisions", "tables.jsonl"]
 
 
 def test_many_rows_are_written_without_being_asked(tmp_path: Path) -> None:

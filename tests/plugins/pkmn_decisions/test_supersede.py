@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from pkmn_decisions import store as store_module
+from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store import DuckDBStore
 from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
@@ -157,6 +158,21 @@ def test_killed_at_any_point_no_row_is_lost_or_doubled(
 
 def _no_links(*_: object) -> None:
     raise OSError("no links here")
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_what_was_set_aside_is_in_no_analysis(left: bool, tmp_path: Path) -> None:
+    with DuckDBStore(tmp_path) as store:
+        for first in (1, 21):
+            store.append("decisions", decisions(first, first + 19))
+            store.flush()
+        store.supersede(25)
+        store.append("decisions", decisions(26, 40))
+    if not left:
+        shutil.rmtree(tmp_path / "decisions")
+    analyzer = DecisionHistoryAnalyzer(tmp_path)
+    assert sum(int(one["frequency"]) for one in analyzer.analyze_patterns(1)) == (40 if left else 0)
+    analyzer.close()
 
 
 def test_a_tables_folder_is_on_disk_like_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,5 +34,5 @@ def test_what_cannot_be_counted_is_told(tmp_path: Path) -> None:
         store.flush()
         (file,) = (tmp_path / "decisions").iterdir()
         file.write_bytes(b"not parquet")
-        with pytest.raises(RunError, match="Cannot count the decisions"):
+        with pytest.raises(RunError, match="is not what was recorded"):
             store.count("decisions", ("map_id",))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pkmn_decisions import table_export
-from pkmn_decisions.schema import DECISIONS, SCHEMA_VERSION
+from pkmn_decisions.schema import DECISIONS, SCHEMA_VERSION, Table
 from pkmn_decisions.store import DuckDBStore
 from pkmncli.api import ExportingStore
 from pkmncli.errors import DecisionValidationError, RunError
@@ -71,15 +71,15 @@ def test_a_run_that_goes_back_may_move_files_meanwhile(tmp_path: Path, monkeypat
         for step in (1, 2):
             store.append("metrics", metrics(step))
             store.flush()
-        list_files, gone = table_export.list_files, []
+        recorded_files, gone = table_export.recorded_files, []
 
-        def list_and_go_back(folder: Path) -> list[table_export.TableFile]:
-            files = list_files(folder)
+        def list_and_go_back(folder: Path, table: Table) -> list[table_export.TableFile]:
+            files = recorded_files(folder, table)
             if not gone:
                 gone.append(store.supersede(1))
             return files
 
-        monkeypatch.setattr(table_export, "list_files", list_and_go_back)
+        monkeypatch.setattr(table_export, "recorded_files", list_and_go_back)
         assert store.export("metrics", tmp_path / "metrics.parquet", "parquet") == 1
     assert gone == [1]
 

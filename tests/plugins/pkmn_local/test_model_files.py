@@ -183,6 +183,18 @@ def test_the_command_fetches_once_and_again_what_was_damaged(folder: Path, capsy
     assert (folder / "tiny.gguf").read_bytes() == CONTENT
 
 
+def test_what_only_looks_like_a_model_file_is_not_listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.mkdir(parents=True)
+    (folder / "folder.gguf").mkdir()
+    (folder / "gone.gguf").symlink_to(folder / "nowhere")
+    (folder / "mine.gguf").write_bytes(CONTENT)
+    assert installed() == [folder / "mine.gguf"]
+    assert cli.run(["models", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert "mine" in listed
+    assert "folder" not in listed.replace(str(folder), "") and "gone" not in listed
+
+
 def test_models_are_listed_here_or_to_fetch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = pkmn(capsys, "models", "list")
     assert code == 0

@@ -11,9 +11,10 @@ import pytest
 from saved_games import RAM_BYTES, save_by_the_menu
 
 from pkmn_pyboy import starts
-from pkmn_pyboy.battery import CLOCK_BYTES, BatterySave, read_battery_save
+from pkmn_pyboy.battery import BatterySave, read_battery_save
 from pkmn_pyboy.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.foreign_files import CLOCK_BYTES
 from pkmn_pyboy.gameboy.environment import GameBoyEnvironment
 from pkmn_pyboy.gameboy.settings import GameBoySettings
 from pkmn_pyboy.profile import GameProfile

@@ -1,4 +1,4 @@
-"""Any Game Boy image is an environment: seen by its screen, paid for new screens, saved and resumed exactly."""
+"""Any Game Boy image as an environment: observed by its screen, paid for new screens, saved and resumed exactly."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCROLLER = bytes.fromhex(
     "21 00 98 3e 01 06 10 22 05 20 fc"  # half a row of it
     "3e e4 e0 47 3e 91 e0 40"  # palette, screen on
 )
-"""Machine code that draws half a white row on black; what follows scrolls it while right is held."""
+"""Machine code that draws half a white row on black; the rest scrolls it while right is held."""
 
 LOOP = bytes.fromhex(
     "f0 44 fe 90 20 fa"  # wait for line 144
@@ -47,7 +47,7 @@ LOOP = bytes.fromhex(
 
 
 def scroller() -> bytes:
-    """A cartridge for the grey Game Boy whose picture moves while right is held."""
+    """Return a cartridge for the grey Game Boy whose picture moves while right is held."""
     data = bytearray(small_rom(title=b"SCROLLER", colour=0))
     code = SCROLLER + LOOP
     data[0x150 : 0x150 + len(code)] = code
@@ -63,7 +63,7 @@ def image(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def build() -> Iterator[Callable[..., GameBoyEnvironment]]:
-    """Builds environments from settings, and closes them after the test."""
+    """Return a function that builds environments from settings; close them after the test."""
     made: list[GameBoyEnvironment] = []
 
     def build(**settings: Any) -> GameBoyEnvironment:
@@ -159,15 +159,15 @@ def test_states_of_another_image_are_refused(
 
 @pytest.mark.parametrize(
     ("settings", "says"),
-    [({"goal": "starter"}, "knows no milestones"), ({"observation_type": "state"}, "has the screen only")],
+    [({"goal": "starter"}, "has no milestones"), ({"observation_type": "state"}, "has only the screen")],
 )
-def test_what_it_does_not_have(image: Path, settings: dict[str, Any], says: str) -> None:
+def test_unavailable_settings_are_refused(image: Path, settings: dict[str, Any], says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         GameBoyEnvironment(GameBoySettings(rom_path=image, **settings))
 
 
 def picture(*bright: tuple[int, int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """A dark screen with bright squares of 16 pixels."""
+    """Return a dark screen with bright squares of 16 pixels."""
     rgba = np.zeros((144, 160, 4), np.uint8)
     for row, column in bright:
         rgba[row * 16 : row * 16 + 16, column * 16 : column * 16 + 16] = 255
@@ -175,7 +175,7 @@ def picture(*bright: tuple[int, int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 @pytest.mark.parametrize("cell_pixels", [8, 16])
-def test_novelty_tells_coarse_pictures_apart(cell_pixels: int) -> None:
+def test_novelty_distinguishes_coarse_pictures(cell_pixels: int) -> None:
     novelty = ScreenNovelty(NoveltySettings(cell_pixels=cell_pixels, half_life_screens=1))  # type: ignore[arg-type]
     dark, corner, middle = (novelty.key(one) for one in (picture(), picture((0, 0)), picture((4, 5))))
     assert len({dark, corner, middle}) == 3
@@ -193,7 +193,7 @@ def test_novelty_tells_coarse_pictures_apart(cell_pixels: int) -> None:
 def test_it_is_trained_evaluated_and_replayed(
     image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The learner sees the screen alone, and the pilot, which knows other games, is left out by itself."""
+    """The learner sees only the screen, and the pilot, which knows other games, is left out."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     options = "--env gameboy --steps 150 --max-steps-per-episode 40 --save-interval 100 --quiet --run-name any"
@@ -215,7 +215,7 @@ def test_it_is_trained_evaluated_and_replayed(
         ([], 3, "name it with --rom"),
         (["--rom", "IMAGE", "--pilot", "rules"], 2, "it cannot play the environment gameboy"),
         (["--rom", "IMAGE", "--no-rl"], 2, "the environment gameboy has none"),
-        (["--rom", "IMAGE", "--goal", "starter"], 2, "knows no milestones"),
+        (["--rom", "IMAGE", "--goal", "starter"], 2, "has no milestones"),
     ],
 )
 def test_wrong_uses_end_in_one_line(
@@ -236,7 +236,7 @@ def test_wrong_uses_end_in_one_line(
 
 
 def test_its_step_can_be_measured(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it does not observe is left out; the numbers are the machine's business."""
+    """Absent observations are left out; the numbers depend on the machine."""
     monkeypatch.setattr(bench, "STEPS_PER_ROUND", 5)
     registry = get_registry()
     settings = resolve_settings({"mode": "rl-only", "env": "gameboy", "rom_path": image}, registry=registry, environ={})

@@ -1,4 +1,4 @@
-"""How far it is to what the next milestone asks for: its person or scene too, and the goal of the episode."""
+"""Distance to the next milestone's target: also to a person or scene, and to the goal of the episode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOWN, HOME, TRAIL = 0x101, 0x102, 0x201
 
 @pytest.fixture
 def state(make: Callable[..., PokemonEnvironment]) -> GameState:
-    """In the bedroom, at (3,3)."""
+    """Return the state in the bedroom, at (3,3)."""
     environment = make(observation_type="state")
     environment.reset(seed=0)
     return environment.state
@@ -57,7 +57,7 @@ def test_the_environment_asks_for_its_own_goal(make: Callable[..., PokemonEnviro
     ("target", "further"),
     [(Target(HOME, person=1), 5), (Target(HOME, 4, 7, person=1), 5), (Target(HOME, person=9), 0)],
 )
-def test_a_person_on_another_map_is_gone_to(
+def test_the_distance_to_a_person_on_another_map(
     quillwood: GameProfile, rom_path: Path, state: GameState, target: Target, further: int
 ) -> None:
     to_map, to_person = (distance(one, quillwood, rom_path, state) for one in (Target(HOME), target))
@@ -65,7 +65,7 @@ def test_a_person_on_another_map_is_gone_to(
     assert to_person == to_map + further, "from the foot of the stairs on to the person, if there is one"
 
 
-def test_the_scene_on_another_map_is_gone_to(quillwood: GameProfile, rom_path: Path, state: GameState) -> None:
+def test_the_distance_to_a_scene_on_another_map(quillwood: GameProfile, rom_path: Path, state: GameState) -> None:
     to_scene, to_tile = (
         distance(one, quillwood, rom_path, state) for one in (Target(TOWN, scene=255), Target(TOWN, 2, 8))
     )
@@ -73,12 +73,12 @@ def test_the_scene_on_another_map_is_gone_to(quillwood: GameProfile, rom_path: P
 
 
 def distance(target: Target, profile: GameProfile, rom_path: Path, state: GameState) -> int | None:
-    """Tiles to a target of the next milestone."""
+    """Return the distance in tiles to a target of the next milestone."""
     tracker = MilestoneTracker([replace(profile.milestones[1], needs=(), target=target)])
     return GoalDistance(rom_path.read_bytes(), profile, tracker).tiles(state)
 
 
 def all_before(key: str, profile: GameProfile) -> dict[str, list[int]]:
-    """The state of a tracker where a milestone is the next one."""
+    """Return the state of a tracker whose next milestone is ``key``."""
     done, count = profile.milestone_index(key), len(profile.milestones)
     return {"steps": [0] * done + [-1] * (count - done), "frames": [0] * count}

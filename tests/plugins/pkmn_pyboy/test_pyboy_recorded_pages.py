@@ -72,7 +72,7 @@ def test_a_page_is_waited_for_while_it_has_neither_words_nor_a_cursor(crystal: G
     pages.note(state, memory)
     decision = pages.wait(memory, PilotSettings())
     assert decision is not None
-    assert (decision.action, decision.reason) == (Action.NONE, "the page opens")
+    assert (decision.action, decision.reason) == (Action.NONE, "wait for the screen")
 
 
 def test_words_on_a_page_are_words_from_their_first_letter_on(crystal: GameProfile) -> None:

@@ -1,4 +1,4 @@
-"""No reward can be farmed: whoever goes round a loop of states has gained nothing, by any part of any reward."""
+"""No reward can be farmed: a loop of states gains nothing, by any part of any reward."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ TURNS = 5
 TINY = 1e-6
 
 Member = tuple[int, int, int]
-"""Species, level and hit points of 20."""
+"""Species, level and HP out of 20."""
 
 
 class Scenes:
-    """Makes states as the reader would see them."""
+    """Maker of states as the reader would read them."""
 
     def __init__(self, profile: GameProfile) -> None:
         self.profile = profile
@@ -46,7 +46,7 @@ class Scenes:
         return StateReader(self.profile).read(memory, milestones)
 
     def wild(self, party: Sequence[Member], hp: int, *, species: int = 161, level: int = 3, **fields: Any) -> GameState:
-        """A wild battle; the opponent has ``hp`` of 13 hit points."""
+        """Return a wild battle; the opponent has ``hp`` of 13 HP."""
         own_species, own_level, own_hp = party[0]
         records = {
             "wBattleMode": 1,
@@ -56,7 +56,7 @@ class Scenes:
         return self(party, **{**records, **fields})
 
     def trainer(self, party: Sequence[Member], hp: int, *, species: int = 161, **fields: Any) -> GameState:
-        """A trainer's battle."""
+        """Return a trainer's battle."""
         return self.wild(party, hp, species=species, wBattleMode=2, **fields)
 
 
@@ -70,7 +70,7 @@ def dex(count: int) -> bytes:
 
 
 def loops(s: Scenes) -> dict[str, list[GameState]]:
-    """Each a round of states; after the last comes the first again."""
+    """Return loops of states; the first one follows the last."""
     one, two = [(158, 9, 20)], [(158, 9, 20), (16, 4, 20)]
     money = [s(one, wMoney=amount) for amount in (3000, 2800, 2500, 2950)]
     met = s(one)
@@ -142,7 +142,7 @@ def build(name: str) -> RewardSum:
 
 
 def play(reward: RewardSum, states: Sequence[GameState]) -> dict[str, float]:
-    """What each part earned over consecutive states, pressing A and directions in turn."""
+    """Return the earnings of each part over consecutive states, pressing A and directions in turn."""
     earned: dict[str, float] = {}
     presses = (Action.A, Action.UP, Action.DOWN)
     for number, (before, after) in enumerate(pairwise(states)):
@@ -155,7 +155,7 @@ def play(reward: RewardSum, states: Sequence[GameState]) -> dict[str, float]:
 
 @functools.cache
 def known_parts() -> set[str]:
-    """Every part that a reward says it has."""
+    """Return every part that a reward names."""
     found = {name: importlib.import_module(f"pkmn_pyboy.rewards.{name}") for name in BUILT_IN_REWARDS}
     classes = {name: getattr(module, f"{name.title()}Reward") for name, module in found.items()}
     return {f"{name}.{part}" for name, reward in classes.items() for part in reward.PARTS}
@@ -177,7 +177,7 @@ def test_no_loop_gains(name: str, scenes: Scenes) -> None:
 
 @pytest.mark.parametrize("name", ["battle", "health", "money", "stuck", "time", "potential"])
 def test_not_even_the_first_round_gains(name: str, scenes: Scenes) -> None:
-    """Of these, where the loop begins with what it ends with, and finds nothing that stays."""
+    """These gain nothing if the loop ends as it began, and finds nothing lasting."""
     stays = {"evolved again", "caught and released", "a milestone toggled", "a badge toggled"}
     stays |= {"the same trainer beaten again", "two trainers beaten in turns"}
     for loop, states in loops(scenes).items():
@@ -212,7 +212,7 @@ def all_rewards() -> dict[str, Any]:
 
 
 def earned_over(environment: PokemonEnvironment, presses: Callable[[], int | None]) -> dict[str, float]:
-    """What each part earns until there is nothing more to press."""
+    """Return the earnings of each part until there is nothing more to press."""
     earned: dict[str, float] = {}
     while (action := presses()) is not None:
         environment.advance(action)
@@ -261,7 +261,7 @@ def test_in_and_out_of_a_house_gains_nothing(make: Callable[..., PokemonEnvironm
 
 
 def test_hurt_and_healed_gains_nothing(make: Callable[..., PokemonEnvironment]) -> None:
-    """The hit points are changed in the game's memory, as a battle and a nurse would."""
+    """The HP are changed in the game's memory, as by a battle and a nurse."""
     environment = make(observation_type="state", rewards=all_rewards(), max_steps_per_episode=10_000)
     environment.reset(seed=0)
     pilot = RulesPilot(environment)

@@ -1,4 +1,4 @@
-"""Rewards pay for what is new, and once."""
+"""Rewards pay once for something new."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_without_decay_every_tile_is_worth_the_same(begin: GameState) -> None:
 
 @pytest.fixture
 def fight(crystal: GameProfile) -> Callable[..., GameState]:
-    """Makes states in and out of a battle; the own Pokemon and the opponent have 20 hit points at most."""
+    """Return a function that makes states in and out of a battle; both Pokemon have at most 20 HP."""
 
     def state(kind: int, hp: int = 20, own_hp: int = 20, level: int = 2) -> GameState:
         memory = FakeMemory(crystal.memory).set(**IN_CONTROL)
@@ -131,7 +131,7 @@ def fight(crystal: GameProfile) -> Callable[..., GameState]:
 
 
 def scores(reward: Any, states: Sequence[GameState], action: int = 0) -> list[dict[str, float]]:
-    """What each step through the states earns."""
+    """Return what each step through the states earns."""
     reward.reset(states[0])
     return [dict(reward.score(before, action, after)) for before, after in pairwise(states)]
 
@@ -164,13 +164,13 @@ def test_health_costs_what_it_pays_back(fight: Callable[..., GameState]) -> None
     assert scores(HealthReward(), states) == [{}, {"healed": -5.0}, {"healed": -5.0, "fainted": -2.0}, {"healed": 10.0}]
 
 
-def test_money_pays_beyond_the_most_and_spending_costs_nothing(begin: GameState) -> None:
+def test_money_pays_beyond_the_maximum_and_spending_costs_nothing(begin: GameState) -> None:
     states = [begin._replace(money=money) for money in (3000, 5000, 1000, 5000, 5500)]
     assert scores(MoneyReward(), states) == [{"earned": 2.0}, {}, {}, {"earned": 0.5}]
     assert scores(MoneyReward(MoneySettings(spent=-1.0)), states)[1] == {"spent": -4.0}
 
 
-def test_getting_nowhere_costs(begin: GameState) -> None:
+def test_being_stuck_costs(begin: GameState) -> None:
     stuck = StuckReward(StuckSettings(patience_steps=2))
     still = scores(stuck, [begin] * 5, action=Action.NONE)
     assert still == [{}, {}, {"idle": -0.02}, {"idle": -0.02}]
@@ -218,7 +218,7 @@ def test_coming_closer_to_the_next_goal_raises_the_potential(make: Callable[...,
         assert other.advance(action) == environment.advance(action)
 
 
-def test_a_goal_that_is_reached_takes_the_potential_back(make: Callable[..., PokemonEnvironment]) -> None:
+def test_reaching_the_goal_takes_the_potential_back(make: Callable[..., PokemonEnvironment]) -> None:
     environment = make(observation_type="state", goal="downstairs", rewards={"potential": 2.0})
     environment.reset(seed=0)
     pilot = RulesPilot(environment)
@@ -234,7 +234,7 @@ def test_a_goal_that_is_reached_takes_the_potential_back(make: Callable[..., Pok
 
 @pytest.mark.parametrize("name", BUILT_IN_REWARDS)
 def test_without_a_change_nothing_is_earned(name: str, fight: Callable[..., GameState]) -> None:
-    """Only a potential costs its discount, and time itself costs."""
+    """Only a potential costs its discount, and time costs."""
     state = fight(0)
     reward = RewardSum({name: RewardPart()})
     reward.reset(state)
@@ -245,7 +245,7 @@ def test_without_a_change_nothing_is_earned(name: str, fight: Callable[..., Game
 
 
 def test_an_episode_with_every_reward_goes_on_exactly(make: Callable[..., PokemonEnvironment]) -> None:
-    """Saved in the middle, in a battle too, and gone on with in another environment."""
+    """An episode is saved in the middle, also in a battle, and continued in another environment."""
     settings = {"observation_type": "state", "rewards": dict.fromkeys(BUILT_IN_REWARDS, 1.0)}
     environment, other = make(**settings), make(**settings)
     environment.reset(seed=2)
@@ -275,8 +275,8 @@ def test_an_episode_with_every_reward_goes_on_exactly(make: Callable[..., Pokemo
             assert sum_so_far == pytest.approx(expected), part
 
 
-def test_battles_of_a_running_game_are_told_apart(crystal: GameProfile) -> None:
-    """A wild battle that was won; and a hall with two trainers beaten, then a battle lost."""
+def test_battles_of_a_running_game_are_distinguished(crystal: GameProfile) -> None:
+    """A wild battle that was won; then a hall with two trainers beaten, then a lost battle."""
     totals = {}
     for name in ("wild_battle", "gym"):
         states = play_recordings(crystal, name).states
@@ -299,25 +299,25 @@ def test_settings_of_rewards() -> None:
 
 
 class Unnamed:
-    """A reward that does not name its parts."""
+    """Reward that does not name its parts."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.settings = settings
 
     def reset(self, state: Any) -> None:
-        """It remembers nothing."""
+        """Do nothing; there is no state."""
 
     def score(self, previous: Any, action: int, state: Any) -> dict[str, float]:
         return {"one": 1.0, "two": 0.5}
 
 
 class Surprising(Unnamed):
-    """A reward that gives a part which it did not name."""
+    """Reward that returns a part that it did not name."""
 
     PARTS = ("one",)
 
 
-def test_parts_are_written_where_their_names_stand(fight: Callable[..., GameState]) -> None:
+def test_parts_are_written_in_the_order_of_their_names(fight: Callable[..., GameState]) -> None:
     weighted = {"unnamed": RewardPart(weight=2.0, target=Unnamed), "surprising": RewardPart(target=Surprising)}
     reward = RewardSum({"exploration": RewardPart(), **weighted})
     names = ("exploration.new_tile", "exploration.new_map", "unnamed", "surprising.one", "other")

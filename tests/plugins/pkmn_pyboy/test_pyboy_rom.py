@@ -67,10 +67,10 @@ def test_missing_image_and_folder(tmp_path: Path) -> None:
 def test_unreadable_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, small_rom())
 
-    def refuse(self: Path) -> bytes:
+    def refuse(self: Path, *_: object) -> bytes:
         raise PermissionError(13, "Permission denied", str(self))
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(RomError, match=r"game\.gbc can't be read: Permission denied; check its permissions"):
         load_rom(path)
 

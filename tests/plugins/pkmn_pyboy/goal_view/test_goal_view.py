@@ -1,4 +1,4 @@
-"""The observation parts goal and local_map: what they hold, that a saved state shows the same, who sets the goals."""
+"""The observation parts goal and local_map: their content, the same from a saved state, and whose goals they show."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MIDDLE = MAP_SIZE // 2
 
 
 class Game:
-    """An environment that observes goals, with the pilot beside it."""
+    """Environment that observes goals, with the pilot beside it."""
 
     def __init__(self, seed: int = 3, **settings: object) -> None:
         chosen = {"observation_type": "goal", "max_steps_per_episode": 4000, **settings}
@@ -146,7 +146,7 @@ def test_its_own_guide_shows_what_a_pilot_beside_it_would() -> None:
         beside.step()
 
 
-def test_nobodys_goals_leave_their_numbers_at_zero() -> None:
+def test_without_goals_their_numbers_are_zero() -> None:
     game = Game(goals="none")
     guided = Game()
     battles = 0
@@ -202,11 +202,11 @@ def test_the_next_tile_is_where_the_pilot_goes(game: Game) -> None:
     assert steps > 100
 
 
-def test_a_page_says_in_which_row_stands_what_is_wanted(game: Game) -> None:
+def test_a_screen_shows_the_row_of_the_aim(game: Game) -> None:
     pointed, towards = 0, {1: Action.DOWN, -1: Action.UP, 0: Action.A}
     for _ in range(1000):
         goal, memory = game.goal, game.pilot.memory
-        # Someone else is put first: START, the party's entry, the member, MOVE, the first place.
+        # Another member is put first: START, the party's entry, the member, MOVE, the first slot.
         if memory.task and memory.aim and memory.aim[0] == ENTRY:
             assert goal["wants_entry"] == goal["job_lead"] == 1
             assert game.decision.action == towards[int(goal["wanted_down"] - goal["wanted_up"])]
@@ -219,7 +219,7 @@ def test_a_page_says_in_which_row_stands_what_is_wanted(game: Game) -> None:
     assert pointed > 4
 
 
-def test_a_battle_says_what_each_move_is_expected_to_do(game: Game) -> None:
+def test_a_battle_shows_the_expected_damage_of_each_move(game: Game) -> None:
     tables = BattleTables(game.environment.cartridge)
     compared = 0
     for _ in range(900):
@@ -239,7 +239,7 @@ def test_a_battle_says_what_each_move_is_expected_to_do(game: Game) -> None:
     assert compared > 3
 
 
-def test_who_looks_changes_nothing_and_sees_the_game(game: Game) -> None:
+def test_observing_changes_nothing_and_shows_the_game(game: Game) -> None:
     watched = Game()
     drawn = Game(observation_type="goal_screen")
     for step in range(60):

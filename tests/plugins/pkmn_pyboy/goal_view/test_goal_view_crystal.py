@@ -24,7 +24,7 @@ NAMES = [number.name for number in GOAL_NUMBERS]
 
 
 class NoImage(FakeMemory):
-    """Memory beside an image of which nothing is known."""
+    """Memory with an image of which nothing is known."""
 
     def read_rom(self, bank: int, address: int, size: int) -> bytes:
         return bytes(size)

@@ -1,4 +1,4 @@
-"""The bundled game's maps as memory has them: what the grid promises is what walking does."""
+"""The bundled game's maps in memory: walking agrees with the grid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 
 
 def play_to(environment: PokemonEnvironment, milestone: str) -> None:
-    """The pilot plays until a milestone is reached."""
+    """Play with the pilot until a milestone is reached."""
     pilot = RulesPilot(environment)
     environment.reset(seed=1)
     pilot.reset(1)
@@ -30,7 +30,7 @@ def play_to(environment: PokemonEnvironment, milestone: str) -> None:
         environment.advance(pilot.act(None).action)
 
 
-def test_the_bedroom_has_one_way_out(make: MakeEnvironment) -> None:
+def test_the_bedroom_has_one_exit(make: MakeEnvironment) -> None:
     environment = make(observation_type="state")
     environment.reset(seed=1)
     grids = GridReader(environment.emulator, environment.profile)
@@ -81,7 +81,7 @@ def test_the_laboratory_has_its_people_and_capsules(make: MakeEnvironment) -> No
     assert set(people.nearby().values()) == before
 
 
-def test_what_the_story_hides_is_gone(make: MakeEnvironment) -> None:
+def test_people_hidden_by_the_story_are_gone(make: MakeEnvironment) -> None:
     environment = make(observation_type="state")
     play_to(environment, "starter")
     people = PeopleReader(environment.emulator, environment.profile)

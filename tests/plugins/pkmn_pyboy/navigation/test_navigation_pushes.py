@@ -1,4 +1,4 @@
-"""Boulders pushed to a place over hand-drawn maps, and over random ones held against a search that tries everything."""
+"""Pushing boulders on hand-drawn maps, and on random ones, compared with an exhaustive search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TILES = {".": 0x00, "#": 0x07, "~": 0x29, "v": 0xA3, "i": 0x23, "o": 0x60}
 DOWN, UP, LEFT, RIGHT = range(4)
 Place = tuple[int, int]
 OneMeant = tuple[Place, frozenset[Place], Place]
-"""The boulder that is meant, the others, the player."""
+"""The wanted boulder, the others, the player."""
 NoneMeant = tuple[frozenset[Place], Place]
 """Boulders and the player."""
 State = TypeVar("State", bound=Hashable)
@@ -46,7 +46,7 @@ def test_goes_round_the_boulder_to_push_it_the_other_way(rules: TileRules) -> No
     assert plan == [Push(grid.cell(2, 1), LEFT)]
 
 
-def test_what_is_there_already_needs_no_push_and_what_stands_in_a_corner_stays(rules: TileRules) -> None:
+def test_a_boulder_in_place_needs_no_push_and_one_in_a_corner_stays(rules: TileRules) -> None:
     grid = draw("....", "....")
     planner = PushPlanner(Moves(grid, rules))
     assert planner.plan(grid.cell(3, 1), [grid.cell(1, 0)], grid.cell(1, 0)) == []
@@ -62,7 +62,7 @@ def test_a_hole_takes_a_boulder_and_is_never_walked_over(rules: TileRules) -> No
     assert planner.plan(grid.cell(0, 1), [grid.cell(2, 1)], grid.cell(3, 0)) is None
 
 
-def test_another_boulder_is_pushed_out_of_the_way_only_where_it_must_be(rules: TileRules) -> None:
+def test_another_boulder_is_pushed_out_of_the_way_only_if_necessary(rules: TileRules) -> None:
     grid = draw("#######", "......o", "####.##")
     moves, start, to = Moves(grid, rules), grid.cell(0, 1), grid.cell(6, 1)
     meant, other = grid.cell(2, 1), grid.cell(3, 1)
@@ -77,14 +77,14 @@ def test_another_boulder_is_pushed_out_of_the_way_only_where_it_must_be(rules: T
     assert aside == [Push(wide.cell(x, 1), RIGHT) for x in range(2, 6)]
 
 
-def test_any_boulder_will_do_where_none_is_named(rules: TileRules) -> None:
+def test_any_boulder_will_do_if_none_is_named(rules: TileRules) -> None:
     grid = draw(".......", ".......", ".......")
     planner = PushPlanner(Moves(grid, rules))
     boulders = [grid.cell(1, 1), grid.cell(4, 1)]
     assert planner.plan(grid.cell(0, 0), boulders, grid.cell(3, 1)) == [Push(grid.cell(4, 1), LEFT)]
 
 
-def test_someone_in_the_way_and_a_ledge_make_the_way_round_longer_or_none(rules: TileRules) -> None:
+def test_a_person_and_a_ledge_make_the_detour_longer_or_impossible(rules: TileRules) -> None:
     grid = draw("....", "....", "....")
     start, boulder, to = grid.cell(0, 0), grid.cell(1, 1), grid.cell(1, 2)
     assert PushPlanner(Moves(grid, rules)).plan(start, [boulder], to) == [Push(boulder, DOWN)]
@@ -96,7 +96,7 @@ def test_someone_in_the_way_and_a_ledge_make_the_way_round_longer_or_none(rules:
     assert PushPlanner(Moves(below, rules)).plan(below.cell(0, 4), [below.cell(1, 0)], below.cell(2, 0)) is None
 
 
-def test_who_slides_over_ice_stops_before_someone(rules: TileRules) -> None:
+def test_a_slide_over_ice_stops_before_a_person(rules: TileRules) -> None:
     grid = draw("iiiii", "##.##")
     start, goal = grid.cell(0, 0), grid.cell(2, 1)
     assert not Search(Moves(grid, rules), start).reaches(goal)
@@ -107,8 +107,8 @@ def test_who_slides_over_ice_stops_before_someone(rules: TileRules) -> None:
     assert search.path(goal) == [(start, RIGHT), (grid.cell(2, 0), DOWN)]
 
 
-def test_a_way_is_cleared_where_pushing_straight_on_closes_it(rules: TileRules) -> None:
-    # Three boulders side by side bar the way up; between the pillars behind them someone leaves one gap.
+def test_a_path_is_cleared_that_pushing_straight_on_closes(rules: TileRules) -> None:
+    # Three boulders side by side block the way up; a person leaves one gap between the pillars behind them.
     grid = draw("......", "......", "##..##", "......", "#...##", "......")
     start, goal, someone = grid.cell(2, 5), grid.cell(2, 0), grid.cell(3, 2)
     boulders = {grid.cell(x, 4) for x in (1, 2, 3)}
@@ -117,10 +117,10 @@ def test_a_way_is_cleared_where_pushing_straight_on_closes_it(rules: TileRules) 
     assert plan is not None
     assert len(plan) == 3
     assert is_cleared(planner, grid, start, boulders, plan, goal)
-    assert plan[0].cell != grid.cell(2, 4)  # the one before the gap, which would stand in it then
+    assert plan[0].cell != grid.cell(2, 4)  # not the one before the gap, which it would then block
 
 
-def test_no_push_is_made_where_a_way_round_is_free_and_none_where_nothing_helps(rules: TileRules) -> None:
+def test_no_push_is_made_if_a_detour_is_free_or_nothing_helps(rules: TileRules) -> None:
     grid = draw(".....", "..#..", "###..")
     planner = PushPlanner(Moves(grid, rules))
     start, goal = grid.cell(0, 0), grid.cell(4, 2)
@@ -144,7 +144,7 @@ def test_of_several_places_the_one_with_the_fewest_pushes_is_cleared(rules: Tile
 
 
 def pushed(planner: PushPlanner, grid: MapGrid, place: int, stones: set[int], plan: list[Push]) -> set[int]:
-    """Where the boulders stand after the pushes of a plan, each of which can be made."""
+    """Return the boulders after the pushes of a plan, and check that each push is possible."""
     for stone, direction in plan:
         beside = stone - grid.deltas[direction]
         assert stone in stones
@@ -155,19 +155,19 @@ def pushed(planner: PushPlanner, grid: MapGrid, place: int, stones: set[int], pl
 
 
 def is_cleared(planner: PushPlanner, grid: MapGrid, place: int, stones: set[int], plan: list[Push], goal: int) -> bool:
-    """Whether a place can be walked to after the pushes of a plan."""
+    """Return whether a cell can be reached after the pushes of a plan."""
     stones = pushed(planner, grid, place, stones, plan)
     if plan:
         place = plan[-1].cell - grid.deltas[plan[-1].direction]
     return planner.walk(place, stones).reaches(goal)
 
 
-# Held against a search that tries everything ---------------------------------------------------------------------
+# Comparison with an exhaustive search -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A small map drawn at random, with floor, walls and holes only; ``free`` is its floor in any order."""
+    """Small random map with only floor, walls and holes; ``free`` is its floor in any order."""
 
     grid: MapGrid
     floor: set[Place]
@@ -181,7 +181,7 @@ class Drawn:
     def of(
         cls, draws: random.Random, rules: TileRules, *, most_rows: int, weights: tuple[int, ...], least: int
     ) -> Drawn:
-        """A map with so much floor at least; the next one that is drawn where there is less."""
+        """Draw maps until one has at least ``least`` tiles of floor."""
         while True:
             width, height = draws.randint(3, 5), draws.randint(3, most_rows)
             grid = draw(*("".join(draws.choices(".#o", weights, k=width)) for _ in range(height)))
@@ -197,7 +197,7 @@ class Drawn:
 def fewest_pushes(
     first: State, is_end: Callable[[State], bool], ways: Callable[[State], Iterable[tuple[State, bool]]]
 ) -> int | None:
-    """The fewest pushes, by trying every step in every arrangement; a way tells what comes after, and if it pushes."""
+    """Return the fewest pushes by exhaustive search; ``ways`` returns each next state, and whether it took a push."""
     spent, queue = {first: 0}, deque([first])
     while queue:
         state = queue.popleft()
@@ -212,7 +212,7 @@ def fewest_pushes(
 
 
 def around(place: Place) -> Iterator[tuple[Place, Place]]:
-    """Tiles beside a place, and those behind them."""
+    """Return the tiles beside a place, with those behind them."""
     for dx, dy in STEPS:
         yield (place[0] + dx, place[1] + dy), (place[0] + 2 * dx, place[1] + 2 * dy)
 
@@ -220,7 +220,7 @@ def around(place: Place) -> Iterator[tuple[Place, Place]]:
 def fewest_to_place(
     drawn: Drawn, start: Place, boulders: frozenset[Place], meant: Place, to: Place, *, fixed: bool
 ) -> int | None:
-    """Pushes until one boulder is where it should be. Others stay where they are if ``fixed``."""
+    """Return the pushes until the wanted boulder is in place. Others stay where they are if ``fixed``."""
     floor, warps = drawn.floor, drawn.warps
 
     def ways(state: OneMeant) -> Iterator[tuple[OneMeant, bool]]:
@@ -239,7 +239,7 @@ def fewest_to_place(
 
 
 def fewest_to_reach(drawn: Drawn, start: Place, boulders: frozenset[Place], goal: Place) -> int | None:
-    """Pushes on the way to a tile. Who is in a hole walks no further."""
+    """Return the pushes on the way to a tile. A player in a hole walks no further."""
     floor, warps = drawn.floor, drawn.warps
 
     def ways(state: NoneMeant) -> Iterator[tuple[NoneMeant, bool]]:
@@ -256,7 +256,7 @@ def fewest_to_reach(drawn: Drawn, start: Place, boulders: frozenset[Place], goal
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_pushes_as_few_as_trying_everything_finds(seed: int, rules: TileRules) -> None:
+def test_as_few_pushes_as_an_exhaustive_search_finds(seed: int, rules: TileRules) -> None:
     draws = random.Random(seed)
     drawn = Drawn.of(draws, rules, most_rows=4, weights=(8, 2, 1), least=5)
     grid, cell = drawn.grid, drawn.grid.cell
@@ -274,7 +274,7 @@ def test_pushes_as_few_as_trying_everything_finds(seed: int, rules: TileRules) -
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_way_is_cleared_by_as_few_pushes_as_trying_everything_finds(seed: int, rules: TileRules) -> None:
+def test_a_path_is_cleared_by_as_few_pushes_as_an_exhaustive_search_finds(seed: int, rules: TileRules) -> None:
     draws = random.Random(seed)
     drawn = Drawn.of(draws, rules, most_rows=5, weights=(9, 3, 1), least=6)
     grid, cell = drawn.grid, drawn.grid.cell

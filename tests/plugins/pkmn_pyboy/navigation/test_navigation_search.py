@@ -1,4 +1,4 @@
-"""Ways over hand-drawn maps: what a search finds, what it costs, and where it ends."""
+"""Paths over hand-drawn maps: what a search finds, what it costs, and where it ends."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_door_is_reached_but_never_passed(rules: TileRules) -> None:
     assert not search.reaches(grid.cell(2, 0))
 
 
-def test_water_carries_only_who_swims(rules: TileRules) -> None:
+def test_water_is_entered_only_with_surf(rules: TileRules) -> None:
     grid = draw(".~.")
     assert not Search(Moves(grid, rules), grid.cell(0, 0)).reaches(grid.cell(2, 0))
     assert Search(Moves(grid, rules, swims=True), grid.cell(0, 0)).reaches(grid.cell(2, 0))
@@ -96,7 +96,7 @@ def test_people_are_walked_around(rules: TileRules) -> None:
     assert search.nearest((grid.cell(2, 0),)) == (grid.cell(2, 0), 4)
 
 
-def test_grass_is_avoided_for_as_long_as_it_pays(rules: TileRules) -> None:
+def test_grass_is_avoided_while_that_is_cheaper(rules: TileRules) -> None:
     grid = draw(".%%.", "....")
     careful = Search(Moves(grid, rules), grid.cell(0, 0), grass_cost=3)
     careful.nearest((grid.cell(3, 0),))
@@ -120,7 +120,7 @@ def test_costs_are_those_of_a_plain_breadth_first_search(rules: TileRules, seed:
             if grid.tiles[cell + delta] == 0 and cell + delta not in expected:
                 expected[cell + delta] = expected[cell] + 1
                 queue.append(cell + delta)
-    # Asked in any order, one search goes on from where it was.
+    # One search, asked in any order, continues where it was.
     search = Search(Moves(grid, rules), start)
     generator.shuffle(open_cells)
     for cell in open_cells:
@@ -134,7 +134,7 @@ def opened(*usable: str) -> Openings:
     return Openings(GATES, frozenset(usable))
 
 
-def test_a_tree_is_in_the_way_of_who_can_not_cut(rules: TileRules) -> None:
+def test_a_tree_blocks_the_path_without_cut(rules: TileRules) -> None:
     grid = draw("..t..")
     start, goal = grid.cell(0, 0), grid.cell(4, 0)
     assert not Search(Moves(grid, rules, openings=opened()), start).reaches(goal)
@@ -143,7 +143,7 @@ def test_a_tree_is_in_the_way_of_who_can_not_cut(rules: TileRules) -> None:
     assert [moves.needs_use(grid.cell(x, 0), 3) for x in range(3)] == [False, True, False]
 
 
-def test_a_way_round_is_taken_where_it_is_shorter_than_cutting(rules: TileRules) -> None:
+def test_a_detour_is_taken_if_it_is_shorter_than_cutting(rules: TileRules) -> None:
     grid = draw(".t.", "...")
     moves = Moves(grid, rules, openings=opened("cut"))
     search = Search(moves, grid.cell(0, 0))
@@ -168,7 +168,7 @@ def test_a_waterfall_is_free_downwards(rules: TileRules) -> None:
     assert Search(Moves(grid, rules, swims=True, openings=opened("surf", "waterfall")), bottom).reaches(top)
 
 
-def test_a_boulder_is_passed_at_a_cost_where_it_may_be_pushed_away(rules: TileRules) -> None:
+def test_a_pushable_boulder_is_passed_at_a_cost(rules: TileRules) -> None:
     grid = draw(".....")
     start, goal, boulder = grid.cell(0, 0), grid.cell(3, 0), grid.cell(2, 0)
     assert not Search(Moves(grid, rules), start, blocked={boulder}).reaches(goal)

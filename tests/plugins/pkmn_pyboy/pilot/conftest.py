@@ -1,4 +1,4 @@
-"""What the tests of the pilot's goals share: the bundled game with a first partner."""
+"""Fixtures of the tests of the pilot's goals: the bundled game with a first partner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkmn_pyboy.state.game_state import Phase
 
 @pytest.fixture(scope="session")
 def with_partner() -> bytes:
-    """A game in which the partner is chosen."""
+    """Return a saved game after the choice of the partner."""
     environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=500))
     pilot = RulesPilot(environment)
     environment.reset(seed=1)

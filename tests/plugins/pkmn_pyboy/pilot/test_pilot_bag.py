@@ -1,4 +1,4 @@
-"""A move is taught from a bag whose pages are drawn slowly, in pockets that left and right turn."""
+"""Teaching a move from a bag whose screens are drawn slowly, with pockets that left and right change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_STEPS = 100
 
 
 def teach(crystal: GameProfile, device: BagDevice) -> tuple[RadioEnvironment, RulesPilot]:
-    """The START menu is open, and the first member is to be taught."""
+    """Open the START menu with the task to teach the first member."""
     rom, profile = city_image(crystal)
     device.rom = rom
     environment = RadioEnvironment(profile, device, "snorlax")  # type: ignore[arg-type]
@@ -53,7 +53,7 @@ def test_a_move_is_taught_from_the_bag(crystal: GameProfile, slow: int) -> None:
     assert pilot.memory.task == []
 
 
-def test_a_member_who_cannot_learn_it_is_no_matter_for_ever(crystal: GameProfile) -> None:
+def test_a_member_that_cannot_learn_it_is_given_up(crystal: GameProfile) -> None:
     device = BagDevice(crystal, slow=1, refuses=True)
     environment, pilot = teach(crystal, device)
     play(environment, pilot)
@@ -62,8 +62,8 @@ def test_a_member_who_cannot_learn_it_is_no_matter_for_ever(crystal: GameProfile
     assert pilot.memory.tries["teach"] == pilot.settings.goal_tries
 
 
-def test_a_window_of_another_thing_is_closed(crystal: GameProfile) -> None:
-    """Someone else has chosen a thing: it is not used in place of the machine."""
+def test_a_window_of_another_item_is_closed(crystal: GameProfile) -> None:
+    """If someone else has selected an item, it is not used instead of the machine."""
     device = BagDevice(crystal)
     environment, pilot = teach(crystal, device)
     for action in (Action.DOWN, Action.DOWN, Action.A, Action.A):

@@ -1,4 +1,4 @@
-"""What the pilot thinks of battles: damage as the game deals it, status moves, switching, things, balls, new moves."""
+"""The pilot in battles: damage as the game deals it, status moves, switches, items, balls, new moves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
-# The bundled game's numbers.
+# Numbers of the bundled game.
 BUMP, SNARL, SPARK_LICK, SPLOOSH, BRACE, QUILL_STAB, FAST_PAW = 1, 2, 5, 6, 11, 12, 14
 SLEEP_DUST, MEND, SHEAR = 25, 33, 36
 NORMAL, FIRE, WATER, GRASS = 0, 20, 21, 22
@@ -78,8 +78,8 @@ def test_hits_do_what_the_formula_says(make: MakeEnvironment, tables: BattleTabl
             if lost > 0 and battle.opponent.max_hp == foe.max_hp:
                 ranges = [
                     (
-                        tables.least(own, number, foe, critical=critical),
-                        tables.most(own, number, foe, critical=critical),
+                        tables.min_damage(own, number, foe, critical=critical),
+                        tables.max_damage(own, number, foe, critical=critical),
                     )
                     for critical in (False, True)
                 ]
@@ -102,13 +102,13 @@ def test_types_power_and_accuracy_count(tables: BattleTables) -> None:
     fire, grass = tables.battler(battler(FIRE, (BUMP,))), tables.battler(battler(GRASS, (BUMP,)))
     # Level 10, power 45, equal stats: (10 * 2 / 5 + 2) * 45 / 50 + 2, and half more for the own type.
     assert tables.moves[SPLOOSH].power == 45
-    assert tables.most(own, SPLOOSH, fire) == (5 + 2 + 3) * 2
-    assert tables.most(own, SPLOOSH, grass) == (5 + 2 + 3) // 2
+    assert tables.max_damage(own, SPLOOSH, fire) == (5 + 2 + 3) * 2
+    assert tables.max_damage(own, SPLOOSH, grass) == (5 + 2 + 3) // 2
     assert tables.damage(own, SNARL, fire) == 0
-    assert tables.most(own, BUMP, fire) == 6 * 35 // 50 + 2
+    assert tables.max_damage(own, BUMP, fire) == 6 * 35 // 50 + 2
 
 
-def test_the_surest_end_comes_before_the_strongest_blow(tables: BattleTables, tactician: Tactician) -> None:
+def test_the_surest_win_comes_before_the_strongest_hit(tables: BattleTables, tactician: Tactician) -> None:
     own, foe = battler(NORMAL, (QUILL_STAB, FAST_PAW)), battler(NORMAL, (BUMP,), hp=3)
     assert tactician.ranked(tables.battler(own), tables.battler(foe))[0] == 1
     strong = dataclasses.replace(foe, hp=40)
@@ -125,13 +125,13 @@ def test_sleep_pays_in_a_long_fight_only(tactician: Tactician) -> None:
     assert tactician.plan(tired).number == 0
 
 
-def test_a_move_that_mends_is_used_when_hurt(tactician: Tactician) -> None:
+def test_a_healing_move_is_used_when_hurt(tactician: Tactician) -> None:
     hurt = tactician.plan(situation(battler(NORMAL, (BUMP, MEND), hp=15), battler(NORMAL, (BUMP,))))
     assert hurt.number == 1
     assert tactician.plan(situation(battler(NORMAL, (BUMP, MEND)), battler(NORMAL, (BUMP,)))).number == 0
 
 
-def test_switches_to_a_better_one_but_not_for_ever(tactician: Tactician) -> None:
+def test_switches_to_a_better_member_but_not_endlessly(tactician: Tactician) -> None:
     own, foe = battler(GRASS, (BUMP,), hp=20), battler(FIRE, (SPARK_LICK,), level=12)
     party = Party((member(1, (BUMP,), hp=20), member(3, (SPLOOSH,)), member(2, (BUMP,))), 30, 1.0)
     now = Situation(Battle(tactics.TRAINER, 0, 0, foe, own, 1.0), party, 0, Bag())
@@ -140,7 +140,7 @@ def test_switches_to_a_better_one_but_not_for_ever(tactician: Tactician) -> None
     assert tactician.best_member(party, None, leave_out=1) in (0, 2)
 
 
-def test_things_are_used_when_they_decide(tactician: Tactician) -> None:
+def test_items_are_used_when_they_decide(tactician: Tactician) -> None:
     own, foe = battler(NORMAL, (BUMP,), hp=6), battler(NORMAL, (BUMP,))
     with_salve = dataclasses.replace(situation(own, foe), bag=Bag(items={SALVE: 1}))
     assert tactician.plan(with_salve)[:3] == (tactics.ITEM, SALVE, 0)
@@ -159,14 +159,14 @@ def test_weakens_first_then_throws(tactician: Tactician) -> None:
     assert tactician.plan(dataclasses.replace(weak, bag=Bag())).kind == tactics.MOVE
 
 
-def test_a_new_move_takes_the_place_of_the_least_useful(tables: BattleTables) -> None:
+def test_a_new_move_replaces_the_least_useful(tables: BattleTables) -> None:
     full = member(3, (SPLOOSH, BUMP, SNARL, BRACE))
     place = new_moves.to_forget(tables, full, QUILL_STAB, ())
     assert place is not None and full.moves[place] in (BUMP, SNARL, BRACE)
     assert new_moves.to_forget(tables, member(3, (SPLOOSH, QUILL_STAB, FAST_PAW, MEND)), SNARL, ()) is None
 
 
-def test_moves_that_open_ways_are_never_given_up(tables: BattleTables) -> None:
+def test_field_moves_are_never_given_up(tables: BattleTables) -> None:
     full = member(3, (SHEAR, SHEAR, SHEAR, SHEAR))
     assert new_moves.to_forget(tables, full, QUILL_STAB, (SHEAR,)) is None
     weak = member(3, (SPLOOSH, QUILL_STAB, FAST_PAW, MEND))

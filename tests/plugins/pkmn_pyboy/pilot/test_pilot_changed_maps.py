@@ -1,4 +1,4 @@
-"""What the story changes on maps is known to the pilot at once, in the running bundled game."""
+"""Changes of maps by the story, which the pilot knows at once, in the running bundled game."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPENED = 250
 
 
 def on_the_trail(make: MakeEnvironment) -> tuple[PokemonEnvironment, RulesPilot]:
-    """The game once the pilot has come to the first route and walks there."""
+    """Return the game once the pilot walks on the first route."""
     environment = make(observation_type="state")
     pilot = RulesPilot(environment)
     environment.reset(seed=1)
@@ -30,7 +30,7 @@ def on_the_trail(make: MakeEnvironment) -> tuple[PokemonEnvironment, RulesPilot]
 
 
 def loaded_block(environment: PokemonEnvironment, x: int, y: int) -> int:
-    """Address of a block of the loaded map, by its place in blocks."""
+    """Return the address of a block of the loaded map, by its column and row in blocks."""
     memory = environment.profile.memory
     width = int(memory.read(environment.emulator, "wMapWidth"))
     return memory["wOverworldMapBlocks"].address + (y + BORDER) * (width + 2 * BORDER) + x + BORDER
@@ -41,7 +41,7 @@ def changed_maps(pilot: RulesPilot) -> list[int]:
     return [int(key) for key in state if key.isdigit()]
 
 
-def test_a_block_that_changes_where_the_player_stands_is_known_and_the_way_planned_anew(
+def test_a_changed_block_near_the_player_is_noted_and_the_route_planned_anew(
     make: MakeEnvironment,
 ) -> None:
     environment, pilot = on_the_trail(make)
@@ -60,7 +60,7 @@ def test_a_block_that_changes_where_the_player_stands_is_known_and_the_way_plann
     stale = ["stale"]
     pilot.memory.route, pilot.memory.route_key = [[TRAIL, 0, 0, 0, 0, 0, -1]], list(stale)
     memory[loaded_block(environment, 0, 0)] = other
-    pilot.memory.interrupted = "words"  # as after somebody's words, behind which a script goes on
+    pilot.memory.interrupted = "words"  # as after a text that a script follows
     pilot.act()
     assert changed_maps(pilot) == [TRAIL]
     assert pilot.memory.route_key != stale
@@ -70,7 +70,7 @@ def test_a_block_that_changes_where_the_player_stands_is_known_and_the_way_plann
     assert again.save_state() == pilot.save_state()
 
 
-def test_a_flag_that_is_set_here_opens_a_way_on_another_map(make: MakeEnvironment) -> None:
+def test_a_flag_set_here_opens_a_route_on_another_map(make: MakeEnvironment) -> None:
     environment, pilot = on_the_trail(make)
     world = environment.cartridge.world
     world.story_blocks = {WOOD: StoryBlocks(WOOD, (), {OPENED: (Block(8, 8, 1),)})}

@@ -1,4 +1,4 @@
-"""The damage formula, move by move: against values worked out by hand from the rules of the second generation."""
+"""The damage formula, move by move, against values computed by hand from the rules of the second generation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ASLEEP = 3
 
 
 def tables(*moves: MoveData) -> BattleTables:
-    """Tables of a game that has these moves, numbered from 1."""
+    """Return the tables of a game with these moves, numbered from 1."""
     cartridge = SimpleNamespace(
         moves=dict(enumerate(moves, 1)), species={}, type_chart=TypeChart({}, FACTORS), trainers={}
     )
@@ -40,49 +40,49 @@ def move(effect: int = 0, power: int = 50, kind: int = NORMAL, accuracy: int = A
 
 
 def one(level: int = 30, hp: int = 100, types: tuple[int, ...] = (GHOST + 50,), **more: Any) -> Combatant:
-    """Attack 60, defence 50, speed 40, special attack 70, special defence 80, unless told otherwise."""
+    """Return a combatant with attack 60, defence 50, speed 40, special attack 70 and special defence 80 by default."""
     given: dict[str, Any] = {"status": 0, "stats": (60, 50, 40, 70, 80), "moves": (1,), "pp": (10,)} | more
     return Combatant(level, hp, 100, types=types, **given)
 
 
-def most(what: MoveData, attacker: Combatant, defender: Combatant, *, critical: bool = False) -> float:
-    return tables(what).most(attacker, 1, defender, critical=critical)
+def max_damage(what: MoveData, attacker: Combatant, defender: Combatant, *, critical: bool = False) -> float:
+    return tables(what).max_damage(attacker, 1, defender, critical=critical)
 
 
 def test_the_plain_formula() -> None:
-    # level 30: 30 * 2 / 5 + 2 = 14; times 50 = 700; times 60 / 50 = 840; / 50 = 16; + 2
-    assert most(move(), one(), one()) == 18
-    assert tables(move()).least(one(), 1, one()) == 18 * 217 // 255
-    # a special one: 700 * 70 / 80 = 612; / 50 = 12; + 2
-    assert most(move(kind=WATER), one(), one()) == 14
-    # a critical hit doubles before the 2 is added
-    assert most(move(), one(), one(), critical=True) == 16 * 2 + 2
+    # Level 30: 30 * 2 / 5 + 2 = 14; times 50 = 700; times 60 / 50 = 840; / 50 = 16; + 2
+    assert max_damage(move(), one(), one()) == 18
+    assert tables(move()).min_damage(one(), 1, one()) == 18 * 217 // 255
+    # A special move: 700 * 70 / 80 = 612; / 50 = 12; + 2
+    assert max_damage(move(kind=WATER), one(), one()) == 14
+    # A critical hit doubles the value before the 2 is added.
+    assert max_damage(move(), one(), one(), critical=True) == 16 * 2 + 2
 
 
 @pytest.mark.parametrize(
     ("types", "expected"), [((FIRE,), 28), ((FIRE, FIRE), 28), ((GRASS,), 7), ((FIRE, GRASS), 14), ((NORMAL,), 14)]
 )
 def test_types_count_one_after_the_other(types: tuple[int, ...], expected: int) -> None:
-    assert most(move(kind=WATER), one(), one(types=types)) == expected
+    assert max_damage(move(kind=WATER), one(), one(types=types)) == expected
 
 
 def test_the_own_type_adds_half_and_whole_numbers_stay_whole() -> None:
-    assert most(move(kind=WATER), one(types=(WATER,)), one(types=(GRASS,))) == (14 + 7) * 5 // 10
-    assert most(move(power=15), one(level=2), one(stats=(5, 200, 5, 5, 5))) == 2  # nothing but the 2 is left
+    assert max_damage(move(kind=WATER), one(types=(WATER,)), one(types=(GRASS,))) == (14 + 7) * 5 // 10
+    assert max_damage(move(power=15), one(level=2), one(stats=(5, 200, 5, 5, 5))) == 2  # only the 2 is left
 
 
 def test_stats_beyond_a_byte_are_quartered_and_the_most_is_capped() -> None:
     # 14 * 50 * (400 // 4) / (50 // 4) / 50
-    assert most(move(), one(stats=(400, 50, 40, 70, 80)), one()) == 14 * 50 * 100 // 12 // 50 + 2
-    assert most(move(power=250), one(level=100, stats=(999, 1, 1, 1, 1)), one(stats=(1, 4, 1, 1, 1))) == 999
+    assert max_damage(move(), one(stats=(400, 50, 40, 70, 80)), one()) == 14 * 50 * 100 // 12 // 50 + 2
+    assert max_damage(move(power=250), one(level=100, stats=(999, 1, 1, 1, 1)), one(stats=(1, 4, 1, 1, 1))) == 999
 
 
 def test_screens_double_the_defence_except_for_a_critical_hit() -> None:
     behind_reflect, behind_light = one(screens=1 << 4), one(screens=1 << 3)
-    assert most(move(), one(), behind_reflect) == 14 * 50 * 60 // 100 // 50 + 2
-    assert most(move(), one(), behind_light) == 18
-    assert most(move(kind=WATER), one(), behind_light) == 14 * 50 * 70 // 160 // 50 + 2
-    assert most(move(), one(), behind_reflect, critical=True) == 34
+    assert max_damage(move(), one(), behind_reflect) == 14 * 50 * 60 // 100 // 50 + 2
+    assert max_damage(move(), one(), behind_light) == 18
+    assert max_damage(move(kind=WATER), one(), behind_light) == 14 * 50 * 70 // 160 // 50 + 2
+    assert max_damage(move(), one(), behind_reflect, critical=True) == 34
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_screens_double_the_defence_except_for_a_critical_hit() -> None:
     ],
 )  # fmt: skip
 def test_weather(kind: int, effect: int, weather: int, expected: int) -> None:
-    assert most(move(effect, kind=kind), one(weather=weather), one()) == expected
+    assert max_damage(move(effect, kind=kind), one(weather=weather), one()) == expected
 
 
 @pytest.mark.parametrize(
@@ -123,30 +123,30 @@ def test_weather(kind: int, effect: int, weather: int, expected: int) -> None:
     ],
 )  # fmt: skip
 def test_moves_with_rules_of_their_own(what: MoveData, attacker: Combatant, expected: int) -> None:
-    assert most(what, attacker, one()) == expected
+    assert max_damage(what, attacker, one()) == expected
 
 
-def test_what_needs_or_spares_the_opponent() -> None:
-    assert most(move(Effect.DREAM_EATER, 100), one(), one(status=ASLEEP)) > 0
-    assert most(move(Effect.FALSE_SWIPE), one(), one(hp=7)) == 6
-    assert most(move(Effect.FALSE_SWIPE), one(), one(hp=90)) == 18
-    assert most(move(Effect.LEVEL_DAMAGE, 1), one(), one(types=(GHOST,))) == 0
-    assert most(move(Effect.FUTURE_SIGHT, 50), one(), one(types=(GHOST,))) == 18
+def test_moves_that_need_or_spare_the_opponent() -> None:
+    assert max_damage(move(Effect.DREAM_EATER, 100), one(), one(status=ASLEEP)) > 0
+    assert max_damage(move(Effect.FALSE_SWIPE), one(), one(hp=7)) == 6
+    assert max_damage(move(Effect.FALSE_SWIPE), one(), one(hp=90)) == 18
+    assert max_damage(move(Effect.LEVEL_DAMAGE, 1), one(), one(types=(GHOST,))) == 0
+    assert max_damage(move(Effect.FUTURE_SIGHT, 50), one(), one(types=(GHOST,))) == 18
 
 
-def test_hidden_power_lies_in_the_values_it_was_born_with() -> None:
+def test_hidden_power_depends_on_the_dvs() -> None:
     assert hidden_power((15, 15, 15, 15)) == 70
     assert hidden_power((0, 0, 0, 0)) == 31
     assert hidden_power((8, 0, 0, 3)) == (5 * 8 + 3) // 2 + 31
     assert hidden_type((0, 0, 9, 9)) == 1
-    assert hidden_type((1, 1, 9, 9)) == 7  # the fifth of the list would be one that no Pokemon has
+    assert hidden_type((1, 1, 9, 9)) == 7  # the fifth type of the list is one that no Pokemon has
     assert hidden_type((2, 0, 9, 9)) == 20
     assert hidden_type((15, 15, 9, 9)) == 27
     strong = one(dvs=(14, 15, 15, 15))
-    assert most(move(Effect.HIDDEN_POWER, 1), strong, one(types=(WATER,))) > 0
+    assert max_damage(move(Effect.HIDDEN_POWER, 1), strong, one(types=(WATER,))) > 0
 
 
-def test_what_is_expected_counts_misses_criticals_and_turns() -> None:
+def test_expected_damage_counts_misses_criticals_and_turns() -> None:
     plain = tables(move()).damage(one(), 1, one())
     share = 236
     blow, critical = 18 * share // 255, 34 * share // 255
@@ -208,15 +208,15 @@ CONDITIONED = [
 
 
 @pytest.mark.parametrize(("effect", "kind", "foe", "conditions", "expected"), CONDITIONED)
-def test_who_is_proof_against_what(
+def test_immunity_to_status_moves(
     effect: int, kind: int, foe: dict[str, Any], conditions: tuple[str, ...], expected: bool
 ) -> None:
     what = move(effect, 0, kind)
     tactician = Tactician(tables(what), PilotSettings(), ItemUses())
-    assert tactician.takes(what, one(**foe), conditions) is expected
+    assert tactician.can_affect(what, one(**foe), conditions) is expected
 
 
-def test_a_long_fight_does_not_waste_turns_on_one_who_is_proof() -> None:
+def test_a_long_fight_wastes_no_turns_on_an_immune_opponent() -> None:
     weak, poison = move(power=10), move(Effect.TOXIC, 0, POISON)
     tactician = Tactician(tables(weak, poison), PilotSettings(), ItemUses())
 
@@ -235,7 +235,7 @@ def test_a_long_fight_does_not_waste_turns_on_one_who_is_proof() -> None:
 
 
 @pytest.mark.parametrize("left", [25, 38, 60])
-def test_a_move_that_costs_the_own_life_is_the_last_resort(left: int) -> None:
+def test_a_self_destructing_move_is_the_last_resort(left: int) -> None:
     known = tables(move(power=60), move(Effect.SELF_DESTRUCT, 200))
     tactician = Tactician(known, PilotSettings(), ItemUses())
     own, foe = one(moves=(1, 2), pp=(10, 5)), one(hp=left)
@@ -243,20 +243,20 @@ def test_a_move_that_costs_the_own_life_is_the_last_resort(left: int) -> None:
     assert tactician.ranked(replace(own, pp=(0, 5)), foe) == [1]
 
 
-def test_the_gentle_blow_counts_all_of_a_move_and_never_costs_the_own_life() -> None:
+def test_the_gentle_move_counts_all_hits_and_never_self_destructs() -> None:
     known = tables(move(power=15), move(Effect.MULTI_HIT, 15), move(Effect.SELF_DESTRUCT, 40))
     tactician = Tactician(known, PilotSettings(), ItemUses())
     own = one(moves=(1, 2, 3), pp=(10, 10, 10))
-    left = round(3 * known.most(own, 1, one()))
+    left = round(3 * known.max_damage(own, 1, one()))
     assert tactician.gentle(own, one(hp=left)) == 0, "five blows of the second could be too many"
     assert tactician.gentle(own, one(hp=100)) == 1
     assert tactician.gentle(own, one(hp=2)) is None
 
 
-def test_a_sure_end_that_seldom_hits_or_takes_two_turns_waits_for_a_plain_blow() -> None:
+def test_a_sure_win_that_seldom_hits_or_takes_two_turns_comes_after_a_plain_move() -> None:
     known = tables(move(power=60), move(Effect.ONE_HIT_KO, 1, accuracy=76), move(Effect.SOLAR_BEAM, 200))
     tactician = Tactician(known, PilotSettings(), ItemUses())
     own = one(moves=(1, 2, 3), pp=(10, 5, 10))
-    plain = known.least(own, 1, one())
+    plain = known.min_damage(own, 1, one())
     assert tactician.ranked(own, one(hp=plain))[0] == 0, "it ends it at once"
     assert tactician.ranked(own, one(hp=100))[0] != 0, "it would take five of them"

@@ -1,4 +1,4 @@
-"""The pilot plays the bundled game: alone, disturbed by others, without being told where to go, or what there is."""
+"""The pilot plays the bundled game: alone, disturbed by others, without targets, or without a map of the world."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 def play(
     environment: PokemonEnvironment, pilot: RulesPilot, seed: int, disturb: float = 0.0
 ) -> tuple[list[int], list[int]]:
-    """One episode; ``disturb`` is the share of steps that someone else decides. Returns actions, milestone steps."""
+    """Play one episode; others decide a share ``disturb`` of the steps. Return the actions and the milestone steps."""
     generator = random.Random(seed)
     environment.reset(seed=seed)
     pilot.reset(seed)
@@ -38,7 +38,7 @@ def play(
 
 
 def required(environment: PokemonEnvironment, steps: list[int], last: str = "ranger_met") -> list[int]:
-    """Steps of the milestones that are not optional, up to one of them."""
+    """Return the steps of the milestones that are not optional, up to ``last``."""
     end = list(environment.milestone_names).index(last) + 1
     milestones = environment.profile.milestones[:end]
     return [step for step, milestone in zip(steps, milestones, strict=False) if not milestone.optional]
@@ -64,7 +64,7 @@ def test_the_same_seed_plays_the_same_episode(make: MakeEnvironment) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_gets_there_although_others_press_too(make: MakeEnvironment, seed: int) -> None:
+def test_reaches_the_goal_although_others_press_too(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=3000)
     _, steps = play(environment, RulesPilot(environment), seed, disturb=0.25)
     assert min(required(environment, steps)) >= 0
@@ -78,7 +78,7 @@ def test_wins_the_first_badge_alone_from_power_on(make: MakeEnvironment, seed: i
 
 
 @pytest.mark.parametrize("seed", [101, 107])
-def test_wins_the_first_badge_with_what_it_has_seen_alone(make: MakeEnvironment, seed: int) -> None:
+def test_wins_the_first_badge_with_only_what_it_has_seen(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=5000, goal="thorn_badge", knowledge="seen")
     _, steps = play(environment, RulesPilot(environment), seed)
     assert steps[list(environment.milestone_names).index("thorn_badge")] > 0

@@ -1,4 +1,4 @@
-"""Goals from milestones: what is missing first, down to what can be done now; and roads that can be walked."""
+"""Goals from milestones: missing requirements first, down to what can be done now; and roads that can be walked."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def test_errands_come_first_in_their_order(environment: PokemonEnvironment) -> N
     assert plan_for(environment, wanted, first, second) == expected
 
 
-def test_what_has_to_be_carried_is_got_where_it_is_given(environment: PokemonEnvironment) -> None:
+def test_a_required_item_is_fetched_where_it_is_given(environment: PokemonEnvironment) -> None:
     source = goal(environment, "source", gives=(11,))
     wanted = goal(environment, "wanted", requires=Requirements(items=(11,)))
     assert plan_for(environment, wanted, source) == [(MILESTONE, "wanted"), (ERRAND, "source")]
 
 
-def test_a_field_move_is_taught_to_who_can_learn_it(environment: PokemonEnvironment) -> None:
+def test_a_field_move_is_taught_to_a_member_that_can_learn_it(environment: PokemonEnvironment) -> None:
     place = environment.profile.memory["wTMsHMs"]
     cut = environment.profile.field_moves["cut"]
     environment.emulator.memory[place.bank, place.address + cut.machine] = 1
@@ -77,9 +77,9 @@ def test_a_field_move_is_taught_to_who_can_learn_it(environment: PokemonEnvironm
     assert current.parents == ("wanted",)
 
 
-def test_without_one_who_can_learn_it_another_is_caught(environment: PokemonEnvironment) -> None:
+def test_without_a_learner_one_is_caught(environment: PokemonEnvironment) -> None:
     place = environment.profile.memory["wTMsHMs"]
-    move = dataclasses.replace(environment.profile.field_moves["surf"], machine=49)  # nobody learns that one
+    move = dataclasses.replace(environment.profile.field_moves["surf"], machine=49)  # no species learns that one
     environment.profile = dataclasses.replace(environment.profile, field_moves={"surf": move})
     environment.emulator.memory[place.bank, place.address + move.machine] = 1
     wanted = goal(environment, "wanted", requires=Requirements(field_moves=("surf",)))
@@ -120,7 +120,7 @@ EVIDENCE = 'evidence_all = [{ kind = "event", index = 8 }]'
         ('[[milestone]]\nkey = "a"\nname = "A"\nevidence_all = [{ kind = "event", index = 9999 }]\n', "event 9999"),
     ],
 )
-def test_a_profile_that_names_what_is_not_there_is_refused(
+def test_a_profile_with_unknown_names_is_refused(
     quillwood: GameProfile, tmp_path: Path, text: str, message: str
 ) -> None:
     for name in ("game.toml", "names.toml", "tables.toml"):
@@ -136,7 +136,7 @@ def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
     world = CartridgeWorld(quillwood.bundled_rom.read_bytes(), quillwood)
     assert check_roads(quillwood, world) == []
-    # Without its lessons it could not: the check does look.
+    # Without its lessons the road can't be walked, so the check does test it.
     unequipped = dataclasses.replace(
         quillwood,
         field_moves={},
@@ -156,7 +156,7 @@ def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
         (Target(518, person=2, push_to=(40, 5)), "(40,5), where a boulder is to go, is not on Still Tarn"),
     ],
 )
-def test_the_check_tells_which_boulders_can_be_pushed_to_their_place(
+def test_the_check_reports_which_boulders_can_be_pushed_to_their_place(
     quillwood: GameProfile, target: Target, message: str
 ) -> None:
     assert quillwood.bundled_rom is not None
@@ -170,7 +170,7 @@ def test_the_check_tells_which_boulders_can_be_pushed_to_their_place(
     assert all(problem.startswith(f"boulder_pushed: {message}") for problem in problems)
 
 
-def test_a_trainer_that_the_image_has_not_is_a_problem(quillwood: GameProfile) -> None:
+def test_a_trainer_missing_in_the_image_is_a_problem(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
     cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
     assert check_foes(quillwood, cartridge) == []
@@ -180,7 +180,7 @@ def test_a_trainer_that_the_image_has_not_is_a_problem(quillwood: GameProfile) -
     assert check_foes(wrong, cartridge) == [(fought.key, "the image has no trainer 99 of class 1")]
 
 
-def test_a_way_that_comes_to_a_map_twice_goes_on_where_its_next_leg_begins(
+def test_a_route_that_crosses_a_map_twice_continues_with_its_next_leg(
     make: Callable[..., PokemonEnvironment],
 ) -> None:
     environment = make()
@@ -220,7 +220,7 @@ def test_crystals_story_names_what_each_badge_needs(crystal: GameProfile) -> Non
 
 
 @pytest.mark.parametrize("game", ["crystal", "quillwood"])
-def test_what_the_story_waits_for_can_be_walked_to(game: str, request: pytest.FixtureRequest) -> None:
+def test_the_targets_of_the_story_can_be_reached(game: str, request: pytest.FixtureRequest) -> None:
     profile: GameProfile = request.getfixturevalue(game)
     required = [one for one in profile.milestones[1:] if not one.optional and one.target is None]
     assert [one.key for one in required if not one.requires.field_moves] == []
@@ -240,7 +240,7 @@ def test_a_story_that_waits_for_something_without_a_place_is_a_problem(quillwood
     ]
 
 
-def test_crystals_errands_stand_before_what_they_are_for(crystal: GameProfile) -> None:
+def test_crystals_errands_come_before_their_milestones(crystal: GameProfile) -> None:
     keys = [one.key for one in story(crystal)]
     for errands in (
         ("dancer_one", "dancer_five", "surf", "cianwood"),

@@ -1,4 +1,4 @@
-"""Plans for the party's strength: each set of foes has its own, none leads nowhere for ever."""
+"""Plans for the party's strength: each set of foes has its own, and no plan lasts forever without progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkmn_pyboy.pilot import plans
 from pkmn_pyboy.pilot.goals import GoalChooser
 from pkmn_pyboy.pilot.memory import GRASS, PACE, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, Way
+from pkmn_pyboy.pilot.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, TrainingCost
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
 from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
@@ -24,7 +24,7 @@ from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
-# The bundled game's numbers.
+# Numbers of the bundled game.
 QUILLET, LUMEWISP = 4, 16
 CAPSULE, TONIC = 1, 3
 FEN_SHOP = 1
@@ -33,7 +33,7 @@ THORN, TIDE, CAIRN = ((1, 1),), ((1, 2),), ((1, 3),)
 
 
 def playing(environment: PokemonEnvironment, **settings: object) -> tuple[RulesPilot, GoalChooser, Surroundings]:
-    """The pilot once it has looked around, its chooser, and what is around."""
+    """Return the pilot after its first look, its chooser, and the surroundings."""
     pilot = RulesPilot(environment, PilotSettings(**settings))  # type: ignore[arg-type]
     pilot.reset(1)
     pilot.act()
@@ -43,27 +43,27 @@ def playing(environment: PokemonEnvironment, **settings: object) -> tuple[RulesP
 
 
 def grown(environment: PokemonEnvironment, chooser: GoalChooser, level: int, **changes: object) -> PartyMember:
-    """The partner at a level."""
+    """Return the partner at a level."""
     growth = chooser._planner.readiness.growth
     one = growth.member_at(environment.state.party.members[0], level)
     return dataclasses.replace(one, experience=growth.experience(one.species, level), **changes)  # type: ignore[arg-type]
 
 
 def alone(environment: PokemonEnvironment, one: PartyMember, money: int = 0) -> None:
-    """A party of one, with some money."""
+    """Set a party of one, and the money."""
     environment.state = environment.state._replace(party=Party((one,), one.level, one.hp / one.max_hp), money=money)
 
 
 def before(environment: PokemonEnvironment, foes: tuple[tuple[int, int], ...]) -> None:
-    """A goal with some trainers to be beaten."""
+    """Set a goal that requires beating some trainers."""
     fight = tuple(Foe(*foe) for foe in foes)
     tell(environment, goal(environment, "fight", target=Target(TRAIL), requires=Requirements(foes=fight)))
 
 
-# Things that heal, and the cap ------------------------------------------------------------------------------
+# Healing items, and the level cap ---------------------------------------------------------------------------
 
 
-def test_what_a_plan_asks_for_is_bought_however_far(environment: PokemonEnvironment) -> None:
+def test_items_of_a_plan_are_bought_at_any_distance(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment, supply_steps=0, shop_steps=0)
     alone(environment, environment.state.party.members[0], 3000)
@@ -74,7 +74,7 @@ def test_what_a_plan_asks_for_is_bought_however_far(environment: PokemonEnvironm
     assert pilot.memory.supplies == [[TONIC, 2]]
 
 
-def test_where_it_cannot_be_bought_it_is_planned_without(environment: PokemonEnvironment) -> None:
+def test_without_a_shop_the_plan_is_made_without_it(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment, catch="none")
     alone(environment, environment.state.party.members[0], 0)
@@ -98,7 +98,7 @@ def test_at_the_level_cap_one_still_buys_and_rests(environment: PokemonEnvironme
     alone(environment, weak, 3000)
     chooser._costs.heals = lambda most: (10.0, TONIC, 50, min(most, 4))  # type: ignore[method-assign]
     chooser._costs.rivals = lambda leave_out: ()  # type: ignore[method-assign]
-    chooser._costs.training = lambda *_: Way(10.0, TRAIL)  # type: ignore[method-assign]
+    chooser._costs.training = lambda *_: TrainingCost(10.0, TRAIL)  # type: ignore[method-assign]
     pilot.memory.training = {}
     plan = readiness.plan_for(CAIRN)
     assert plan is not None
@@ -108,7 +108,7 @@ def test_at_the_level_cap_one_still_buys_and_rests(environment: PokemonEnvironme
     standing = plans.kept(pilot.memory.training, CAIRN)
     assert standing is not None
     assert standing.kind == NOTHING
-    # who is hurt rests before a fight that should be lost
+    # A hurt party rests before a fight that should be lost.
     alone(environment, dataclasses.replace(weak, hp=1))
     plan = readiness.plan_for(CAIRN)
     assert plan is not None
@@ -159,7 +159,7 @@ def test_asking_for_the_goals_changes_nothing(environment: PokemonEnvironment) -
 # Grounds ----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_near_is_among_the_grounds_whatever_far_ones_bring(
+def test_near_grounds_are_considered_whatever_far_ones_yield(
     environment: PokemonEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pilot, chooser, _ = playing(environment)
@@ -169,19 +169,19 @@ def test_what_is_near_is_among_the_grounds_whatever_far_ones_bring(
     known, state = chooser._costs._grounds, environment.state
     ways: grounds_module.Ways = {}
     found = {one.map_id for one in known.likely(pilot.memory, 30, state, ways)}
-    steps = {one.map_id: known.way(one.map_id, state, pilot.memory) for one in known.known(pilot.memory)}
+    steps = {one.map_id: known.distance(one.map_id, state, pilot.memory) for one in known.known(pilot.memory)}
     nearest = min((way.steps, map_id) for map_id, way in steps.items() if way is not None)[1]
     assert nearest in found
     assert all(steps[map_id] == way for map_id, way in ways.items())
 
 
-def test_what_a_training_costs_does_not_hang_on_where_one_was_before(environment: PokemonEnvironment) -> None:
+def test_the_cost_of_a_training_does_not_depend_on_earlier_places(environment: PokemonEnvironment) -> None:
     _, chooser, _ = playing(environment)
     own, state = environment.state.party.members[0], environment.state
     first = chooser._costs.training(own, 8, None)
     assert first is not None
     ground = next(one for one in chooser._costs._grounds.known(PilotMemory()) if one.map_id == first.ground)
-    way = chooser._costs._grounds.way(ground.map_id, state, PilotMemory())
+    way = chooser._costs._grounds.distance(ground.map_id, state, PilotMemory())
     assert way is not None
     environment.state = state._replace(map_group=way.entry.map_id >> 8, map_number=way.entry.map_id & 0xFF,
                                        x=way.entry.x, y=way.entry.y)  # fmt: skip
@@ -192,7 +192,7 @@ def test_what_a_training_costs_does_not_hang_on_where_one_was_before(environment
     assert there.steps < first.steps
 
 
-def test_a_level_that_a_ground_does_not_bring_is_trained_elsewhere(environment: PokemonEnvironment) -> None:
+def test_a_level_that_a_ground_does_not_reach_is_trained_elsewhere(environment: PokemonEnvironment) -> None:
     pilot, chooser, around = playing(environment)
     own, memory = environment.state.party.members[0], pilot.memory
     wanted = PlannedGoal(TRAIN, "", "train", number=own.level + 9)
@@ -229,7 +229,7 @@ def test_nobody_hunts_without_balls_or_money(environment: PokemonEnvironment) ->
     assert "money" in earned.why
 
 
-def test_money_is_earned_from_who_is_beaten_with_ease(environment: PokemonEnvironment) -> None:
+def test_money_is_earned_from_trainers_who_are_easily_beaten(environment: PokemonEnvironment) -> None:
     _, chooser, _ = playing(environment)
     gym = Rival(*CAIRN[0], TRAIL, 1, 0, 5)
     readiness = chooser._planner.readiness
@@ -253,7 +253,7 @@ def test_a_hunt_keeps_to_the_ground_of_its_plan_and_forgets_it_when_given_up(env
     plans.keep(memory.training, Plan(CATCH, CAIRN, party=1, until=9, ground=WOOD, species=(QUILLET,)))
     chooser._planner.readiness.give_up(CAIRN)
     assert (memory.hunt, memory.training) == ({}, {})
-    # the ground is not to blame, so one may train there
+    # The ground is not at fault, so training there stays possible.
     assert f"{WOOD}/{GRASS}" not in memory.poor_grounds
     assert chooser._costs.recruits() == ()
 
@@ -267,7 +267,7 @@ def test_the_first_ball_may_take_all_the_money(environment: PokemonEnvironment) 
     assert chooser.shopping.wanted(FEN_SHOP, state._replace(money=price - 1)) == []
 
 
-def test_an_hour_counts_only_where_one_can_go(environment: PokemonEnvironment) -> None:
+def test_an_hour_counts_only_for_grounds_within_reach(environment: PokemonEnvironment) -> None:
     _, chooser, _ = playing(environment)
     nobody, there = (Slot(100, 3, LUMEWISP),), (Slot(100, 3, QUILLET),)
     environment.cartridge.__dict__["wild"] = (

@@ -1,4 +1,4 @@
-"""From no state does the pilot press the same two or three buttons for long with nothing gained by it."""
+"""From any state, the pilot never presses the same two or three buttons for long without a gain."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ Place = Callable[[Saved], PokemonEnvironment]
 
 MOST_STEPS = 200
 MOST_IDLE_STEPS = 200
-"""The same of whatever buttons: places, words and lists seen before, and nothing that lasts."""
+"""Maximum steps with any buttons in which only known tiles, texts and lists appear, and nothing lasting changes."""
 LONG_SEEDS, LONG_STEPS = 50, 20_000
 PARTNERS = 4
-"""Settings of the first partner: as the story has it, and each of three."""
+"""Settings of the first partner: the story's, and each of three."""
 LAST_GOAL = "league_won"
 HOME, BELOW_THE_DOOR = (1, 1), (4, 5)
 CELLAR, LEVER = (2, 7), (9, 9)
 TRAIL, GRASS_OF_TRAIL = (2, 1), (30, 8)
 RILLET, KINDLYNX = 3, 2
 UNUSED_FLAGS = 200
-"""A byte of the story's flags that no story uses."""
+"""Byte of the story's flags that no story uses."""
 MOST_HP, FOE_HP = 0x24, 0x10
 BATTLERS = {
     "wBattleMonHP": (0, 2), "wEnemyMon": (FOE_HP, 2), "wBattleMonPP": (0, 4), "wPartyMon1": (0, 0x24),
 }  # fmt: skip
-"""Where hit points and points of moves stand in battle: offset and bytes."""
+"""Fields with HP and PP in battle: offset and bytes."""
 PAGES = BATTLE_PHASES | {Phase.MENU, Phase.CHOICE}
 
 
 def play(environment: PokemonEnvironment, pilot: RulesPilot, watch: PressWatch, steps: int, seed: int) -> int:
-    """Steps of the pilot; another episode begins where one ends. Returns how many ended with the goal."""
+    """Play the steps, starting another episode after each one. Return how many ended with the goal."""
     goals = 0
     for step in range(steps):
         _, terminated, truncated = environment.advance(pilot.act().action)
@@ -66,7 +66,7 @@ def check(watch: PressWatch) -> None:
 
 
 @pytest.mark.parametrize("seed", range(PARTNERS))
-def test_few_buttons_are_never_pressed_for_nothing(make: MakeEnvironment, seed: int) -> None:
+def test_few_buttons_are_never_pressed_in_vain(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
     pilot, watch = RulesPilot(environment, PilotSettings(partner=seed)), PressWatch(environment)
     environment.reset(seed=seed)
@@ -77,8 +77,8 @@ def test_few_buttons_are_never_pressed_for_nothing(make: MakeEnvironment, seed: 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(LONG_SEEDS))
-def test_few_buttons_are_never_pressed_for_nothing_in_a_million_steps(make: MakeEnvironment, seed: int) -> None:
-    """To the very last goal, which is optional: behind the credits, and with every first partner."""
+def test_few_buttons_are_never_pressed_in_vain_for_a_million_steps(make: MakeEnvironment, seed: int) -> None:
+    """Play to the very last goal, which is optional and after the credits, with every first partner."""
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS, goal=LAST_GOAL)
     pilot, watch = RulesPilot(environment, PilotSettings(partner=seed % PARTNERS)), PressWatch(environment)
     environment.reset(seed=seed)
@@ -89,8 +89,8 @@ def test_few_buttons_are_never_pressed_for_nothing_in_a_million_steps(make: Make
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_nor_from_states_into_which_someone_else_has_played(make: MakeEnvironment, seed: int) -> None:
-    """Presses at random open lists, pages and questions; the pilot goes on from there, out of a saved state."""
+def test_few_buttons_are_never_pressed_in_vain_after_random_presses(make: MakeEnvironment, seed: int) -> None:
+    """Random presses open lists, screens and questions; the pilot continues from such a saved state."""
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
     pilot = RulesPilot(environment)
     environment.reset(seed=seed)
@@ -116,28 +116,28 @@ def test_nor_from_states_into_which_someone_else_has_played(make: MakeEnvironmen
     assert met & PAGES
 
 
-# Pages that never change, as the game shows them -----------------------------------------------------------------
+# Screens that never change, as the game shows them ---------------------------------------------------------------
 
 
 PAGES_RECORDED = {
     "bag": 14, "continue_page": 1, "grass": 1, "gym": 3, "route_30_north": 3, "route_30_south": 4, "wild_battle": 3,
 }  # fmt: skip
-"""How many kinds of page with a choice of buttons each recording shows; the others show none."""
+"""Number of kinds of screens with a choice of buttons in each recording; the others have none."""
 
 
 class Still(FakeMemory):
-    """A moment of a recording that no press changes."""
+    """Moment of a recording that no press changes."""
 
     def __init__(self, profile: GameProfile, rom: bytes) -> None:
         super().__init__(profile.memory)
         self.rom = rom
 
     def push(self, action: Action) -> None:
-        """Nothing comes of it."""
+        """Ignore the press."""
 
 
 def moments(profile: GameProfile, rom: bytes, name: str) -> Iterator[tuple[int, Still]]:
-    """The first moment of each kind of page in a recording on which there is a choice of buttons."""
+    """Return the first moment of each kind of screen in a recording on which there is a choice of buttons."""
     memory, reader, kinds = Still(profile, rom), StateReader(profile), set[Any]()
     for frame, changed in recorded_rows(name):
         apply(memory, changed)
@@ -152,7 +152,7 @@ def moments(profile: GameProfile, rom: bytes, name: str) -> Iterator[tuple[int, 
 
 
 @pytest.mark.parametrize(("name", "kinds"), PAGES_RECORDED.items())
-def test_nor_on_any_recorded_page_that_no_press_changes(crystal: GameProfile, name: str, kinds: int) -> None:
+def test_few_buttons_are_never_pressed_in_vain_on_recorded_screens(crystal: GameProfile, name: str, kinds: int) -> None:
     """Whatever the game refuses: after a while something else is tried."""
     rom, profile = city_image(crystal)
     tried = 0
@@ -167,13 +167,13 @@ def test_nor_on_any_recorded_page_that_no_press_changes(crystal: GameProfile, na
     assert tried == kinds
 
 
-def test_all_recordings_with_such_pages_are_tried(crystal: GameProfile) -> None:
+def test_all_recordings_with_such_screens_are_tried(crystal: GameProfile) -> None:
     rom, profile = city_image(crystal)
     found = {name: sum(1 for _ in moments(profile, rom, name)) for name in RECORDINGS}
     assert {name: kinds for name, kinds in found.items() if kinds} == PAGES_RECORDED
 
 
-# What the watch itself tells -------------------------------------------------------------------------------------
+# What the watch reports ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +183,7 @@ def saved(quillwood: GameProfile) -> Saved:
 
 @pytest.fixture
 def placed(make: MakeEnvironment) -> Place:
-    """An environment that goes on from a saved game."""
+    """Return an environment that continues from a saved game."""
 
     def place(saved: Saved) -> PokemonEnvironment:
         game = PlacedGame(saved)
@@ -208,7 +208,7 @@ def watched(environment: PokemonEnvironment, presses: Callable[[int], int], step
 
 
 def to_a_battle(make: MakeEnvironment) -> tuple[PokemonEnvironment, RulesPilot]:
-    """The first battle's menu."""
+    """Return the game at the first battle's menu."""
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
     pilot = RulesPilot(environment)
     environment.reset(seed=3)
@@ -231,20 +231,20 @@ def read(environment: PokemonEnvironment, name: str, size: int, offset: int = 0)
 
 
 @pytest.mark.parametrize("buttons", [(Action.LEFT, Action.RIGHT), (Action.UP, Action.A, Action.DOWN), (Action.NONE,)])
-def test_the_watch_tells_a_loop(environment: PokemonEnvironment, buttons: tuple[Action, ...]) -> None:
+def test_the_watch_reports_a_loop(environment: PokemonEnvironment, buttons: tuple[Action, ...]) -> None:
     watch = watched(environment, lambda step: buttons[step // 3 % len(buttons)], 400)
     assert watch.longest > MOST_STEPS
     assert watch.where.startswith("step ")
 
 
-def test_the_watch_tells_a_long_round_of_many_buttons(environment: PokemonEnvironment) -> None:
+def test_the_watch_reports_a_long_loop_of_many_buttons(environment: PokemonEnvironment) -> None:
     buttons = (Action.LEFT, Action.UP, Action.RIGHT, Action.DOWN)
     watch = watched(environment, lambda step: buttons[step // 2 % 4], 600)
     assert watch.longest < MOST_STEPS
     assert watch.idlest > MOST_IDLE_STEPS
 
 
-def test_the_watch_tells_a_door_that_is_walked_in_and_out_of(placed: Place, saved: Saved) -> None:
+def test_the_watch_reports_going_in_and_out_of_a_door(placed: Place, saved: Saved) -> None:
     environment, maps = placed(saved.at(HOME, *BELOW_THE_DOOR, Facing.UP)), list[int]()
 
     def in_and_out(step: int) -> Action:
@@ -256,8 +256,8 @@ def test_the_watch_tells_a_door_that_is_walked_in_and_out_of(placed: Place, save
     assert watch.longest > MOST_STEPS
 
 
-def test_the_watch_tells_a_lever_that_is_pulled_for_ever(placed: Place, saved: Saved) -> None:
-    """Its flag too comes and goes."""
+def test_the_watch_reports_a_lever_pulled_again_and_again(placed: Place, saved: Saved) -> None:
+    """The lever's flag is also set and cleared again."""
     environment, levers = placed(saved.at(CELLAR, *LEVER, Facing.DOWN)), list[bytes]()
 
     def pull(step: int) -> Action:
@@ -270,7 +270,7 @@ def test_the_watch_tells_a_lever_that_is_pulled_for_ever(placed: Place, saved: S
     assert watch.longest > MOST_STEPS
 
 
-def test_the_watch_tells_two_members_who_take_turns(placed: Place, saved: Saved) -> None:
+def test_the_watch_reports_two_members_who_take_turns(placed: Place, saved: Saved) -> None:
     environment = placed(saved.party((RILLET, [1]), (KINDLYNX, [1])).at(HOME, *BELOW_THE_DOOR))
 
     def turns(step: int) -> Action:
@@ -284,7 +284,7 @@ def test_the_watch_tells_two_members_who_take_turns(placed: Place, saved: Saved)
     assert watch.longest > MOST_STEPS
 
 
-def test_the_watch_tells_turns_of_a_battle_that_change_nothing(make: MakeEnvironment) -> None:
+def test_the_watch_reports_turns_of_a_battle_without_a_change(make: MakeEnvironment) -> None:
     environment, _ = to_a_battle(make)
     full = {name: read(environment, name, size, offset) for name, (offset, size) in BATTLERS.items()}
 
@@ -299,7 +299,7 @@ def test_the_watch_tells_turns_of_a_battle_that_change_nothing(make: MakeEnviron
 
 
 def test_a_long_battle_is_no_loop(make: MakeEnvironment) -> None:
-    """Nobody falls, and the points of moves alone go down from turn to turn."""
+    """Nobody faints, and only PP go down from turn to turn."""
     environment, pilot = to_a_battle(make)
 
     def hold(step: int) -> int:

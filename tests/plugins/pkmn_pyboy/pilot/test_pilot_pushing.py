@@ -1,4 +1,4 @@
-"""The pilot pushes boulders in the running game: one to a tile that its goal names, or those that bar its way."""
+"""The pilot pushes boulders in the running game: one to its goal's tile, or those that block its path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TARN = (2, 6)
 SHOVE, SPLOOSH, RILLET = 38, 6, 3
 BOULDER = 2
 AT = 0xD71E + 16 * BOULDER + 2
-"""Row and column of the boulder on its map, each with 4 added."""
+"""Address of the row and column of the boulder on its map, each plus 4."""
 
 MILESTONE = """
 [[milestone]]
@@ -38,7 +38,7 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 
 
 def folder_of(profile: GameProfile, folder: Path, x: int, y: int, target: str, moves: str = '["strength"]') -> Path:
-    """The game's profile with one goal, and the game's image."""
+    """Write the game's profile with one goal, and the game's image."""
     for name in ("game.toml", "names.toml", "tables.toml", "world.toml"):
         (folder / name).write_text((profile.folder / name).read_text(encoding="utf-8"), encoding="utf-8")
     text = MILESTONE.format(row=AT, column=AT + 1, x=x + 4, y=y + 4, target=target, moves=moves)
@@ -81,7 +81,7 @@ def begin(
 
 
 def play(environment: PokemonEnvironment, pilot: RulesPilot) -> set[int]:
-    """Until the goal is reached; the maps that were seen on the way."""
+    """Play until the goal is reached; return the maps seen on the way."""
     maps = set()
     while environment.milestone_steps() == [-1]:
         environment.advance(pilot.act().action)
@@ -93,7 +93,7 @@ def play(environment: PokemonEnvironment, pilot: RulesPilot) -> set[int]:
 @pytest.mark.parametrize(
     ("place", "target", "knowledge"),
     [
-        ((14, 5), "person = 2, push_to = [14, 5]", "cartridge"),  # round a corner and back
+        ((14, 5), "person = 2, push_to = [14, 5]", "cartridge"),  # around a corner and back
         ((6, 5), "push_to = [6, 5]", "cartridge"),  # through the gap, and back from its other side
         ((14, 5), "person = 2, push_to = [14, 5]", "seen"),
     ],
@@ -130,7 +130,7 @@ def test_a_boulder_in_a_corner_is_left_and_pushed_when_it_is_back(
     assert len(maps) > 1
 
 
-def test_what_can_not_be_pushed_there_is_given_up(
+def test_an_impossible_push_is_given_up(
     make: MakeEnvironment, quillwood: GameProfile, placed: PlacedGame, tmp_path: Path
 ) -> None:
     environment, pilot = begin(
@@ -143,11 +143,11 @@ def test_what_can_not_be_pushed_there_is_given_up(
 
 
 GREENER = 1
-"""Someone of Still Tarn, who is made a boulder."""
+"""Number of a person in Still Tarn who is turned into a boulder."""
 
 
 def put_boulder(game: PlacedGame, number: int, x: int, y: int) -> None:
-    """Makes someone of the loaded map a boulder on a tile, as if he had always been one, with Strength in use."""
+    """Turn a person of the loaded map into a boulder on a tile, with Strength in use."""
     memory, loaded = game.emulator.memory, game.profile.memory["wObjectStructs"].address + 40 * number
     entry = 0xD71E + 16 * number
     for offset, value in ((2, y + 4), (3, x + 4), (4, 25)):
@@ -164,7 +164,7 @@ def put_boulder(game: PlacedGame, number: int, x: int, y: int) -> None:
 
 
 def way_of(quillwood: GameProfile, folder: Path, target: str, place: tuple[int, int]) -> Path:
-    """A profile whose one goal is that the player stands on a tile."""
+    """Write a profile whose only goal is to stand on a tile."""
     folder = folder_of(quillwood, folder, 0, 0, target)
     at = [quillwood.memory[name].address for name in ("wYCoord", "wXCoord")]
     text = MILESTONE.format(row=at[0], column=at[1], x=place[0], y=place[1], target=target, moves='["strength"]')
@@ -205,19 +205,19 @@ def test_boulders_in_the_way_are_pushed_in_the_order_that_clears_it(
     place: tuple[int, int],
 ) -> None:
     placed.press("up .")
-    put_boulder(placed, GREENER, 10, 4)  # pushed straight on it stands against the other one, in the gap
+    put_boulder(placed, GREENER, 10, 4)  # pushed straight on, it stops at the other boulder, in the gap
     environment, pilot = begin_way(make, quillwood, tmp_path, target, place, placed.emulator.save_state())
     assert play(environment, pilot) == {TARN[0] * 256 + TARN[1]}
     assert environment.steps < 30
     assert environment.masked == 0
 
 
-def test_a_way_that_was_closed_by_pushing_is_open_again_after_leaving_the_map(
+def test_a_path_closed_by_pushing_is_open_again_after_leaving_the_map(
     make: MakeEnvironment, quillwood: GameProfile, placed: PlacedGame, tmp_path: Path
 ) -> None:
     put_boulder(placed, GREENER, 11, 4)
     environment, pilot = begin_way(make, quillwood, tmp_path, "x = 16, y = 5", (16, 5), placed.emulator.save_state())
-    assert "boulders back in their places" in pilot.act().reason
+    assert "put the boulders back" in pilot.act().reason
     assert len(play(environment, pilot)) > 1
     assert environment.steps < 60
 

@@ -1,4 +1,4 @@
-"""The pilot passes each trap of the bundled maps in the running game, from right before it, in few steps."""
+"""The pilot passes each trap of the bundled maps in the running game, from just before it, in few steps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEFORE = {
 
 @pytest.fixture(scope="module")
 def states() -> dict[str, bytes]:
-    """The game right after each of the goals that come before a trap."""
+    """Return the game after each of the goals that precede a trap."""
     environments: list[PokemonEnvironment] = []
 
     def build(**settings: object) -> PokemonEnvironment:
@@ -56,14 +56,14 @@ def write(environment: PokemonEnvironment, field: str, offset: int, data: bytes)
 
 
 def strengthen(environment: PokemonEnvironment) -> None:
-    """Makes the first member strong enough for anybody."""
+    """Make the first member stronger than any opponent."""
     write(environment, "wPartyMon1", LEVEL, bytes([50]))
     write(environment, "wPartyMon1", POINTS, b"\x01\x00" * 7)
 
 
 @pytest.fixture
 def go_on(make: MakeEnvironment, states: dict[str, bytes]) -> Iterator[GoOn]:
-    """The pilot with the game right before a trap, and a first member that no battle keeps from it."""
+    """Return a function that starts the pilot just before a trap, with a first member that wins every battle."""
 
     def begin_before(trap: str, goal: str | None = None) -> tuple[PokemonEnvironment, RulesPilot]:
         environment = make(observation_type="state", max_steps_per_episode=50_000, goal=goal)
@@ -83,7 +83,7 @@ def reached(environment: PokemonEnvironment, key: str) -> bool:
 
 
 def play_to(environment: PokemonEnvironment, pilot: RulesPilot, key: str, most: int) -> None:
-    """Plays until a goal is reached."""
+    """Play until a goal is reached."""
     start = environment.steps
     assert not reached(environment, key)
     while not reached(environment, key):

@@ -1,4 +1,4 @@
-"""A sleeper wakes to a station of the radio: the pilot tunes it in first, against a model of menu and device."""
+"""A station of the radio wakes a sleeper: the pilot tunes it in first, against a model of menu and device."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def begin(city: tuple[bytes, GameProfile]) -> Begin:
 
 
 def play(environment: RadioEnvironment, pilot: RulesPilot, steps: int) -> list[str]:
-    """Until the sleeper has gone, ``steps`` at most; the reasons of what was pressed."""
+    """Play at most ``steps`` until the sleeper has gone; return the reasons of the presses."""
     reasons = []
     for _ in range(steps):
         if environment.milestones.steps[environment.goal] >= 0:
@@ -56,7 +56,7 @@ def woken(environment: RadioEnvironment) -> bool:
 
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("knob", range(0, 82, 2))
-def test_the_station_is_tuned_in_from_wherever_the_knob_stands(begin: Begin, knob: int, slow: bool) -> None:
+def test_the_station_is_tuned_in_from_any_knob_position(begin: Begin, knob: int, slow: bool) -> None:
     environment, pilot = begin(knob=knob, slow=slow)
     reasons = play(environment, pilot, 120)
     device = environment.device
@@ -89,7 +89,7 @@ def test_a_person_by_number_may_want_a_station_too(city: tuple[bytes, GameProfil
     assert environment.device.openings == 1
 
 
-def test_what_plays_already_is_not_tuned_in_again(begin: Begin) -> None:
+def test_a_station_that_plays_is_not_tuned_in_again(begin: Begin) -> None:
     environment, pilot = begin()
     environment.device.set(wMapMusic=FLUTE_MUSIC)
     play(environment, pilot, 40)
@@ -98,7 +98,7 @@ def test_what_plays_already_is_not_tuned_in_again(begin: Begin) -> None:
     assert environment.device.talks == 1
 
 
-def test_the_sleeper_is_not_spoken_to_before_it_plays(begin: Begin) -> None:
+def test_the_sleeper_is_not_talked_to_before_it_plays(begin: Begin) -> None:
     environment, pilot = begin()
     reasons = play(environment, pilot, 120)
     assert reasons.index("leave the radio: it plays") < reasons.index("goal snorlax")
@@ -118,7 +118,7 @@ FAILURES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("device", "why"), FAILURES)
 @pytest.mark.parametrize("slow", [False, True])
-def test_what_does_not_work_is_given_up_and_other_things_done(
+def test_a_tuning_that_fails_is_given_up_for_other_goals(
     begin: Begin, device: dict[str, Any], why: str, slow: bool
 ) -> None:
     environment, pilot = begin(slow=slow, **device)
@@ -139,7 +139,7 @@ def test_a_menu_that_does_not_open_is_given_up(begin: Begin) -> None:
     assert not pilot.memory.tuning
 
 
-def test_a_device_that_does_not_close_is_left_to_whoever_leaves_pages(begin: Begin) -> None:
+def test_a_device_that_does_not_close_is_left_by_the_general_rule(begin: Begin) -> None:
     environment, pilot = begin(broken="close", opens_on=MAP)
     reasons = play(environment, pilot, 140)
     assert reasons[-1] == "leave the menu"
@@ -154,8 +154,8 @@ def test_music_that_ends_with_the_device_is_tuned_in_only_so_often(begin: Begin)
     assert not woken(environment)
 
 
-def test_a_page_that_takes_no_directions_is_left(begin: Begin) -> None:
-    """Whatever the reader takes the device for: what the mask forbids is never pressed, nor A in its place."""
+def test_a_screen_that_takes_no_directions_is_left(begin: Begin) -> None:
+    """If the screen is not the device, no press that the mask forbids is made, nor A instead."""
     environment, pilot = begin()
     while environment.device.mode != "gear":
         environment.advance(pilot.act().action)
@@ -163,7 +163,7 @@ def test_a_page_that_takes_no_directions_is_left(begin: Begin) -> None:
     environment._read_state()
     assert environment.state.phase is Phase.DIALOGUE
     decision = pilot.act()
-    assert (decision.action, decision.reason) == (Action.B, "leave the radio: its page takes no such press")
+    assert (decision.action, decision.reason) == (Action.B, "leave the radio: its screen does not accept the press")
 
 
 def test_tuning_goes_on_from_a_saved_state(begin: Begin) -> None:

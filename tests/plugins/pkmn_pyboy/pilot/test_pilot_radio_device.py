@@ -1,4 +1,4 @@
-"""What the model of the Pokegear is held to, and a real Pokemon Crystal too where a variable names an image."""
+"""Checks of the model of the Pokegear, and of a real Pokemon Crystal if a variable names an image."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkmncli.api import Action
 
 VARIABLE = "PKMN_TEST_CRYSTAL_ROM"
 LATEST = 6
-"""Steps within which anything shows."""
+"""Maximum steps until a change shows."""
 
 Poke = Callable[[str, int], None]
 
@@ -27,7 +27,7 @@ def value(environment: PokemonEnvironment, name: str) -> int:
 
 
 def until(environment: PokemonEnvironment, action: Action, holds: Callable[[], bool]) -> None:
-    """The same press until something holds."""
+    """Repeat a press until a condition holds."""
     for _ in range(LATEST):
         environment.advance(action)
         if holds():
@@ -36,7 +36,7 @@ def until(environment: PokemonEnvironment, action: Action, holds: Callable[[], b
 
 
 def check_device(environment: PokemonEnvironment, poke: Poke) -> None:
-    """The whole way through menu and device, with all that the pilot relies on."""
+    """Go through menu and device, with all that the pilot relies on."""
     poke("wPokegearFlags", 0x8F)
     poke("wRadioTuningKnob", 0)
     until(environment, Action.START, lambda: environment.state.phase is Phase.MENU)
@@ -88,7 +88,7 @@ def test_the_model(crystal: GameProfile, slow: bool) -> None:
 
 @pytest.mark.skipif(VARIABLE not in os.environ, reason=f"{VARIABLE} names no image of Pokemon Crystal")
 def test_an_image_of_your_own(make: Callable[..., PokemonEnvironment]) -> None:
-    """At the start of a new game, with the cards put into memory."""
+    """Check at the start of a new game, with the cards put into memory."""
     environment = make(
         game="crystal", rom_path=os.environ[VARIABLE], observation_type="state", without_mask_rules=["all"]
     )

@@ -1,4 +1,4 @@
-"""Ready for the next fights: growth foreseen, grounds that pay, the cheapest way, points, supplies, catches by hour."""
+"""Readiness for the next fights: forecast growth, grounds, the cheapest plan, PP, supplies, catches by hour."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
-# The bundled game's numbers.
+# Numbers of the bundled game.
 QUILLET, PYRELYNX, PEBBLOT, LUMEWISP = 4, 11, 7, 16
 BUMP, SPARK_LICK = 1, 5
 CAPSULE, SALVE, TONIC = 1, 2, 3
@@ -40,7 +40,7 @@ FEN_SHOP = 1
 
 
 def chooser_of(environment: PokemonEnvironment, **settings: object) -> GoalChooser:
-    """The pilot's chooser once it has looked around."""
+    """Return the pilot's chooser after its first look."""
     pilot = RulesPilot(environment, PilotSettings(**settings))  # type: ignore[arg-type]
     pilot.reset(1)
     pilot.act()
@@ -60,7 +60,7 @@ def at_level(chooser: GoalChooser, environment: PokemonEnvironment, level: int) 
 # Growth -----------------------------------------------------------------------------------------------------
 
 
-def test_a_level_ahead_is_what_the_game_makes_of_it(make: MakeEnvironment) -> None:
+def test_a_forecast_level_equals_that_of_the_game(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=1200)
     pilot = RulesPilot(environment)
     environment.reset(seed=0)
@@ -95,11 +95,11 @@ def test_growth_foresees_evolution_and_new_moves(environment: PokemonEnvironment
 # Grounds ----------------------------------------------------------------------------------------------------
 
 
-def test_a_ground_that_cannot_bring_the_level_is_refused(environment: PokemonEnvironment) -> None:
+def test_a_ground_that_cannot_reach_the_level_is_refused(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     costs = chooser._costs
     strong = at_level(chooser, environment, 90)
-    # what lives near the start brings next to nothing to one of level 90
+    # Pokemon near the start yield next to nothing at level 90.
     assert costs.training(environment.state.party.members[0], 7, None) is not None
     assert costs.training(strong, 91, None) is None
 
@@ -116,7 +116,7 @@ def test_a_ground_where_every_fight_would_be_lost_is_no_ground(environment: Poke
     assert helped < NEVER
 
 
-def test_caves_are_grounds_on_their_floor_and_water_for_who_swims(environment: PokemonEnvironment) -> None:
+def test_caves_are_grounds_on_their_floor_and_water_with_surf(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     grounds = chooser._costs._grounds
     found = {(ground.map_id, ground.on) for ground in grounds.known(PilotMemory())}
@@ -127,7 +127,7 @@ def test_caves_are_grounds_on_their_floor_and_water_for_who_swims(environment: P
     assert (CAVE, FLOOR) not in {(ground.map_id, ground.on) for ground in grounds.known(poor)}
 
 
-def test_one_walks_about_on_the_floor_where_that_is_the_ground(environment: PokemonEnvironment) -> None:
+def test_the_pilot_paces_on_the_floor_of_a_cave(environment: PokemonEnvironment) -> None:
     around = Lookout(environment).look(environment.state, PilotMemory())
     assert around is not None
     nearest = around.nearest_ground(FLOOR)
@@ -136,18 +136,18 @@ def test_one_walks_about_on_the_floor_where_that_is_the_ground(environment: Poke
     assert around.nearest_ground(GRASS) is None
 
 
-# The cheapest way -------------------------------------------------------------------------------------------
+# The cheapest plan ------------------------------------------------------------------------------------------
 
 
 def judged(environment: PokemonEnvironment, **settings: object) -> tuple[Readiness, dict[str, object]]:
-    """Readiness, and the plans that it keeps."""
+    """Return the readiness, and the plans that it keeps."""
     readiness = chooser_of(environment, **settings)._planner.readiness
     kept: dict[str, object] = {}
     readiness.load = lambda: kept
     return readiness, kept
 
 
-def test_the_level_that_is_enough_is_found_at_once_and_stands(environment: PokemonEnvironment) -> None:
+def test_the_level_that_is_enough_is_found_at_once_and_kept(environment: PokemonEnvironment) -> None:
     readiness, kept = judged(environment, catch="none", shop="never", train_most_steps=100_000)
     plan = readiness.plan_for(CAIRN)
     assert kept == {}
@@ -168,11 +168,11 @@ def test_the_level_that_is_enough_is_found_at_once_and_stands(environment: Pokem
     assert plans.kept(json.loads(json.dumps(kept)), CAIRN) == plan
 
 
-def test_where_no_ground_brings_a_level_the_fight_is_tried(environment: PokemonEnvironment) -> None:
+def test_without_a_ground_for_the_level_the_fight_is_tried(environment: PokemonEnvironment) -> None:
     readiness, kept = judged(environment, catch="none", shop="never", train_most_steps=100)
     assert readiness.costs.training(environment.state.party.members[0], 6, None) is None
     assert readiness.plan_for(CAIRN, keep=True) is None
-    # and that there is none is kept for a while
+    # The result that there is none is kept for a while, too.
     readiness._cheapest = lambda *_: pytest.fail("it looks again")  # type: ignore[method-assign]
     assert readiness.plan_for(CAIRN, keep=True) is None
     standing = plans.kept(kept, CAIRN)
@@ -199,7 +199,7 @@ def test_a_plan_that_did_not_work_in_time_gives_its_ground_up(environment: Pokem
     assert new.until > environment.steps
 
 
-def test_experience_goes_to_who_will_be_worth_most(environment: PokemonEnvironment) -> None:
+def test_experience_goes_to_the_member_worth_most_in_the_end(environment: PokemonEnvironment) -> None:
     readiness = chooser_of(environment)._planner.readiness
     own = environment.state.party.members[0]
     light = dataclasses.replace(readiness.recruit(LUMEWISP, own.level + 1), dvs=(1, 2, 3, 4))
@@ -233,7 +233,7 @@ def test_a_trainer_near_by_is_fought_for_the_experience(environment: PokemonEnvi
 
 def against(environment: PokemonEnvironment, own: PartyMember, others: tuple[PartyMember, ...], foe: Battler,
             *, training: bool) -> str:  # fmt: skip
-    """The plan in the wild against a foe."""
+    """Return the plan against a foe in the wild."""
     tables = GoalOrientedPlanner(environment).tables
     out = Battler(own.species, own.level, own.hp, own.max_hp, 0, tables.types_of(own.species), own.moves, own.pp,
                   own.stats)  # fmt: skip
@@ -242,7 +242,7 @@ def against(environment: PokemonEnvironment, own: PartyMember, others: tuple[Par
     return tactician.plan(Situation(Battle(tactics.WILD, 0, 0, foe, out, 1.0), party, 0, Bag(), training=training)).kind
 
 
-def test_who_is_trained_leaves_a_lost_fight_to_someone_stronger(environment: PokemonEnvironment) -> None:
+def test_a_trained_member_leaves_a_lost_fight_to_a_stronger_one(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     own, strong = environment.state.party.members[0], at_level(chooser, environment, 40)
     made = chooser._planner.readiness._book.foe(15, PEBBLOT)
@@ -252,7 +252,7 @@ def test_who_is_trained_leaves_a_lost_fight_to_someone_stronger(environment: Pok
     assert against(environment, strong, (own,), foe, training=True) == tactics.MOVE
 
 
-def test_a_loss_in_the_wild_closes_the_ground_and_is_no_trainers(environment: PokemonEnvironment) -> None:
+def test_a_loss_in_the_wild_closes_the_ground_and_counts_for_no_trainer(environment: PokemonEnvironment) -> None:
     pilot = RulesPilot(environment)
     pilot.reset(1)
     memory = pilot.memory
@@ -266,10 +266,10 @@ def test_a_loss_in_the_wild_closes_the_ground_and_is_no_trainers(environment: Po
     assert memory.losses == 1
 
 
-# Points, things, catches ------------------------------------------------------------------------------------
+# PP, items, catches ----------------------------------------------------------------------------------------
 
 
-def test_who_has_no_points_left_is_weak_and_wins_nothing(environment: PokemonEnvironment) -> None:
+def test_a_member_without_pp_is_weak_and_wins_nothing(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     own = at_level(chooser, environment, 20)
     empty = dataclasses.replace(own, pp=(0,) * len(own.pp))
@@ -285,7 +285,7 @@ def test_who_has_no_points_left_is_weak_and_wins_nothing(environment: PokemonEnv
     assert not readiness.forecaster.forecast([readiness._tables.member(empty)], foes, 1.1).won
 
 
-def test_things_that_heal_count_before_a_close_fight(environment: PokemonEnvironment) -> None:
+def test_healing_items_count_before_a_close_fight(environment: PokemonEnvironment) -> None:
     readiness, _ = judged(environment)
     own, foes = environment.state.party.members[0], readiness.foes(CAIRN)
     level = readiness._level_for(0, [own], [readiness.growth.rested(own)], foes, ())
@@ -311,7 +311,7 @@ def test_the_story_says_what_is_carried(environment: PokemonEnvironment) -> None
     assert pilot.memory.supplies == [[TONIC, 4]]
 
 
-def test_balls_are_bought_however_far_before_a_hunt(environment: PokemonEnvironment) -> None:
+def test_balls_are_bought_at_any_distance_before_a_hunt(environment: PokemonEnvironment) -> None:
     pilot = RulesPilot(environment, PilotSettings(shop_steps=0))
     pilot.reset(1)
     assert environment.state.balls == 0
@@ -325,7 +325,9 @@ def test_balls_are_bought_however_far_before_a_hunt(environment: PokemonEnvironm
 
 
 @pytest.mark.parametrize(("time", "where"), [(1, GLADE), (2, WOOD)])
-def test_a_hunt_goes_where_one_lives_at_this_hour(environment: PokemonEnvironment, time: int, where: int) -> None:
+def test_a_hunt_goes_where_the_species_lives_at_this_hour(
+    environment: PokemonEnvironment, time: int, where: int
+) -> None:
     chooser = chooser_of(environment)
     grounds = chooser._costs._grounds
     there, nobody = (Slot(100, 3, QUILLET),), (Slot(100, 3, LUMEWISP),)
@@ -343,7 +345,7 @@ def test_a_hunt_goes_where_one_lives_at_this_hour(environment: PokemonEnvironmen
     assert chooser._hunting.ground([QUILLET], environment.state, memory) is None
 
 
-def test_who_a_field_move_to_come_needs_is_worth_a_ball(environment: PokemonEnvironment) -> None:
+def test_a_species_needed_for_a_later_field_move_is_worth_a_ball(environment: PokemonEnvironment) -> None:
     move = environment.profile.field_moves["surf"]
     planner = GoalOrientedPlanner(environment)
     own = environment.state.party.members[0]
@@ -356,7 +358,7 @@ def test_who_a_field_move_to_come_needs_is_worth_a_ball(environment: PokemonEnvi
     assert GoalOrientedPlanner(environment).learners_to_come() == ()
 
 
-def test_foes_of_the_story_are_nobodys_training(environment: PokemonEnvironment) -> None:
+def test_foes_of_the_story_are_not_fought_for_training(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     story = {(foe.trainer_class, foe.number) for one in environment.profile.milestones for foe in one.requires.foes}
     assert Foe(1, 1)[:2] in story

@@ -1,4 +1,4 @@
-"""What the game refuses is given up: switches, things and moves for the battle, jobs and purchases for a while."""
+"""Giving up what the game refuses: switches, items and moves for the battle, tasks and purchases for a while."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 SALVE, MOST_OF_ONE = 2, 99
 HOLDS_FAST = 0x80
 MOST_STEPS = 60
-"""Within which a refused plan is given up and the battle's menu is back."""
+"""Maximum steps until a refused plan is given up and the battle menu is back."""
 
 
 def in_battle(
     make: MakeEnvironment, *, members: int = 1, trainer: bool = False
 ) -> tuple[PokemonEnvironment, RulesPilot]:
-    """The first battle with so many in the party, at the menu of fight, Pokemon, pack and run."""
+    """Return the first battle at its menu, with this many party members."""
     environment = make(observation_type="state", max_steps_per_episode=4000)
     pilot = RulesPilot(environment)
     environment.reset(seed=3)
@@ -43,7 +43,7 @@ def in_battle(
 
 
 def play_out(environment: PokemonEnvironment, pilot: RulesPilot) -> dict[str, int]:
-    """The battle to its end; how often each reason was given."""
+    """Play the battle to its end; return how often each reason was given."""
     reasons: dict[str, int] = {}
     first = environment.steps
     while environment.state.phase in BATTLE_PHASES:
@@ -55,7 +55,7 @@ def play_out(environment: PokemonEnvironment, pilot: RulesPilot) -> dict[str, in
 
 
 def fill_bag(environment: PokemonEnvironment, salves: int) -> None:
-    """Nothing but so many of one thing that heals."""
+    """Fill the bag with only this many of one healing item."""
     for name, data in (("wNumItems", bytes([1])), ("wItems", bytes([SALVE, salves, 0xFF]))):
         field = environment.profile.memory[name]
         for offset, byte in enumerate(data):
@@ -64,7 +64,7 @@ def fill_bag(environment: PokemonEnvironment, salves: int) -> None:
 
 
 def insist(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
-    """Plans the same thing for ever, until its kind has failed."""
+    """Make the pilot plan the same until its kind has failed."""
     choose = Tactician.plan
 
     def insisting(self: Tactician, situation: Situation) -> Plan:
@@ -74,7 +74,7 @@ def insist(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
 
 
 def test_a_refused_switch_is_given_up_for_the_battle(make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one who is out cannot come out: the game says so and shows the list again, as with any other refusal."""
+    """The member that is out can't be sent out: the game says so and shows the list again, as with any refusal."""
     environment, pilot = in_battle(make)
     insist(monkeypatch, Plan(SWITCH, 0, why="switch"))
     pilot.memory.battle_plan = []
@@ -88,8 +88,8 @@ def test_a_refused_switch_is_given_up_for_the_battle(make: MakeEnvironment, monk
     assert reasons.get("switch", 0) == 0
 
 
-def test_whoever_must_follow_is_sent_out_although_switches_have_failed(make: MakeEnvironment) -> None:
-    """After a fall the list insists: nothing is given up there."""
+def test_the_next_member_is_sent_out_although_switches_have_failed(make: MakeEnvironment) -> None:
+    """After a faint the list insists on a choice: nothing is given up there."""
     environment, pilot = in_battle(make, members=2, trainer=True)
     places = environment.profile.memory
     pilot.memory.battle_failed = [SWITCH]
@@ -104,7 +104,7 @@ def test_whoever_must_follow_is_sent_out_although_switches_have_failed(make: Mak
                 break
             fell = fell or state.battle.own.hp == 0
         if state.phase is Phase.BATTLE_MENU:
-            # Held down to one hit point, whoever is out falls to the first blow; the other one stands.
+            # Held at one HP, the member that is out faints at the first hit; the other one survives.
             for name, offset, value in (("wBattleMonHP", 0, 1), ("wEnemyMon", 0x10, 200)):
                 for place, byte in enumerate((0, value)):
                     environment.emulator.memory[places[name].bank, places[name].address + offset + place] = byte
@@ -113,7 +113,7 @@ def test_whoever_must_follow_is_sent_out_although_switches_have_failed(make: Mak
     assert fell
 
 
-def test_a_thing_without_effect_is_given_up_for_the_battle(
+def test_an_item_without_effect_is_given_up_for_the_battle(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment, pilot = in_battle(make)
@@ -136,7 +136,7 @@ def test_a_thing_without_effect_is_given_up_for_the_battle(
 def test_a_move_that_the_game_refuses_is_given_up_for_the_battle(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The game shows the list again: here a move without points, as with one that is disabled."""
+    """The game shows the list again: here for a move without PP, as with a disabled one."""
     environment, pilot = in_battle(make)
     battle = environment.state.battle
     assert battle is not None and battle.own is not None
@@ -157,7 +157,7 @@ def test_a_move_that_the_game_refuses_is_given_up_for_the_battle(
 
 
 def test_a_move_that_only_missed_is_not_given_up() -> None:
-    """The same points and hit points after a turn are no refusal; the list's coming back at once is."""
+    """Unchanged PP and HP after a turn are not a refusal; the immediate return of the list is."""
     memory, settings = PilotMemory(), PilotSettings(confirm_tries=2)
     seen = [pages.in_vain(memory, settings, "move/1", [10, 20, 20]) for _ in range(2)]
     memory.confirmed.clear()
@@ -166,8 +166,8 @@ def test_a_move_that_only_missed_is_not_given_up() -> None:
     assert pages.in_vain(memory, settings, "move/1", [10, 20, 20])
 
 
-def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(environment: PokemonEnvironment) -> None:
-    """A thing that heals, for whom nothing ails: the game says that it has no effect."""
+def test_a_refused_task_is_left_and_not_retried_at_once(environment: PokemonEnvironment) -> None:
+    """The game says that the healing item has no effect, because the member is healthy."""
     pilot = RulesPilot(environment)
     fill_bag(environment, 3)
     memory = pilot.memory
@@ -179,7 +179,7 @@ def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(environment:
     first, used = environment.steps, 0
     while memory.task:
         decision = pilot.act()
-        used += decision.reason == "party place 1"
+        used += decision.reason == "party slot 1"
         environment.advance(decision.action)
         assert environment.steps - first < 2 * MOST_STEPS
     assert used > 0
@@ -189,7 +189,7 @@ def test_a_job_that_is_refused_is_left_and_not_wanted_again_at_once(environment:
         assert environment.steps - first < 3 * MOST_STEPS
 
 
-def test_a_page_that_never_changes_is_left_by_anything_at_all() -> None:
+def test_a_screen_that_never_changes_is_left_by_any_button() -> None:
     settings = PilotSettings(page_steps=20)
     memory = PilotMemory(task=["use", 1, 0, 1], shopping=[[1, 2]], goal=Goal(MENU, "job", 1, "job", 0.9))
     memory.page_still = settings.page_steps
@@ -204,7 +204,7 @@ def test_a_page_that_never_changes_is_left_by_anything_at_all() -> None:
 
 
 def test_a_purchase_that_the_clerk_refuses_is_given_up(environment: PokemonEnvironment) -> None:
-    """As many of a thing as the bag can hold: the clerk says so, and shows the list again."""
+    """The bag already holds the maximum of an item: the clerk says so, and shows the list again."""
     pilot = RulesPilot(environment)
     fill_bag(environment, MOST_OF_ONE)
     advice = Advice("look", skill="talk_to", arguments={"map": "Rest House", "x": 6, "y": 1})
@@ -226,8 +226,8 @@ def test_a_purchase_that_the_clerk_refuses_is_given_up(environment: PokemonEnvir
 
 
 @pytest.mark.parametrize("turn", range(8))
-def test_a_page_without_a_cursor_is_left_and_not_opened_again(environment: PokemonEnvironment, turn: int) -> None:
-    """The player's card, opened by someone else, at whatever step of the menu: B closes it, and the menu below it."""
+def test_a_screen_without_a_cursor_is_left_and_not_opened_again(environment: PokemonEnvironment, turn: int) -> None:
+    """The player's card, opened by others at any step of the menu: B closes it, and the menu below it."""
     pilot = RulesPilot(environment)
     environment.advance(Action.START)
     while "▶CARD" not in environment.screen_words():
@@ -242,7 +242,7 @@ def test_a_page_without_a_cursor_is_left_and_not_opened_again(environment: Pokem
 
 
 def test_a_list_of_the_party_that_nobody_planned_is_left_after_a_refusal(make: MakeEnvironment) -> None:
-    """Opened by someone else while the foe holds fast: nobody can be called back."""
+    """The list was opened by others while the foe's hold prevents a switch."""
     environment, pilot = in_battle(make, members=2, trainer=True)
     status = environment.profile.memory["wEnemySubStatus1"]
     environment.emulator.memory[status.bank, status.address + 4] |= HOLDS_FAST

@@ -1,4 +1,4 @@
-"""Single rules: questions that come again, moves, running, naming, and advice."""
+"""Single rules: repeated questions, moves, running, naming, and advice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 
 
 def screen(words: str, battle: Battle | None = None) -> Any:
-    """What the pilot asks of an environment whose message box shows some words."""
+    """Return an environment whose message box shows some words, as far as the pilot reads it."""
     letters = bytes(0x80 + ord(letter) - ord("A") if letter.isalpha() else 0x7F for letter in words.upper())
     tiles = bytes([0x7F] * 280) + letters.ljust(80, b"\x7f")
     return SimpleNamespace(
@@ -59,7 +59,7 @@ def test_a_nickname_is_refused() -> None:
     assert dialogue.answer(screen("a nickname for it"), PilotMemory(), PilotSettings()).action == Action.B
 
 
-def test_whoever_is_out_stays_out_but_other_changes_are_welcome() -> None:
+def test_the_member_that_is_out_stays_but_other_changes_are_accepted() -> None:
     question, settings = "will you change it", PilotSettings()
     battle = Battle(2, 0, 1, None, None, 1.0)
     assert dialogue.answer(screen(question, battle), PilotMemory(), settings).action == Action.B
@@ -94,7 +94,7 @@ def test_the_move_that_hurts_most_comes_first(fighter: Fighter) -> None:
     assert fighter.ranked_moves(Battle(1, 0, 0, foe, own, 2.0)) == [2, 1, 0]
 
 
-def test_moves_without_points_are_left_out(fighter: Fighter) -> None:
+def test_moves_without_pp_are_left_out(fighter: Fighter) -> None:
     own = dataclasses.replace(battler(3, 8, 20, (21, 21), (1, 6), 10), pp=(10, 0, 0, 0))
     assert fighter.ranked_moves(Battle(1, 0, 0, None, own, 1.0)) == [0]
 
@@ -131,7 +131,7 @@ def test_presses_of_advice_come_in_their_order(make: MakeEnvironment) -> None:
     environment = make(observation_type="state")
     environment.reset(seed=1)
     pilot = RulesPilot(environment)
-    # SELECT is never allowed, so it is passed over.
+    # SELECT is never allowed, so it is skipped.
     advice = Advice("turn", presses=(int(Action.LEFT), int(Action.SELECT), int(Action.RIGHT)), confidence=0.4)
     pressed = []
     for _ in range(2):

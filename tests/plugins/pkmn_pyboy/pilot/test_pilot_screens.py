@@ -1,10 +1,10 @@
-"""Lists on the screen, as both games lay them out: where the cursor is, which press brings it to a name."""
+"""Lists on the screen, in the layouts of both games: the cursor's position, and the press that moves it to a name."""
 
 from __future__ import annotations
 
 import pytest
 
-from pkmn_pyboy.pilot.screen_lists import COLUMNS, HOLLOW, ROWS, SOLID, NameTables, ScreenList
+from pkmn_pyboy.pilot.screen_lists import COLUMNS, HOLLOW, ROWS, SOLID, EncodedNames, ScreenList
 from pkmn_pyboy.profile import GameProfile
 from pkmn_pyboy.state.memory_map import RomTable
 from pkmncli.api import Action
@@ -17,7 +17,7 @@ def code(word: str) -> bytes:
 
 
 def screen(*placed: tuple[int, int, str], solid: tuple[int, int], hollow: tuple[int, int] | None = None) -> ScreenList:
-    """A screen with words at (row, column), a solid cursor, and perhaps a hollow one."""
+    """Return a screen with words at (row, column), a solid cursor, and perhaps a hollow one."""
     tiles = bytearray([BLANK] * (COLUMNS * ROWS))
     for row, column, word in placed:
         start = row * COLUMNS + column
@@ -42,7 +42,7 @@ def test_the_cursor_is_brought_to_a_name(name: str, expected: Action | None) -> 
     assert screen(*BAG, solid=(4, 7)).press_for(code(name)) is expected
 
 
-def test_a_name_within_a_word_is_none() -> None:
+def test_a_name_within_a_word_does_not_count() -> None:
     assert screen((2, 8, "POTIONS"), solid=(2, 7)).press_for(code("POTION")) is None
 
 
@@ -72,15 +72,15 @@ def test_the_small_menu_of_a_member_takes_its_first_entry() -> None:
 def test_other_pages_are_not_the_partys_list() -> None:
     assert screen(*BAG, solid=(4, 7)).party_row(NAMES) is None
     assert screen(*BAG, solid=(4, 7)).party_row([]) is None
-    # The first game's rows begin at 0.
+    # In the first game the rows begin at 0.
     assert screen((0, 2, "KINDLYNX"), (2, 2, "LUMEWISP"), solid=(0, 1)).party_row([code("KINDLYNX")]) == 0
 
 
 def test_names_come_from_the_image_and_short_words_are_written_out(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
-    names = NameTables(quillwood.bundled_rom.read_bytes(), quillwood.memory.rom_tables)
+    names = EncodedNames(quillwood.bundled_rom.read_bytes(), quillwood.memory.rom_tables)
     assert names.items[2] == code("SALVE")
     assert names.moves[1] == code("BUMP")
     data = b"\x54" + code(" BALL") + b"\x50"
-    assert NameTables(data, {"ItemNames": RomTable(0, 0)}).items[1] == b"\x8f\x8e\x8a\xea" + code(" BALL")
-    assert NameTables(b"", {}).items == {}
+    assert EncodedNames(data, {"ItemNames": RomTable(0, 0)}).items[1] == b"\x8f\x8e\x8a\xea" + code(" BALL")
+    assert EncodedNames(b"", {}).items == {}

@@ -1,4 +1,4 @@
-"""What the pilot knows of the world with ``knowledge = "seen"``: what was on the screen, and where it went."""
+"""The pilot with ``knowledge = "seen"``: it knows what was on the screen, and where exits led."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_it_begins_anew_with_each_episode(make: MakeEnvironment) -> None:
     assert world_of(pilot).map_ids() == ()
 
 
-def test_it_stands_in_the_saved_state(make: MakeEnvironment) -> None:
+def test_it_is_part_of_the_saved_state(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=400, knowledge="seen")
     pilot = begin(environment)
     for _ in range(150):
@@ -107,7 +107,7 @@ def test_it_stands_in_the_saved_state(make: MakeEnvironment) -> None:
 
 
 def test_it_plays_the_game_to_the_end_with_what_it_has_seen(make: MakeEnvironment) -> None:
-    """A part of a cave that is entered from elsewhere, a goat that leaps away, one who is out by night only."""
+    """Play to the end, past a cave entered from elsewhere, a goat that leaps away and a species of the night."""
     environment = make(observation_type="state", max_steps_per_episode=12000, knowledge="seen", goal="told_home")
     pilot = RulesPilot(environment, PilotSettings(partner=2))
     environment.reset(seed=901)
@@ -118,7 +118,7 @@ def test_it_plays_the_game_to_the_end_with_what_it_has_seen(make: MakeEnvironmen
         assert environment.steps < environment.max_steps_per_episode
 
 
-def test_a_game_whose_profile_names_no_maps_in_the_image_is_seen_too(
+def test_a_game_without_maps_in_its_profile_is_played_by_what_is_seen(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = make(observation_type="state", max_steps_per_episode=2000, goal="starter")
@@ -131,7 +131,7 @@ def test_with_the_cartridge_nothing_has_to_be_seen(make: MakeEnvironment) -> Non
     assert RulesPilot(make(observation_type="state")).seen is None
 
 
-def test_a_hunt_in_vain_tells_at_which_times_of_day_nobody_is_out() -> None:
+def test_a_hunt_in_vain_rules_out_its_time_of_day() -> None:
     memory = PilotMemory()
     memory.hunted_for, memory.hunted = "25", {f"{TRAIL}/0": 8, f"{TRAIL}/1": 7, f"{TRAIL}/2": 9}
     assert barren_times(memory, (25,), 8) == {0, 2}

@@ -1,4 +1,4 @@
-"""The skills that advice can ask for, on the running game: go, talk, fight, heal, catch, flee."""
+"""The skills in advice, on the running game: go, talk, fight, heal, catch, flee."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BALL_POCKET = {"wNumBalls": bytes([1]), "wBalls": bytes([1, 9, 0xFF])}
 
 @pytest.fixture(scope="module")
 def after_the_first_win() -> bytes:
-    """A game in which the partner has won its first fight, on the Fern Trail."""
+    """Return a saved game in which the partner has won its first fight, on the Fern Trail."""
     environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=1000))
     pilot = RulesPilot(environment)
     environment.reset(seed=1)
@@ -53,7 +53,7 @@ def game(make: MakeEnvironment, after_the_first_win: bytes) -> Game:
 
 
 def poke(environment: PokemonEnvironment, **fields: bytes) -> None:
-    """Writes fields of memory."""
+    """Write fields of memory."""
     for name, data in fields.items():
         place = environment.profile.memory[name]
         for offset, byte in enumerate(data):
@@ -62,7 +62,7 @@ def poke(environment: PokemonEnvironment, **fields: bytes) -> None:
 
 
 def follow(game: Game, advice: Advice, most: int) -> list[str]:
-    """Plays with advice until it is over; the reasons of the steps that carried it out."""
+    """Play with advice until it is over; return the reasons of the steps that followed it."""
     environment, pilot = game
     reasons = []
     for _ in range(most):
@@ -105,7 +105,7 @@ def test_heals_over_the_counter(game: Game) -> None:
     [(0x20, b"\x08", 4, lambda one: one.status == 0), (0x22, b"\0\x03", 2, lambda one: one.hp == one.max_hp)],
     ids=["poison", "hit points"],
 )
-def test_uses_things_from_the_bag_far_from_a_healer(
+def test_uses_items_from_the_bag_far_from_a_healer(
     game: Game, offset: int, value: bytes, item: int, gone: Callable[[PartyMember], bool]
 ) -> None:
     environment, pilot = game
@@ -124,10 +124,10 @@ def test_uses_things_from_the_bag_far_from_a_healer(
             break
         environment.advance(pilot.act().action)
     assert environment.state.phase is Phase.FREE
-    assert pilot.memory.healers == []  # the bag is no place to come back to
+    assert pilot.memory.healers == []  # the bag is not a place to return to
 
 
-def test_wakes_one_who_fainted_before_it_heals_the_hurt(game: Game) -> None:
+def test_revives_a_fainted_member_before_it_heals_the_hurt(game: Game) -> None:
     environment, pilot = game
     pilot = RulesPilot(environment, PilotSettings(heal_item_steps=0))
     pilot.reset(1)
@@ -197,7 +197,7 @@ def test_catches_with_balls(game: Game) -> None:
     assert environment.state.party.count == before + 1
 
 
-def test_keeps_a_place_free_for_one_that_a_milestone_will_bring(game: Game) -> None:
+def test_keeps_a_slot_free_for_one_that_a_milestone_will_bring(game: Game) -> None:
     environment, _ = game
     tracker = environment.milestones
     number = next(number for number, step in enumerate(tracker.steps) if step < 0)
@@ -234,7 +234,7 @@ def test_a_wish_goes_on_from_json(game: Game, make: MakeEnvironment) -> None:
 
 
 def test_a_tile_that_leads_away_is_gone_through_once(make: MakeEnvironment) -> None:
-    """Whoever is sent to the stairs is over when he is below, and does not come back up."""
+    """The advice to go to the stairs is over below them, and does not lead back up."""
     environment = make(observation_type="state", max_steps_per_episode=100)
     pilot = RulesPilot(environment)
     environment.reset(seed=1)

@@ -1,4 +1,4 @@
-"""A pilot that is saved and loaded goes on as if nothing had happened."""
+"""A pilot that is saved and loaded continues exactly as without the interruption."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_goes_on_exactly_from_json(make: MakeEnvironment, knowledge: str) -> Non
         decision = pilot.act(None)
         decisions.append(decision)
         environment.advance(decision.action)
-        # In the bedroom, in words, on the way through town, in the grass and in a battle.
+        # In the bedroom, in a text, on the way through town, in the grass and in a battle.
         if step in (3, 44, 88, 112, 125, 200, 290):
             kept[step + 1] = (environment.save_state(), json.dumps(pilot.save_state()))
     for step, (game, memory) in kept.items():
@@ -43,18 +43,18 @@ def test_goes_on_exactly_from_json(make: MakeEnvironment, knowledge: str) -> Non
 
 
 def leave_few_hit_points(environment: PokemonEnvironment) -> bool:
-    """In a trainer's battle, whoever is out is left with so few hit points that a thing from the bag is called for."""
+    """Reduce the HP of the member that is out in a trainer's battle until an item is needed."""
     battle = environment.state.battle
     if battle is None or battle.kind != TRAINER_BATTLE or battle.own is None or battle.own.hp < 10:
         return False
     place = environment.profile.memory["wBattleMon"]
     environment.emulator.memory[place.address + 0x10] = 0
     environment.emulator.memory[place.address + 0x11] = 4
-    environment.load_state(environment.save_state())  # reads memory anew
+    environment.load_state(environment.save_state())  # reads memory again
     return True
 
 
-def test_goes_on_exactly_in_the_middle_of_jobs(make: MakeEnvironment) -> None:
+def test_goes_on_exactly_in_the_middle_of_tasks(make: MakeEnvironment) -> None:
     environment, other = (make(observation_type="state", max_steps_per_episode=4000) for _ in range(2))
     pilot = RulesPilot(environment, PilotSettings(shop="always"))
     environment.reset(seed=3)

@@ -1,4 +1,4 @@
-"""Keys of the story that the planner and the pilot obey: sides, cases, choices, errands that are over, locked rooms."""
+"""Keys of the story that planner and pilot follow: sides, cases, choices, errands that are over, locked rooms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MakeEnvironment = Callable[..., PokemonEnvironment]
 LAB, TOWN, PROFESSOR = 260, 257, 1
 SEEN_BY_NIGHT, SEEN_BY_DAY = 40, 41
 
-# The bird of Ilex Forest: its place now, and the next one by where the player looks, "" for the other directions.
+# The bird of Ilex Forest: its current position, and the next one by the player's facing, "" for other directions.
 HERDING = {
     1: {"": 2},
     2: {"down": 8, "": 3},
@@ -58,7 +58,7 @@ SIDES = ("down", "up", "left", "right")
 def test_the_bird_of_ilex_forest_is_herded_home_in_five_talks(
     crystal: GameProfile, memory: FakeMemory, start: int, nearest: str
 ) -> None:
-    """Where no side is asked for, it is addressed from any."""
+    """If no side is required, it is talked to from any."""
     target = crystal.errands["farfetchd_herded"].target
     assert target is not None
     place, talks = start, 0
@@ -109,7 +109,7 @@ def test_a_partner_that_no_target_offers_is_refused(environment: PokemonEnvironm
 
 
 @pytest.mark.parametrize("facing", SIDES)
-def test_someone_is_addressed_from_the_side_that_the_target_names(environment: PokemonEnvironment, facing: str) -> None:
+def test_a_person_is_talked_to_from_the_side_of_the_target(environment: PokemonEnvironment, facing: str) -> None:
     target = Target(LAB, person=PROFESSOR, facing=facing)
     tell(environment, goal(environment, "asked", target=target))
     pilot = RulesPilot(environment)
@@ -123,7 +123,7 @@ def test_someone_is_addressed_from_the_side_that_the_target_names(environment: P
 
 
 def test_a_tile_to_press_a_from_is_not_talked_to_from_elsewhere(environment: PokemonEnvironment) -> None:
-    """The professor stands on (5,2): nobody can stand there and look up."""
+    """The professor is on (5,2): nobody can stand there and look up."""
     objectives, memory = Objectives(environment, PilotSettings(), no_roads(environment)), PilotMemory()
     around = Lookout(environment).look(environment.state, memory)
     assert around is not None
@@ -133,7 +133,7 @@ def test_a_tile_to_press_a_from_is_not_talked_to_from_elsewhere(environment: Pok
 
 
 def test_each_case_has_tries_of_its_own(environment: PokemonEnvironment) -> None:
-    """Who has to be addressed four times, each time elsewhere, is not given up after three."""
+    """A person to talk to four times, each time elsewhere, is not given up after three."""
     by = environment.profile.memory["wFarfetchdPosition"]
     target = Target(LAB, person=PROFESSOR, by=by, cases=(TargetCase(2, facing="left"), TargetCase(8, facing="right")))
     tell(environment, goal(environment, "herd", target=target))
@@ -183,7 +183,7 @@ def test_field_moves_of_a_goal_hold_for_its_errands(environment: PokemonEnvironm
     assert plan_for(environment, champion, source, inner, outer) == expected
 
 
-def test_what_brings_a_field_move_does_not_ask_for_it(environment: PokemonEnvironment) -> None:
+def test_a_target_that_brings_a_field_move_does_not_require_it(environment: PokemonEnvironment) -> None:
     lesson = environment.profile.field_moves["cut"].item
     key = goal(environment, "key", gives=(11,))
     before = goal(environment, "before")
@@ -233,7 +233,7 @@ def test_rooms_that_lock_are_entered_by_their_first_door(environment: PokemonEnv
     assert found == {
         TOWN: (TRAIN, enter),
         enter: (TRAIN, second),
-        first: (MILESTONE, second),  # nobody can be trained in there
+        first: (MILESTONE, second),  # no training is possible in there
         second: (MILESTONE, second),
     }
 
@@ -245,7 +245,7 @@ LOBBY, WILL, BRUNO, ROUTE_26 = 16 << 8 | 2, 16 << 8 | 3, 16 << 8 | 5, 24 << 8 | 
 def test_crystals_league_is_begun_again_after_a_loss(
     environment: PokemonEnvironment, crystal: GameProfile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who was beaten counts on until the lobby is entered, whose script clears the flags: then all four wait again."""
+    """Beaten trainers stay beaten until the lobby is entered, whose script clears the flags: then all four are back."""
     monkeypatch.setattr(planner_module, "usable_moves", lambda _: frozenset(crystal.field_moves))
     monkeypatch.setattr(GoalOrientedPlanner, "training_for", lambda *_, **__: None)
     environment.profile = dataclasses.replace(
@@ -303,7 +303,7 @@ BALL, POTION = 1, 2
 def lake_pilot(
     environment: PokemonEnvironment, supplies: tuple[tuple[int, int], ...] = ((BALL, 6),), **settings: object
 ) -> RulesPilot:
-    """Somebody waits who can be caught once, as part of an errand."""
+    """Return a pilot whose errand needs a Pokemon that can be caught only once."""
     lake = goal(environment, "lake", catch=(SEEN_BY_DAY,), supplies=supplies, target=Target(TOWN, 5, 5))
     tell(environment, goal(environment, "hideout", errands=("lake",)), lake)
     pilot = RulesPilot(environment, PilotSettings(supply_steps=0, shop_steps=0, **settings))  # type: ignore[arg-type]
@@ -316,7 +316,7 @@ def goals_of(pilot: RulesPilot) -> list[str]:
     return [one.kind for one in pilot._chooser.planner.goals()]
 
 
-def test_who_can_be_caught_once_waits_until_there_are_balls(environment: PokemonEnvironment) -> None:
+def test_a_single_catch_waits_until_there_are_balls(environment: PokemonEnvironment) -> None:
     assert (environment.state.balls, environment.state.money) == (0, 3000)
     pilot = lake_pilot(environment)
     assert goals_of(pilot) == [MILESTONE, ERRAND, BUY]
@@ -332,7 +332,7 @@ def test_who_can_be_caught_once_waits_until_there_are_balls(environment: Pokemon
     assert pilot.act().reason == "goal lake"
 
 
-def test_any_ball_will_do_where_nobody_sells_what_is_asked_for(environment: PokemonEnvironment) -> None:
+def test_any_ball_will_do_if_nobody_sells_the_wanted_one(environment: PokemonEnvironment) -> None:
     nowhere = next(
         item
         for item in environment.profile.names.items
@@ -345,9 +345,7 @@ def test_any_ball_will_do_where_nobody_sells_what_is_asked_for(environment: Poke
 
 
 @pytest.mark.parametrize("without", ["money", "place", "shop", "need"])
-def test_who_can_be_caught_once_is_met_without_balls_where_none_can_be_had(
-    environment: PokemonEnvironment, without: str
-) -> None:
+def test_a_single_catch_is_met_without_balls_if_none_can_be_had(environment: PokemonEnvironment, without: str) -> None:
     pilot = lake_pilot(environment, shop="never" if without == "shop" else "needed")
     party = environment.state.party
     if without == "money":
@@ -360,8 +358,8 @@ def test_who_can_be_caught_once_is_met_without_balls_where_none_can_be_had(
     assert goals_of(pilot) == [MILESTONE, ERRAND]
 
 
-def test_a_place_is_kept_free_for_who_is_to_be_caught_and_for_errands(environment: PokemonEnvironment) -> None:
-    """The egg of a milestone and the one of an errand's errand need a place each; what is done needs none."""
+def test_slots_are_kept_free_for_catches_and_errands(environment: PokemonEnvironment) -> None:
+    """The egg of a milestone and that of a nested errand need a slot each; what is done needs none."""
     lake = goal(environment, "lake", 240, catch=(SEEN_BY_DAY,))
     shore = goal(environment, "shore", errands=("lake",))
     egg = goal(environment, "egg", errands=("shore", "lake"), requires=Requirements(party_room=1))
@@ -373,7 +371,7 @@ def test_a_place_is_kept_free_for_who_is_to_be_caught_and_for_errands(environmen
     assert tracker.party_room == 0
 
 
-def test_crystal_keeps_places_for_its_egg_and_its_red_gyarados(crystal: GameProfile, memory: FakeMemory) -> None:
+def test_crystal_keeps_slots_for_its_egg_and_its_red_gyarados(crystal: GameProfile, memory: FakeMemory) -> None:
     places = {one.key: place for place, one in enumerate(crystal.milestones)}
     tracker = MilestoneTracker(crystal.milestones, crystal.errands, memory)
     assert tracker.party_room == 2
@@ -386,7 +384,7 @@ def test_crystal_keeps_places_for_its_egg_and_its_red_gyarados(crystal: GameProf
 # What errands need --------------------------------------------------------------------------------------------
 
 
-def test_what_an_errand_needs_comes_first(environment: PokemonEnvironment) -> None:
+def test_requirements_of_an_errand_come_first(environment: PokemonEnvironment) -> None:
     side = dataclasses.replace(goal(environment, "side"), optional=True)
     errand = goal(environment, "errand", needs=("side",))
     wanted = goal(environment, "wanted", errands=("errand",))
@@ -401,7 +399,7 @@ def test_what_an_errand_needs_comes_first(environment: PokemonEnvironment) -> No
     assert planned(environment) == [(MILESTONE, "wanted"), (ERRAND, "errand")]
 
 
-def test_the_check_of_a_story_takes_what_an_errand_needs_before_it(environment: PokemonEnvironment) -> None:
+def test_the_check_of_a_story_takes_requirements_of_errands_first(environment: PokemonEnvironment) -> None:
     later = goal(environment, "later")
     errand = goal(environment, "errand", needs=("later",))
     wanted = goal(environment, "wanted", errands=("errand",))
@@ -410,7 +408,7 @@ def test_the_check_of_a_story_takes_what_an_errand_needs_before_it(environment: 
 
 
 @pytest.mark.parametrize(("hour", "sent"), [(12, True), (20, False)])
-def test_who_lives_by_night_only_is_waited_for(
+def test_a_species_of_the_night_is_waited_for(
     environment: PokemonEnvironment, monkeypatch: pytest.MonkeyPatch, hour: int, sent: bool
 ) -> None:
     night, none = (Slot(100, 5, SEEN_BY_NIGHT),), (Slot(100, 5, SEEN_BY_DAY),)
@@ -424,12 +422,12 @@ def test_who_lives_by_night_only_is_waited_for(
     by_day = goal(environment, "hen", requires=Requirements(species=(SEEN_BY_DAY,)))
     waits = dataclasses.replace(inn, needs=("owl",))
     assert plan_for(environment, story, waits)[-1][0] == CATCH
-    # The inn brings the night only: by night nobody goes there for who lives by day.
+    # The inn only makes it night: nobody goes there for a species of the day.
     assert plan_for(environment, by_day, inn)[-1][0] == CATCH
     assert GoalOrientedPlanner(environment).times_of((SEEN_BY_DAY,)) == {0, 1}
 
 
-# Ways ---------------------------------------------------------------------------------------------------------
+# Routes -----------------------------------------------------------------------------------------------------
 
 
 def no_roads(environment: PokemonEnvironment) -> Roads:
@@ -440,9 +438,7 @@ def no_roads(environment: PokemonEnvironment) -> Roads:
 @pytest.mark.parametrize(
     "target", [Target(LAB, person=14), Target(LAB, scene=77), Target(LAB, 0, 0, "up")], ids=["person", "scene", "tile"]
 )
-def test_what_lies_in_another_part_of_the_map_is_gone_to_from_elsewhere(
-    environment: PokemonEnvironment, target: Target
-) -> None:
+def test_another_part_of_the_map_is_entered_from_elsewhere(environment: PokemonEnvironment, target: Target) -> None:
     memory = PilotMemory()
     around = Lookout(environment).look(environment.state, memory)
     assert around is not None
@@ -464,7 +460,7 @@ def test_what_lies_in_another_part_of_the_map_is_gone_to_from_elsewhere(
     assert objectives.goal_for(target, "errand/there", "why", environment.state, memory, around) is None
 
 
-def test_what_failed_is_tried_again_with_a_new_thing(environment: PokemonEnvironment) -> None:
+def test_failed_goals_are_retried_with_a_new_item(environment: PokemonEnvironment) -> None:
     pilot = RulesPilot(environment)
     pilot.reset(1)
     pilot.act()

@@ -1,4 +1,4 @@
-"""From the title screen on: the pilot begins a game, or goes on with the saved one."""
+"""From the title screen on: the pilot starts a new game, or continues the saved one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_STEPS = 60
 
 
 def switched_on(environment: PokemonEnvironment, cartridge_ram: bytes | None = None) -> bytes:
-    """The state of a console that was just switched on, with what was saved on the cartridge."""
+    """Return the state of a console just switched on, with a battery save."""
     with contextlib.closing(Emulator(environment.rom, cartridge_ram=cartridge_ram)) as fresh:
         fresh.run(FEW_FRAMES)
         return fresh.save_state()

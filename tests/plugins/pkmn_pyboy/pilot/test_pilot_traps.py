@@ -1,4 +1,4 @@
-"""Traps of this kind of game, on the bundled one: guards, lists that only B leaves, white-outs, thickets, water."""
+"""Traps of such games, on the bundled one: guards, lists that only B closes, white-outs, thickets, water."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def play_to(environment: PokemonEnvironment, pilot: RulesPilot, milestone: str) 
         assert environment.steps < environment.max_steps_per_episode
 
 
-def test_a_guard_who_pushes_back_is_not_argued_with_for_ever(make: MakeEnvironment) -> None:
+def test_a_guard_who_pushes_back_is_given_up(make: MakeEnvironment) -> None:
     environment, pilot = begin(make, 1, 600)
     play_to(environment, pilot, "outside")
     pushed = 0
@@ -53,7 +53,7 @@ def test_a_guard_who_pushes_back_is_not_argued_with_for_ever(make: MakeEnvironme
     play_to(environment, pilot, "starter")
 
 
-def test_a_list_that_only_b_leaves_is_left_with_the_money_in_the_purse(make: MakeEnvironment) -> None:
+def test_a_list_that_only_b_closes_is_left_without_spending_money(make: MakeEnvironment) -> None:
     environment, pilot = begin(make, 1, 900)
     play_to(environment, pilot, "starter")
     money = environment.state.money
@@ -73,7 +73,7 @@ def test_a_list_that_only_b_leaves_is_left_with_the_money_in_the_purse(make: Mak
     assert environment.state.money <= money
 
 
-def test_a_white_out_is_no_end(make: MakeEnvironment) -> None:
+def test_the_pilot_continues_after_a_white_out(make: MakeEnvironment) -> None:
     environment, pilot = begin(make, 2, 3000)
     play_to(environment, pilot, "parcel_delivered")
     while environment.state.battle is None or environment.state.battle.kind != 2:
@@ -82,7 +82,7 @@ def test_a_white_out_is_no_end(make: MakeEnvironment) -> None:
     place, own = environment.profile.memory["wPartyMon1"], environment.profile.memory["wBattleMonHP"]
     losses = pilot.memory.losses
     while pilot.memory.losses == losses:
-        # Held down to one hit point, it can only lose.
+        # Held at one HP, it can only lose.
         for address in (place.address + 0x22, own.address):
             bank = place.bank if address > 0xD000 else own.bank
             for offset, byte in enumerate(LAST_HIT_POINT):
@@ -90,16 +90,16 @@ def test_a_white_out_is_no_end(make: MakeEnvironment) -> None:
                     environment.emulator.memory[bank, address + offset] = byte
         environment.advance(pilot.act().action)
         assert environment.steps < 1500
-    # It wakes up healed where it last was, and goes on until the badge is won.
+    # The player wakes up healed at the last healer, and continues until the badge is won.
     assert environment.state.phase is Phase.FREE
     assert environment.state.party.hp_share == 1.0
     play_to(environment, pilot, "thorn_badge")
 
 
-def test_a_way_that_only_the_story_opens_is_found_by_going_there(
+def test_a_route_that_only_the_story_opens_is_found_by_going_there(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The image has a wall across the lodge, which is not there any more in the game."""
+    """The image has a wall across the lodge that is no longer there in the game."""
     read = CartridgeWorld.map
 
     def walled(world: CartridgeWorld, map_id: int) -> WorldMap | None:

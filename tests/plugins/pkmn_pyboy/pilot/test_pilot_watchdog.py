@@ -1,4 +1,4 @@
-"""A pilot that gets nowhere says where it stands, tries one thing after another, and says which one helped."""
+"""A pilot without progress reports its situation, tries remedies in turn, and records which one helped."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ evidence_all = {NEVER}
 needs = ["first_battle_won"]
 target = {{ map = [2, 1], x = 29, y = 6 }}
 """
-"""What leads nowhere, on a tile of grass."""
+"""Goal that cannot be reached, on a tile of grass."""
 SETTINGS = PilotSettings(report_after_steps=120, remedy_steps=40, goal_tries=50, forget_tries_steps=30)
 
 
 def folder_of(profile: GameProfile, folder: Path, *errands: str) -> Path:
-    """The bundled game with a story that has no end."""
+    """Write the bundled game with a story that never ends."""
     for name in ("game.toml", "names.toml", "tables.toml", "world.toml"):
         (folder / name).write_text((profile.folder / name).read_text(encoding="utf-8"), encoding="utf-8")
     listed = ", ".join(f'"{key}"' for key in errands)
@@ -73,7 +73,7 @@ def begin(make: MakeEnvironment, folder: Path, rom: Path, settings: PilotSetting
 
 
 def play(environment: PokemonEnvironment, pilot: RulesPilot, steps: int) -> list[dict[str, Any]]:
-    """All that was reported on the way, in the order in which it was."""
+    """Play, and return the reports in their order."""
     told = []
     for _ in range(steps):
         environment.advance(pilot.act().action)
@@ -96,7 +96,7 @@ def stuck(quillwood: GameProfile, rom_path: Path, tmp_path: Path, make: MakeEnvi
     return build
 
 
-def test_where_it_stands_is_told_in_numbers_and_in_words(stuck: Any) -> None:
+def test_a_report_has_numbers_and_words(stuck: Any) -> None:
     environment, pilot = stuck("nothing")
     report = play(environment, pilot, 140)[0]
     assert report["number"] == 1
@@ -115,7 +115,7 @@ def test_where_it_stands_is_told_in_numbers_and_in_words(stuck: Any) -> None:
     assert len(json.dumps(report)) < 30_000
 
 
-def test_another_errand_comes_first_where_one_can_and_is_said_to_have_helped(stuck: Any) -> None:
+def test_another_errand_comes_first_if_possible_and_is_reported_to_have_helped(stuck: Any) -> None:
     environment, pilot = stuck("nothing", "down")
     told = play(environment, pilot, 260)
     last = {report["number"]: report for report in told}[1]
@@ -231,7 +231,7 @@ def test_it_plays_the_same_whether_it_is_asked_for_reports_or_not(make: MakeEnvi
     assert presses(asked=True) == presses(asked=False)
 
 
-def test_a_report_says_what_helped_where_the_episode_ends_with_it(make: MakeEnvironment) -> None:
+def test_a_report_notes_the_remedy_that_ends_the_episode(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=5000, goal="first_battle_won")
     pilot = RulesPilot(environment, SETTINGS.model_copy(update={"report_after_steps": 12, "remedy_steps": 4}))
     environment.reset(seed=1)

@@ -1,4 +1,4 @@
-"""The way that the world's planner finds from the bed to the last house is the way that the pilot walks."""
+"""The pilot walks the route that the world's planner finds from the bed to the last house."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Crossing = tuple[int, int]
 MOST_STEPS = 9000
 
 
-def test_the_pilot_walks_the_way_that_was_planned_at_the_bed(make: MakeEnvironment) -> None:
+def test_the_pilot_walks_the_route_that_was_planned_at_the_bed(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=MOST_STEPS, goal="game_won")
     environment.reset(seed=0)
     bed = Place(*environment.state.position)
@@ -49,7 +49,7 @@ def test_the_pilot_walks_the_way_that_was_planned_at_the_bed(make: MakeEnvironme
 
     for crossing, (x, y) in left_from.items():
         assert crossing in tiles, f"the pilot never went from {crossing[0]:#x} to {crossing[1]:#x}"
-        # The tile that it left from is the one of the plan, or the next to it of a door or an edge that has several.
+        # The tile that it left from is the planned one, or its neighbour in a door or edge with several tiles.
         assert first_came[crossing[1]] == crossing, f"it first came to {crossing[1]:#x} another way"
         assert any(abs(x - at_x) + abs(y - at_y) <= 1 for at_x, at_y in tiles[crossing]), (
             crossing,

@@ -1,0 +1,131 @@
+"""Messages between a process and its child, without the time that a general pipe takes for short ones.
+
+A step is two messages of a few bytes, some thousand times a second; here each costs one system call to send and two to
+receive. The format is that of :mod:`multiprocessing`'s connections, which carry handles as well.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import struct
+import sys
+from collections.abc import Callable
+from multiprocessing import reduction
+from multiprocessing.connection import Connection
+
+LOOK_SECONDS = 1.0
+"""Time in which nothing of a message could be sent or received, after which it is asked whether to wait on."""
+
+_LENGTH = struct.Struct("!i")
+_LONG_LENGTH = struct.Struct("!iQ")
+_CHUNK = 65536
+
+
+class Channel:
+    """One end of a pipe whose two sides take turns, so that at most one message is under way.
+
+    Args:
+        connection: the end.
+        look: called each second in which nothing moves, raises where that is not to be waited for any longer. Without
+            it, as in a child, that is waited for until the other side is gone.
+    """
+
+    def __init__(self, connection: Connection, look: Callable[[], None] | None = None) -> None:
+        self.connection = connection
+        self.look = look
+        self._descriptor = connection.fileno()
+        self._poll = None if sys.platform == "win32" else select.poll()
+        if self._poll is not None:
+            self._poll.register(self._descriptor, select.POLLIN)
+            # one that is stopped takes no message, and a long one would never be sent
+            os.set_blocking(self._descriptor, look is None)
+
+    def send(self, message: bytes) -> None:
+        """Sends a message. Raises OSError when the other side is gone."""
+        if self._poll is None:
+            self.connection.send_bytes(message)
+            return
+        size = len(message)
+        head = _LENGTH.pack(size) if size < 1 << 31 else _LONG_LENGTH.pack(-1, size)
+        if size <= _CHUNK:
+            self._write(head + message)
+        else:
+            self._write(head)
+            self._write(message)
+
+    def send_handle(self, descriptor: int, process_id: int) -> None:
+        """Sends a handle to the process at the other end."""
+        if self._poll is None or self.look is None:
+            reduction.send_handle(self.connection, descriptor, process_id)
+            return
+        os.set_blocking(self._descriptor, True)  # some systems answer, which is waited for
+        try:
+            reduction.send_handle(self.connection, descriptor, process_id)
+        finally:
+            os.set_blocking(self._descriptor, False)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Waits until a message, or the end of the other side, can be received. Says whether one can."""
+        if self._poll is None:
+            return self.connection.poll(timeout_s)
+        return bool(self._poll.poll(timeout_s * 1000))
+
+    def receive(self) -> bytes:
+        """The next message. Raises EOFError or OSError when the other side is gone."""
+        if self._poll is None:
+            while self.look is not None and not self.connection.poll(LOOK_SECONDS):
+                self.look()
+            return self.connection.recv_bytes()
+        data = self._read(_CHUNK)
+        while len(data) < _LENGTH.size:
+            data += self._read(_CHUNK)
+        (length,) = _LENGTH.unpack_from(data)
+        begins = _LENGTH.size
+        if length < 0:
+            while len(data) < _LONG_LENGTH.size:
+                data += self._read(_CHUNK)
+            _, length = _LONG_LENGTH.unpack_from(data)
+            begins = _LONG_LENGTH.size
+        missing = length + begins - len(data)
+        if missing == 0:
+            return data[begins:]
+        parts = [data[begins:]]
+        while missing > 0:
+            parts.append(self._read(min(missing, 1 << 20)))
+            missing -= len(parts[-1])
+        return b"".join(parts)
+
+    def _write(self, message: bytes) -> None:
+        rest: bytes | memoryview = message
+        while (written := self._write_some(rest)) < len(rest):
+            rest = memoryview(rest)[written:]
+
+    def _write_some(self, data: bytes | memoryview) -> int:
+        while True:
+            try:
+                return os.write(self._descriptor, data)
+            except BlockingIOError:
+                self._wait_for(select.POLLOUT)
+
+    def _read(self, most: int) -> bytes:
+        while True:
+            try:
+                data = os.read(self._descriptor, most)
+            except BlockingIOError:
+                self._wait_for(select.POLLIN)
+                continue
+            if not data:
+                raise EOFError
+            return data
+
+    def _wait_for(self, event: int) -> None:
+        poll = select.poll()
+        poll.register(self._descriptor, event)
+        while not poll.poll(LOOK_SECONDS * 1000):
+            if self.look is not None:
+                self.look()
+
+    def close(self) -> None:
+        """Closes this end, which the other side notices."""
+        self.connection.close()

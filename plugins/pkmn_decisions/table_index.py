@@ -1,0 +1,182 @@
+"""The index of a run's tables: which files were written, with how many rows and which content.
+
+``tables.jsonl`` lies beside the tables' folders. Its first line names the run's tables by an id that every file of
+theirs holds, too; each further line is a file, added after the file itself is on disk. A process that was killed
+between the two leaves a file that the index doesn't list but that holds its id, and such a file counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+INDEX_FILE = "tables.jsonl"
+FORMAT = 1
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of a table as it was written. ``rows`` is None where an earlier version wrote it, unreadable by now."""
+
+    file: str
+    """Path from the index's folder, with slashes."""
+    rows: int | None
+    bytes: int
+    crc32: int
+    schema: int
+
+    @property
+    def table(self) -> str:
+        """Whose file it is."""
+        return self.file.partition("/")[0]
+
+    def matches(self, size: int, checksum: int) -> bool:
+        """Whether a file of this size in bytes and this checksum is the one that was written."""
+        return (self.bytes, self.crc32) == (size, checksum)
+
+
+@dataclass(slots=True)
+class TableIndex:
+    """What was written to the tables in a folder. Only who writes the tables changes it."""
+
+    folder: Path
+    id: str
+    entries: dict[str, FileEntry] = field(default_factory=dict)
+    whole: bool = True
+    """Whether every line of the file can be read, but for a last one that was cut off in its middle."""
+    complete: bool = True
+    """Whether the file holds all of ``entries``, and ends with a whole line."""
+    takes_unmarked: bool = False
+    """Whether an earlier version began the tables: its files hold no id."""
+
+    @property
+    def path(self) -> Path:
+        """The file that it is kept in."""
+        return self.folder / INDEX_FILE
+
+    @classmethod
+    def new(cls, folder: Path, known_id: str | None, *, takes_unmarked: bool) -> TableIndex:
+        """Return an empty one, with a fresh id unless the tables have one already. Nothing is written."""
+        return cls(folder, known_id or secrets.token_hex(8), takes_unmarked=takes_unmarked)
+
+    @classmethod
+    def read(cls, folder: Path) -> TableIndex | None:
+        """Return the index in a folder; None where there is none that says whose tables they are."""
+        path = folder / INDEX_FILE
+        try:
+            status = path.stat()
+            key = (status.st_ino, status.st_mtime_ns, status.st_size)
+            kept = _read.get(path)
+            if kept is None or kept[0] != key:
+                kept = _read[path] = (key, cls._parsed(folder, path.read_bytes()))
+        except OSError:  # its absence is told where files say that there was one
+            return None
+        index = kept[1]
+        return None if index is None else replace(index, entries=dict(index.entries))
+
+    @classmethod
+    def _parsed(cls, folder: Path, content: bytes) -> TableIndex | None:
+        lines = content.splitlines(keepends=True)
+        values = [_value(line) for line in lines]
+        if not values or not isinstance(values[0].get("tables"), str):
+            return None
+        index = cls(folder, values[0]["tables"], takes_unmarked=bool(values[0].get("takes_unmarked")))
+        for line, value in zip(lines[1:], values[1:], strict=True):
+            entry = _entry(value)
+            if entry is not None:
+                index.entries[entry.file] = entry
+            elif line.endswith(b"\n"):
+                index.whole = index.complete = False
+            else:
+                index.complete = False
+        return index
+
+    def owns(self, owner: str | None) -> bool:
+        """Whether a file that names this owner may be one of these tables."""
+        return self.takes_unmarked if owner is None else owner == self.id
+
+    def mark(self) -> str:
+        """Return what a new file is to hold: whose it is, and what no other file holds."""
+        return f"{self.id}/{secrets.token_hex(8)}"
+
+    def entry(self, path: Path, rows: int | None, schema: int) -> FileEntry:
+        """Return the entry of a file as it is on disk now."""
+        size, checksum = measure(path)
+        return FileEntry(f"{path.parent.name}/{path.name}", rows, size, checksum, schema)
+
+    def add(self, entry: FileEntry) -> None:
+        """Adds a file that is on disk. Raises OSError where that can't be written; the next call makes up for it."""
+        self.entries[entry.file] = entry
+        if self.complete and self.path.exists():
+            self.complete = False  # half a line may be written
+            with self.path.open("ab") as file:
+                file.write(_line(asdict(entry)))
+            self.complete = True
+        else:
+            self.write()
+
+    def replace(self, gone: Iterable[str], new: Iterable[FileEntry] = ()) -> None:
+        """Takes files out, before they are moved, and others in. Raises OSError where that can't be written."""
+        names, entries = set(gone), {entry.file: entry for entry in new}
+        if names or entries:
+            kept = {name: entry for name, entry in self.entries.items() if name not in names}
+            self.entries = kept | entries
+            self.write()
+
+    def write(self) -> None:
+        """Writes it anew, whole. Raises OSError where that can't be written."""
+        temporary = self.path.with_name(f".{INDEX_FILE}.{os.getpid()}.tmp")
+        try:
+            with temporary.open("wb") as file:
+                file.write(_line({"tables": self.id, "format": FORMAT, "takes_unmarked": self.takes_unmarked}))
+                file.writelines(_line(asdict(entry)) for entry in self.entries.values())
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.path)
+            self.whole = self.complete = True
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def measure(path: Path) -> tuple[int, int]:
+    """Size of a file in bytes, and its checksum (CRC-32)."""
+    size = checksum = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            size += len(chunk)
+            checksum = zlib.crc32(chunk, checksum)
+    return size, checksum
+
+
+def _entry(value: dict[str, Any]) -> FileEntry | None:
+    try:
+        entry = FileEntry(**value)
+    except TypeError:
+        return None
+    numbers = (entry.bytes, entry.crc32, entry.schema, entry.rows or 0)
+    return entry if isinstance(entry.file, str) and all(type(one) is int for one in numbers) else None
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def _value(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line) if line.endswith(b"\n") else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+_read: dict[Path, tuple[tuple[int, int, int], TableIndex | None]] = {}
+"""Indexes that were read, by their file, with its inode, time of change and size: a question needs one many times."""

@@ -1,0 +1,125 @@
+"""A second signal ends at once, wherever the program is, and leaves no process behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from strange_plugins import environment_with, install, install_reward
+
+from pkmncli.runs import Run
+from pkmncli.training.interrupts import SECONDS_OF_A_REQUEST, InterruptFlag
+
+TRAIN = ["train", "--no-rl", "--steps=100000", "--max-steps-per-episode=50", "--run-name=it"]
+LIMIT_S = 60
+"""Far beyond the two seconds that it takes, and short of a worker's timeout and two goes of it."""
+
+IN_A_CALL = """
+from hashlib import pbkdf2_hmac
+from pathlib import Path
+from pkmncli.hookspecs import hookimpl
+
+@hookimpl
+def pkmn_episode_finished(run, episode):
+    Path("stuck").touch()
+    pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)  # in C, where Python hears of no signal
+"""
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    ends = time.monotonic() + LIMIT_S
+    while not path.exists():
+        assert process.poll() is None and time.monotonic() < ends, process.communicate()
+        time.sleep(0.05)
+
+
+def children_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def all_gone(processes: list[psutil.Process]) -> bool:
+    _, alive = psutil.wait_procs(processes, timeout=LIMIT_S)
+    return not alive
+
+
+@pytest.mark.parametrize("place", ["a worker's endless loop", "a call that does not return", "a stopped worker"])
+def test_it_ends_wherever_the_program_is(place: str, tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    arguments = list(TRAIN)
+    if place == "a call that does not return":
+        install(plugins, "stuck_hook", IN_A_CALL)
+    else:
+        loop = "while self.steps > 300:\n    pass" if "loop" in place else ""
+        install_reward(plugins, f"if self.steps > 300:\n    Path('stuck').touch()\n{loop}\nreturn 1.0")
+        arguments.append("--reward=strange")
+    command = [sys.executable, "-m", "pkmncli", *arguments]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment_with(plugins),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(tmp_path / "stuck", process)
+    children = children_of(process)
+    if place == "a stopped worker":
+        for child in children:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if any("spawn_main" in part for part in child.cmdline()):
+                    child.suspend()
+        time.sleep(0.5)  # that it is being waited for
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=LIMIT_S)
+    assert time.monotonic() - began < LIMIT_S / 2
+    assert process.returncode == 130
+    run = Run(tmp_path / "runs" / "it")
+    last_words = f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {run.folder}"
+    assert error.splitlines()[-1] == last_words
+    assert all_gone(children)
+
+
+def test_a_killed_training_leaves_no_worker_in_an_endless_loop(tmp_path: Path) -> None:
+    install_reward(tmp_path / "plugins", "while self.steps > 300:\n    Path('stuck').touch()\nreturn 1.0")
+    command = [sys.executable, "-m", "pkmncli", *TRAIN, "--reward=strange"]
+    environment = environment_with(tmp_path / "plugins")
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
+    )
+    wait_for(tmp_path / "stuck", process)
+    children = children_of(process)
+    process.kill()
+    process.wait()
+    assert children and all_gone(children)
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_that_comes_twice_is_one_request(number: signal.Signals) -> None:
+    """A shell hands on the hangup of its terminal, and timeout(1) sends its signal to the group as well."""
+    with InterruptFlag() as interrupted:
+        signal.raise_signal(number)
+        signal.raise_signal(number)
+        assert interrupted and not interrupted.insisted
+        assert interrupted.exit_code == 128 + number
+
+
+def test_a_second_sigterm_insists(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("pkmncli.training.interrupts.time.monotonic", lambda: now)
+    with InterruptFlag() as interrupted:
+        signal.raise_signal(signal.SIGTERM)
+        now += 2 * SECONDS_OF_A_REQUEST
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(LIMIT_S)
+    assert interrupted.insisted
