@@ -1,12 +1,12 @@
-"""Does the learner carry out a language model's goals as it does the rules'? Plays the bundled game with either.
+"""The learner with a language model's goals against the same learner with the rules' goals, in the bundled game.
 
     python benchmarks/advised_goals.py --run /tmp/take-over/default-0-training --seeds 300-309
     python benchmarks/advised_goals.py --run runs/long --llm local --seeds 300-304 --steps 3000
 
-The learner of a run presses alone, greedily. Its goals come from a language model: whenever the last one is over it is
-asked as in a training, and where it sets none the rules' goals stand. By default that is the backend `scripted` with
-good_advice.toml, so nobody has to be reached. Beside it: the same learner with the rules' goals, and the pilot with
-each. A goal is reached where the pilot that guides says so: at the place, after the words, after the fight.
+The learner of a run acts alone, greedily. Its goals come from a language model: whenever the last goal is over, the
+model is asked as in a training; if it sets no goal, the rules do. The default backend is `scripted` with
+good_advice.toml, so no server is needed. For comparison: the same learner with the rules' goals, and the pilot with
+each. A goal counts as reached if the guiding pilot says so: at the place, after the words, after the fight.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ PLAYERS = ("learner, model's goals", "learner, rules' goals", "pilot, model's go
 EXPIRES_AFTER = 150
 """Steps after which a goal counts as not reached."""
 ASKING = frozenset({Phase.CHOICE, Phase.BATTLE_MENU})
-"""Phases whose beginning is an occasion to ask."""
+"""Phases whose beginning is a reason to ask."""
 PROMPT_TOKENS, REPLY_TOKENS, TIMEOUT_S = 3_000, 200, 120.0
 
 
 class Counsellor:
-    """A language model that is asked for goals, and what became of them.
+    """A language model that sets goals, and the results of these goals.
 
     Args:
         backend: the model.
-        interval: most steps without a goal until it is asked again.
+        interval: maximum number of steps without a goal before it is asked again.
     """
 
     def __init__(self, backend: LLMBackend, interval: int) -> None:
@@ -59,11 +59,11 @@ class Counsellor:
         self.goals, self.reached, self.covered = Counter[str](), Counter[str](), 0
         self._asked_at, self._began, self._failed = -interval, 0, False
         self._over = True
-        """Whether a goal has just ended in a way that a new one should follow at once."""
+        """True if a goal has just ended in a way that needs a new one at once."""
         self._last: tuple[int, int] = (-1, -1)
 
     def asks(self, environment: PokemonEnvironment) -> bool:
-        """Asks, where there is an occasion. Returns whether there is a goal now."""
+        """Ask if there is a reason to. Return True if there is a goal now."""
         state = environment.state
         now = state.map_id, int(state.phase)
         news = state.map_id != self._last[0] or (state.phase in ASKING and now != self._last)
@@ -82,7 +82,7 @@ class Counsellor:
         return self.advice is not None
 
     def note(self, pilot: RulesPilot, over: bool, steps: int) -> None:
-        """Takes in what the guide says of the goal in this state."""
+        """Take in the guide's judgement of the goal in this state."""
         if self.advice is None:
             return
         is_goal = self.advice.skill in SKILLS and (bool(pilot.memory.wish) or steps > self._began or not over)
@@ -139,7 +139,7 @@ def play(job: tuple[str, int, dict[str, Any]]) -> dict[str, Any]:
 
 
 def show(results: list[dict[str, Any]]) -> None:
-    """Return what became of the goals, and which badges were won."""
+    """Print the results of the goals, and the badges won."""
     rows = []
     for player in dict.fromkeys(one["player"] for one in results):
         own = [one for one in results if one["player"] == player and "goals" in one]
@@ -166,7 +166,7 @@ def show(results: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Plays, and prints the tables."""
+    """Play, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, required=True, help="folder of the run with the learner")
     parser.add_argument("--seeds", type=numbers, default="300-309", help="of the episodes (default: 300-309)")

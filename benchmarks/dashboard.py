@@ -1,11 +1,11 @@
-"""What do viewers of the live page cost a training? Pairs of stretches of one training, without viewers and with them.
+"""The cost of viewers of the live page for a training: pairs of stretches of one training, without and with viewers.
 
     python benchmarks/dashboard.py --viewers 20 --pairs 8
     python benchmarks/dashboard.py --viewers 20 --silent 5      # five more ask for pictures and never read
 
 Each viewer listens to the live events over HTTP, screens included, and asks for the tables as the page does. The
-viewers run here too, in a process that gives way to everything else, so what they take themselves is part of the ratio.
-Two measures are told: steps a second, which other programs disturb, and the processor time of trainer and workers for a
+viewers run on the same machine, in a process of lowest priority, so their own use of it is part of the ratio. Two
+measures are printed: steps per second, which other programs disturb, and the processor time of trainer and workers per
 step.
 """
 
@@ -32,14 +32,14 @@ import psutil
 from pkmncli.api.live import LiveTraining
 
 READY_STEPS = 600
-"""Steps after which the learner learns, and the measure begins."""
+"""Steps after which the learner learns, and measuring begins."""
 
 TABLES = ("metrics?name=episode/reward&name=learner/loss", "milestones", "decisions", "advice", "state")
 SECONDS_BETWEEN_TABLES = 5.0
 
 
 def look(port: int, viewers: int, silent: int, rate: float, over: Event) -> None:
-    """Listens as so many viewers until it is over. Those that are silent never read what they asked for."""
+    """Listen as several viewers until it is over. Silent viewers never read their answers."""
     os.nice(19)
     with contextlib.ExitStack() as closing, selectors.DefaultSelector() as listening:
         for number in range(viewers + silent):
@@ -59,7 +59,7 @@ def look(port: int, viewers: int, silent: int, rate: float, over: Event) -> None
 
 
 def ask(port: int, path: str) -> None:
-    """Asks for one of the page's tables."""
+    """Ask for one of the page's tables."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", f"/api/{path}")
     connection.getresponse().read()
@@ -67,14 +67,14 @@ def ask(port: int, path: str) -> None:
 
 
 class Measured:
-    """A training that goes on."""
+    """A training that runs."""
 
     def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
         self._folder = folder
         self._trainer = psutil.Process(process.pid)
 
     def stretch(self, seconds: float) -> tuple[float, float]:
-        """Steps a second, and processor seconds of trainer and workers for a step, over some seconds."""
+        """Return steps per second, and processor seconds of trainer and workers per step, over some seconds."""
         steps, when, spent = self._now()
         time.sleep(seconds)
         steps_after, when_after, spent_after = self._now()
@@ -82,7 +82,7 @@ class Measured:
         return taken / (when_after - when), (spent_after - spent) / taken
 
     def steps(self) -> int:
-        """Steps so far."""
+        """Return the number of steps so far."""
         return self._now()[0]
 
     def _now(self) -> tuple[int, float, float]:
@@ -106,7 +106,7 @@ class Measured:
 
 
 def main() -> None:
-    """Trains, measures, and prints the medians."""
+    """Train, measure, and print the medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--viewers", type=int, default=20)
     parser.add_argument("--silent", type=int, default=0, help="viewers beside them that never read")
@@ -154,12 +154,12 @@ def main() -> None:
 
 
 def with_viewers(port: int, options: argparse.Namespace, measured: Measured) -> tuple[float, float]:
-    """A stretch while viewers look."""
+    """Return the measures of a stretch with viewers."""
     context = multiprocessing.get_context("spawn")
     over = context.Event()
     crowd = context.Process(target=look, args=(port, options.viewers, options.silent, options.rate, over))
     crowd.start()
-    time.sleep(2)  # until they all are there
+    time.sleep(2)  # until all viewers are connected
     try:
         return measured.stretch(options.seconds)
     finally:

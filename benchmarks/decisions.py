@@ -2,8 +2,8 @@
 
     python benchmarks/decisions.py --decisions 10_000_000 --folder /tmp/decisions
 
-The rows are written with the store, from walks, conversations and fights drawn at random. The folder is kept, and used
-again when it is there. Each question is asked by a process of its own; its peak of memory is the kernel's figure.
+The rows are written with the store, from random walks, conversations and fights. The folder is kept, and used again if
+it exists. Each question runs in its own process; its peak of memory is the kernel's figure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HORIZON = 8
 REASONS = [f"on the way to place {number}" for number in range(30)]
 WALKING, TALKING, FIGHTING = 0, 2, 6
 PAYS_AT, PAYS_ACTION = 5, 4
-"""On this map the action pays more often than others: something to be found."""
+"""A map on which one action pays more often than others, for the analysis to find."""
 
 REPORT_CODE = """
 import sys, time, resource
@@ -51,7 +51,7 @@ SQLITE_QUESTION = """
 
 
 def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-    """Columns of as many episodes as given, all at once: shape (steps, episodes)."""
+    """Return the columns of several episodes at once: shape (steps, episodes)."""
     shape = (EPISODE_STEPS, episodes)
     columns: dict[str, NDArray[Any]] = {
         name: np.zeros(shape, kind)
@@ -75,7 +75,7 @@ def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         stuck = np.where(drawn[3] < 0.002, ~stuck & (rng.random(episodes) < 0.2), stuck)
         action = np.where(stuck, 4 + step % 2, action)
         walks = (phase == WALKING) & (drawn[4] < 0.8)
-        # The luck of an episode goes on for some time: rewards of steps near each other are alike.
+        # The luck of an episode lasts for some time: rewards of nearby steps are correlated.
         luck = 0.98 * luck + rng.normal(0, 0.2, episodes)
         chance = 0.01 * np.exp(luck) + 0.03 * ((place == PAYS_AT) & (action == PAYS_ACTION) & (phase == WALKING))
         values = {
@@ -95,7 +95,7 @@ def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
 
 
 def near_returns(reward: NDArray[Any]) -> NDArray[np.float32]:
-    """Sums of each reward and the following ones of its episode, shape (steps, episodes)."""
+    """Return the sum of each reward and the following ones of its episode, shape (steps, episodes)."""
     sums = np.concatenate([np.zeros((1, reward.shape[1])), np.cumsum(reward, axis=0, dtype=float)])
     ends = np.minimum(np.arange(len(reward)) + HORIZON, len(reward))
     near: NDArray[np.float32] = (sums[ends] - sums[:-1]).astype(np.float32)
@@ -103,7 +103,7 @@ def near_returns(reward: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def write(folder: Path, decisions: int, seed: int) -> None:
-    """Writes a run's decisions with the store."""
+    """Write a run's decisions with the store."""
     from pkmn_decisions.store import DuckDBStore  # noqa: PLC0415 - the timed processes import it themselves
 
     rng = np.random.default_rng(seed)
@@ -117,7 +117,7 @@ def write(folder: Path, decisions: int, seed: int) -> None:
             if number % at_once == 0:
                 played = play(at_once * ENVIRONMENTS, rng)
                 played["near_return"] = near_returns(played["reward"])
-                # A conversation or a fight is another state after each press, though nobody moves.
+                # A conversation or a fight changes the state at each action, though nobody moves.
                 goes_on = (played["phase"] != WALKING) * row[:, None].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
             lanes = slice(number % at_once * ENVIRONMENTS, (number % at_once + 1) * ENVIRONMENTS)
             rows = EPISODE_STEPS * ENVIRONMENTS
@@ -156,14 +156,14 @@ print(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20, file=sys.s
 
 
 def ask(code: str, *arguments: str) -> tuple[float, float, float]:
-    """What a question took in a process of its own: seconds, processor seconds, and the peak of its memory in GiB."""
-    told = subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True)
-    seconds, processor, peak = map(float, told.stderr.split()[-3:])
+    """Return the cost of a question in its own process: seconds, processor seconds, and peak memory in GiB."""
+    output = subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True)
+    seconds, processor, peak = map(float, output.stderr.split()[-3:])
     return seconds, processor, peak
 
 
 def copy_to_sqlite(folder: Path, path: Path, *, covering: bool) -> None:
-    """The columns that the question needs, with an index on what it groups by, or one that holds all of them."""
+    """Copy the columns that the question needs, with an index on the grouped columns, or on all if ``covering``."""
     import duckdb  # noqa: PLC0415
 
     path.unlink(missing_ok=True)
@@ -183,7 +183,7 @@ def copy_to_sqlite(folder: Path, path: Path, *, covering: bool) -> None:
 
 
 def main() -> None:
-    """Writes the rows if they are not there yet, asks, and prints a table."""
+    """Write the rows if they do not exist yet, ask, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, default=Path("benchmark-decisions"))

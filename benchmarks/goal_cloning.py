@@ -1,14 +1,14 @@
-"""Is a goal in numbers enough to play? Clones the pilot, then lets the network play with goals from the rules.
+"""A test whether goals in numbers are enough to play: the pilot is cloned, then plays with goals from the rules.
 
     python benchmarks/goal_cloning.py --goal thorn_badge --seeds 0-39 --held-out 300-309
     python benchmarks/goal_cloning.py --goal cairn_badge --seeds 0-19 --held-out 300-309 --rounds 1 --processes 2
     python benchmarks/goal_cloning.py --goal cairn_badge --planes --json /tmp/cloning.json
 
-The pilot plays an episode a seed, and every state is kept with the press that it decided on. A network of 128 x 128 is
-fitted to them by cross-entropy, and plays the held-out seeds alone: the rules set its goals and press nothing. A round
-more is dataset aggregation: the network plays the seeds, the pilot's decisions in the states that come up are added,
-and the network is fitted anew. The table says how often each milestone was reached, and in which situations and for
-which of the pilot's reasons the network presses something else.
+The pilot plays one episode per seed, and every state is kept with the pilot's action. A network of 128 x 128 is
+fitted to them by cross-entropy, and plays the held-out seeds alone: the rules set its goals and take no action. Each
+further round is dataset aggregation: the network plays the seeds, the pilot's decisions in these states are added,
+and the network is fitted again. The table says how often each milestone was reached, and in which situations and for
+which of the pilot's reasons the network acts differently.
 
 Source: Ross, Gordon and Bagnell, A Reduction of Imitation Learning and Structured Prediction to No-Regret Online
 Learning, 2011.
@@ -36,7 +36,7 @@ Weights = list[NDArray[np.float32]]
 
 
 class Episode(NamedTuple):
-    """Observations of an episode, the pilot's decisions, and how far it went."""
+    """Observations of an episode, the pilot's decisions, and the milestones reached."""
 
     inputs: NDArray[np.float32]
     masks: NDArray[np.bool_]
@@ -48,7 +48,7 @@ class Episode(NamedTuple):
 
 
 class Job(NamedTuple):
-    """An episode to play: by the network where there are weights, else by the pilot."""
+    """An episode to play: by the network if there are weights, else by the pilot."""
 
     seed: int
     goal: str
@@ -104,7 +104,7 @@ def play(job: Job) -> Episode:
 
 
 def as_vector(observed: dict[str, NDArray[Any]], *, planes: bool) -> NDArray[np.float32]:
-    """Return the numbers of an observation side by side, and the bits of the map if they are wanted."""
+    """Return the numbers of an observation side by side, and the bits of the map if wanted."""
     parts = [observed["goal"], observed["state_variables"]]
     if planes:
         tiles = observed["local_map"].reshape(-1)
@@ -152,7 +152,7 @@ def fit(episodes: list[Episode], epochs: int, seed: int) -> Weights:
 
 
 def disagreements(episodes: list[Episode], weights: Weights) -> dict[str, Any]:
-    """Return, by situation, the share of presses that are the pilot's, and where the network's are not."""
+    """Return, by situation, the share of actions that equal the pilot's, and the reasons of those that do not."""
     right: dict[str, list[bool]] = {}
     wrong: Counter[str] = Counter()
     for one in episodes:
@@ -176,7 +176,7 @@ def disagreements(episodes: list[Episode], weights: Weights) -> dict[str, Any]:
 
 
 def standing(episodes: list[Episode], goal: str) -> dict[str, Any]:
-    """Return in how many episodes each badge, and the goal, was reached, with the median step."""
+    """Return for each badge, and the goal, the number of episodes that reached it, with the median step."""
     names = [name for name in episodes[0].milestones if name.endswith("_badge") or name == goal]
     found = {}
     for name in names:
@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--planes", action="store_true", help="observe the map around the player too")
     parser.add_argument("--goals", choices=("rules", "none"), default="rules", help="whose goals are observed")
-    parser.add_argument("--stochastic", action="store_true", help="draw presses instead of taking the likeliest")
+    parser.add_argument("--stochastic", action="store_true", help="sample actions instead of taking the likeliest")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

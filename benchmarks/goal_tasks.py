@@ -1,11 +1,11 @@
-"""Goals one at a time: an environment whose episodes begin in a kept state with one goal, and end where it is reached.
+"""Single goals: an environment whose episodes begin in a kept state with one goal, and end when it is reached.
 
-A task is a state of the game, and a goal in it as a language model would set it (`go_to`, `talk_to`, `fight`, `catch`,
-`heal`), or the job that the rules have there (`menu`). Whether it was reached is told by the game alone: by the tile,
-the map, words with whom was to be spoken to, a battle that was not lost. The pilot that guides gets the goal as advice,
-so the learner sees it like any other.
+A task is a state of the game and a goal in it, as a language model would set it (`go_to`, `talk_to`, `fight`, `catch`,
+`heal`), or the job that the rules have there (`menu`). The game alone decides if it was reached: by the tile, the map,
+words with the right person, a battle that was not lost. The guiding pilot gets the goal as advice, so the learner sees
+it like any other.
 
-The file of the tasks is named by the variable `GOAL_TASKS`, so that `pkmn train --set
+The variable `GOAL_TASKS` gives the file of the tasks, so that `pkmn train --set
 env_class=goal_tasks:TaskEnvironment` trains on them.
 """
 
@@ -33,28 +33,28 @@ TILE, EXIT, TALK, THING, FIGHT, CATCH, HEAL, MENU, PUSH = (
     *("tile", "exit", "talk", "thing", "fight", "catch", "heal", "menu", "push"),
 )
 KINDS = (TILE, EXIT, TALK, THING, FIGHT, CATCH, HEAL, MENU, PUSH)
-"""Kinds of goals: stand on a tile, leave for another map, speak to someone, take or read a thing, win a fight that has
-to be found, catch, heal, a job in the menu, leave for where boulders bar the way."""
+"""Kinds of goals: walk to a tile, leave for another map, talk to someone, take or read something, find and win a fight,
+catch, heal, a job in the menu, leave where boulders block the way."""
 
 TASKS_VARIABLE = "GOAL_TASKS"
 REACHED_REWARD = 10.0
 _WORDS = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
 _COUNTER = 2
-"""Tiles from which someone can be spoken to, over a counter."""
+"""Distance in tiles at which someone can be spoken to, over a counter."""
 _HEALED = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A goal in a state. ``target`` is what it takes to tell that it was reached, by the kind."""
+    """A goal in a state. ``target`` is the data needed to decide if it was reached, by the kind."""
 
     kind: str
     map_id: int
-    """Where it begins,"""
+    """Map where it begins."""
     goal_map: int
-    """and where it is reached."""
+    """Map where it is reached."""
     seed: int
-    """Of the pilot's episode that the state is from."""
+    """Seed of the pilot's episode that the state is from."""
     state: str
     """File of the state, beside that of the tasks."""
     skill: str = ""
@@ -63,14 +63,14 @@ class Task:
 
     @property
     def advice(self) -> Advice | None:
-        """The goal as advice; None where the rules have it by themselves."""
+        """The goal as advice; None if the rules have it themselves."""
         if not self.skill:
             return None
         return Advice(self.kind, skill=self.skill, arguments=dict(self.arguments), confidence=1.0, expires_after=10**6)
 
 
 class Judge:
-    """Tells from the game whether a task is done."""
+    """Judge of a task, from the game alone."""
 
     def __init__(self, environment: PokemonEnvironment) -> None:
         self._environment = environment
@@ -78,10 +78,10 @@ class Judge:
         self._moves = {move.machine: move.move for move in environment.profile.field_moves.values()}
         self._task: Task | None = None
         self.seen: dict[str, Any] = {}
-        """What has to be remembered of the episode, as plain values."""
+        """Notes about the episode, as plain values."""
 
     def begin(self, task: Task, seen: Mapping[str, Any] | None = None) -> None:
-        """An episode begins, or goes on with what was remembered of it."""
+        """Begin an episode, or resume it from its notes."""
         state = self._environment.state
         self._task = task
         caught = state.caught + state.party.count
@@ -89,7 +89,7 @@ class Judge:
         self._note_person()
 
     def reached(self) -> bool:
-        """Return true once the goal is reached; asked after each step."""
+        """Return True once the goal is reached; called after each step."""
         task, state, seen = self._task, self._environment.state, self.seen
         assert task is not None
         free = state.phase is Phase.FREE
@@ -113,7 +113,7 @@ class Judge:
         return self._job_done(task)
 
     def _note_person(self) -> None:
-        """Remembers where whom to speak to stands: a thing that is taken is gone."""
+        """Note where the person to talk to is: an item that is taken is gone."""
         task, state = self._task, self._environment.state
         if task is None or task.kind not in (TALK, THING) or state.map_id != task.goal_map:
             return
@@ -141,11 +141,11 @@ class Judge:
 
 
 JOBS = (USE, TEACH, LEAD)
-"""Jobs by the number that stands for them in a task's target, before the job's own number, the place and the mark."""
+"""Jobs by their number in a task's target, before the job's own number, the place and the mark."""
 
 
 class TaskEnvironment(PokemonEnvironment):
-    """Episodes of one task each, drawn by the seed: first the kind of goal, then one of its tasks."""
+    """Environment with one task per episode, chosen by the seed: first the kind of goal, then one of its tasks."""
 
     def __init__(self, settings: EnvironmentSettings | None = None) -> None:
         super().__init__(settings)
@@ -163,7 +163,7 @@ class TaskEnvironment(PokemonEnvironment):
         return self.tasks[self._at]
 
     def guide(self, pilot: Any) -> None:
-        """Take the goals of a pilot, which is given each episode's goal as advice."""
+        """Take the goals of a pilot, which gets each episode's goal as advice."""
         super().guide(pilot)
         act = pilot.act
 
@@ -173,7 +173,7 @@ class TaskEnvironment(PokemonEnvironment):
         pilot.act = act_on_task
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Begins an episode with a task drawn by the seed, or with ``options["task"]``, its place in the file."""
+        """Begin an episode with a task chosen by the seed, or by ``options["task"]``, its index in the file."""
         self._at = (options or {}).get("task", -1)
         if self._at < 0:
             draw = np.random.default_rng(seed)
@@ -186,7 +186,7 @@ class TaskEnvironment(PokemonEnvironment):
         return begun
 
     def advance(self, action: Any) -> tuple[float, bool, bool]:
-        """Takes an action; the episode ends where the goal is reached."""
+        """Take an action; the episode ends if the goal is reached."""
         reward, terminated, truncated = super().advance(action)
         if self._judge.reached():
             return reward + REACHED_REWARD, True, truncated
@@ -203,10 +203,10 @@ class TaskEnvironment(PokemonEnvironment):
 
 
 def read_tasks(file: Path) -> list[Task]:
-    """The tasks of a file."""
+    """Return the tasks of a file."""
     return [Task(**{**one, "target": tuple(one["target"])}) for one in json.loads(file.read_text(encoding="utf-8"))]
 
 
 def write_tasks(file: Path, tasks: list[Task]) -> None:
-    """Writes a file of tasks."""
+    """Write a file of tasks."""
     file.write_text(json.dumps([asdict(task) for task in tasks], indent=1), encoding="utf-8")

@@ -1,20 +1,19 @@
-"""Does the learner reach goals, or does it know a route? Goals of each kind, on maps and from states held out.
+"""Goals of each kind on held-out maps and from held-out states: does the learner reach goals, or know a route.
 
     python benchmarks/goals_held_out.py --folder /tmp/goals --seeds 0-4
     python benchmarks/goals_held_out.py --folder /tmp/goals --jobs 16 --limit-s 540 --json goals.json
     python benchmarks/goals_held_out.py --folder /tmp/goals --run /tmp/take-over/default-0-training
 
 First the pilot plays the bundled game from power-on. States are kept along its way, and in each some goals that it did
-not have there: a tile that it stood on, a map next to this one, someone to speak to, a fight, a healer. A goal counts
-as a task where the pilot reaches it within the budget of steps. Then some of the maps are held out, and some of the
-pilot's episodes: trainings see tasks of the other episodes that begin and end on the other maps. Last, the trained
-learner plays tasks of three sorts alone: those on held-out maps, those that begin in states of held-out episodes on
-maps of the training, and those of the training. Random play and the pilot play the same ones, from starts varied by
-other seeds than before.
+not have there: a tile that it stood on, a neighbouring map, someone to talk to, a fight, a healer. A goal counts as a
+task if the pilot reaches it within the budget of steps. Then some of the maps are held out, and some of the pilot's
+episodes: trainings see tasks of the other episodes that begin and end on the other maps. Last, the trained learner
+plays tasks of three sorts alone: those on held-out maps, those that begin in states of held-out episodes on maps of the
+training, and those of the training. Random play and the pilot play the same tasks, from starts varied by other seeds.
 
-With --run, a training that exists is measured instead, such as one of `pkmn train` without any options; held out are
-then all maps that it has never stood on. Everything is kept in the folder, and with --limit-s the benchmark stops by
-then with the exit code 3; the same command goes on with what is missing.
+With --run, an existing training is measured instead, such as one of `pkmn train` without any options; then all maps
+that it has never visited are held out. Everything is kept in the folder. With --limit-s the benchmark stops in time
+with the exit code 3; the same command continues with what is missing.
 """
 
 from __future__ import annotations
@@ -67,13 +66,13 @@ from pkmncli.training.evaluation import wilson_interval
 BETWEEN_STATES = 40
 """Steps of the pilot between two kept states."""
 LEAST_DISTANCE = 3
-"""Tiles to a tile that is a goal, at least."""
+"""Minimum distance in tiles of a goal tile."""
 HURT = 0.9
 """Share of hit points below which a healer is a goal."""
 MOST_OF_A_KIND = 3
-"""Tasks of one kind that begin on one map, of one episode of the pilot."""
+"""Maximum number of tasks of one kind that begin on one map, per episode of the pilot."""
 HELD_OUT_SHARE = 0.3
-"""Share of the tasks that lie on held-out maps, at least."""
+"""Minimum share of tasks on held-out maps."""
 LEARNER, PILOT, RANDOM = "learner alone", "pilot", "random play"
 SORTS = ("held-out maps", "held-out states", "training's own")
 TRIAL_SEED, MEASURED_SEED = 1, 1_000
@@ -83,7 +82,7 @@ TRIAL_SEED, MEASURED_SEED = 1, 1_000
 
 
 def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
-    """The tasks along one episode of the pilot: those that it reaches itself. They are kept in a file."""
+    """Return the tasks along one episode of the pilot: those that it reaches itself. A file keeps them."""
     file = folder / f"pilot-{seed}.json"
     if file.exists():
         return read_tasks(file)
@@ -133,7 +132,7 @@ def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
 
 
 def _job_of(pilot: RulesPilot) -> tuple[str, tuple[int, ...]]:
-    """The kind of a goal that no advice asks for, and what it takes to tell that it was reached."""
+    """Return the kind of a goal that no advice asks for, and the data needed to decide if it was reached."""
     memory = pilot.memory
     if memory.task and memory.goal is not None and memory.goal.kind == pilot_memory.MENU:
         kind, *rest = memory.task
@@ -153,7 +152,7 @@ def _tasks_in(
     next_maps: Iterable[int],
     draw: random.Random,
 ) -> list[Task]:
-    """Goals in a state: one of each kind that there may be."""
+    """Return the goals in a state: one of each possible kind."""
     here = state.map_id
     make = functools.partial(Task, map_id=here, seed=seed, state=name)
     found = []
@@ -184,7 +183,7 @@ def _tasks_in(
 
 
 def _place(map_id: int, x: int | None = None, y: int | None = None) -> dict[str, Any]:
-    """Arguments of a skill: a map by its number, and a tile on it."""
+    """Return the arguments of a skill: a map by its number, and a tile on it."""
     place: dict[str, Any] = {"map": map_id}
     return place if x is None else {**place, "x": x, "y": y}
 
@@ -204,13 +203,13 @@ def _trial(tasks: list[Task], budget: int, folder: Path, seed: int) -> list[int]
 
 
 def play(environment: TaskEnvironment, act: Any, starts: Sequence[tuple[int, int]], draw: Any = None) -> list[int]:
-    """Steps to the goal of each task, by its place and a seed; -1 where it was not reached.
+    """Return the steps to the goal of each task, by its index and a seed; -1 if it was not reached.
 
     Args:
         environment: with the tasks.
-        act: chooses the press; without it the pilot does, or chance.
-        starts: places of tasks, and seeds.
-        draw: random generator, for chance.
+        act: chooses the action; None for the pilot, or for random play.
+        starts: indices of tasks, and seeds.
+        draw: random generator, for random play.
     """
     pilot = RulesPilot(environment)
     environment.guide(pilot)
@@ -218,7 +217,7 @@ def play(environment: TaskEnvironment, act: Any, starts: Sequence[tuple[int, int
     for place, seed in starts:
         try:
             environment.reset(seed=seed, options={"task": place})
-        except PkmnError:  # in the middle of a door, say, no episode can begin
+        except PkmnError:  # some states, such as in the middle of a door, cannot begin an episode
             found.append(-1)
             continue
         pilot.reset(seed)
@@ -238,7 +237,7 @@ def play(environment: TaskEnvironment, act: Any, starts: Sequence[tuple[int, int
 
 
 def measure(who: str, run: Path, file: Path, budget: int, repeats: int) -> list[list[int]]:
-    """Steps of each task of a file, a number for each repeat, by the learner of a run, the pilot or chance."""
+    """Return the steps of each task of a file, one per repeat, by the learner of a run, the pilot or random play."""
     os.environ[TASKS_VARIABLE] = str(file)
     act, draw = None, np.random.default_rng(MEASURED_SEED) if who == RANDOM else None
     if who == LEARNER:
@@ -256,7 +255,7 @@ def measure(who: str, run: Path, file: Path, budget: int, repeats: int) -> list[
 
 
 def held_out_maps(tasks: Sequence[Task]) -> set[int]:
-    """Maps drawn until enough of the tasks begin or end on them."""
+    """Return random maps, enough of them that the tasks on them reach the held-out share."""
     maps = sorted({task.map_id for task in tasks} | {task.goal_map for task in tasks})
     random.Random(0).shuffle(maps)
     held: set[int] = set()
@@ -268,7 +267,7 @@ def held_out_maps(tasks: Sequence[Task]) -> set[int]:
 
 
 def maps_of(run: Path) -> set[int]:
-    """The maps on which a training has ever stood."""
+    """Return the maps that a training has visited."""
     with duckdb.connect() as connection:
         files = str(run / "decisions" / "**" / "*.parquet")
         rows = connection.execute(
@@ -278,7 +277,7 @@ def maps_of(run: Path) -> set[int]:
 
 
 def sort_of(task: Task, held: set[int], held_seeds: set[int]) -> str:
-    """Return which of :data:`SORTS` a task is of; empty for one that leads from one side to the other."""
+    """Return the sort of a task, one of :data:`SORTS`; empty if it leads from one side to the other."""
     ends = {task.map_id, task.goal_map}
     if ends <= held:
         return SORTS[0]
@@ -291,7 +290,7 @@ def sort_of(task: Task, held: set[int], held_seeds: set[int]) -> str:
 
 
 class Benchmark:
-    """The tasks that are collected, trained and measured, and where all is kept."""
+    """The tasks to collect, train and measure, and the folder of all results."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self._given = given
@@ -304,7 +303,7 @@ class Benchmark:
         return self._tasks_folder / "tasks.json"
 
     def collect(self) -> None:
-        """Collects tasks, unless they are there."""
+        """Collect tasks, unless they exist."""
         if self.tasks_file.exists():
             return
         self._tasks_folder.mkdir(parents=True, exist_ok=True)
@@ -316,14 +315,14 @@ class Benchmark:
         write_tasks(self.tasks_file, [task for tasks in found for task in tasks])
 
     def split(self, run: Path | None) -> dict[str, str]:
-        """The sort of each task, by its place."""
+        """Return the sort of each task, by its index."""
         tasks = read_tasks(self.tasks_file)
         maps = {task.map_id for task in tasks} | {task.goal_map for task in tasks}
         held = held_out_maps(tasks) if run is None else maps - maps_of(run)
         return {str(at): sort_of(task, held, set(self._given.held_out_seeds)) for at, task in enumerate(tasks)}
 
     def train_and_measure(self, seed: int, cores: Cores) -> None:
-        """Trains on the training's tasks, then plays all of them."""
+        """Train on the training's tasks, then play all of them."""
         tasks, split = read_tasks(self.tasks_file), self.split(None)
         own = [task for at, task in enumerate(tasks) if split[str(at)] == SORTS[2]]
         file = self._tasks_folder / "training.json"
@@ -344,7 +343,7 @@ class Benchmark:
         self.measure(LEARNER, run, cores)
 
     def measure(self, who: str, run: Path, cores: Cores) -> None:
-        """Lets someone play all tasks, in a process of its own."""
+        """Let a player play all tasks in its own process."""
         result = self.result(who, run)
         if result.exists():
             return
@@ -355,12 +354,12 @@ class Benchmark:
         cores.run(command, self.folder / "measuring.log")
 
     def result(self, who: str, run: Path) -> Path:
-        """The file of what someone reached."""
+        """Return the file of a player's results."""
         name = f"{run.name}-played" if who == LEARNER else who.replace(" ", "-")
         return self.folder / f"{name}.json"
 
     def jobs(self) -> list[Any]:
-        """All that may be missing once the tasks are there."""
+        """Return all jobs that may be missing once the tasks exist."""
         given, none = self._given, Path()
         others = [functools.partial(self.measure, who, none) for who in (PILOT, RANDOM)]
         if given.run is not None:
@@ -368,7 +367,7 @@ class Benchmark:
         return [*others, *(functools.partial(self.train_and_measure, seed) for seed in given.seeds)]
 
     def found(self) -> dict[str, Any]:
-        """All that is there."""
+        """Return all results that exist."""
         tasks = read_tasks(self.tasks_file)
         runs = (
             [self._given.run] if self._given.run else [self.folder / f"training-{seed}" for seed in self._given.seeds]
@@ -383,7 +382,7 @@ class Benchmark:
 
 
 def show(found: dict[str, Any]) -> None:
-    """A table for each sort: a row a kind, a column a player."""
+    """Print a table for each sort: one row per kind, one column per player."""
     for sort in SORTS:
         rows = []
         for kind in (*KINDS, "all"):
@@ -401,7 +400,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Collects, trains, measures and prints the tables."""
+    """Collect, train, measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="where tasks, runs and results are kept")
     parser.add_argument("--seeds", type=numbers, default="0-4", help="of the trainings (default: 0-4)")

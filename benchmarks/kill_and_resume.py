@@ -1,11 +1,11 @@
-"""Does a training that is killed again and again end as one that never was? Bit for bit, in decisions and weights.
+"""A killed and resumed training against an uninterrupted one: equal bit for bit, in decisions and weights.
 
     python benchmarks/kill_and_resume.py --steps 20000 --kills 20 --envs 1
     python benchmarks/kill_and_resume.py --steps 20000 --kills 20 --envs 2 --llm-cache-only
 
-One training runs unbroken. Another one with the same seed is sent SIGKILL after a random time, goes on with
-`pkmn train --resume`, and so on. Then all decisions are compared column by column, times left aside, and all files of
-weights and optimizer byte by byte. With --llm-cache-only both are advised from replies that a first training has kept.
+One training runs without interruption. Another one with the same seed is sent SIGKILL after a random time, resumes with
+`pkmn train --resume`, and so on. Then all decisions are compared column by column, except times, and all files of
+weights and optimizer byte by byte. With --llm-cache-only both get advice from replies that a first training has kept.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ ADVICE = "\n".join(
     for text in (REPLY.format("look", '["a", "b"]'), REPLY.format("walk", '["right", "up", "up"]'), "go north")
 )
 START_S = 4.0
-"""What a process takes until it trains, about."""
+"""Approximate seconds until a process trains."""
 
 
 def pkmn(*arguments: str) -> list[str]:
-    """The command line of a training."""
+    """Return the command line of a training."""
     return [sys.executable, "-m", "pkmncli", "train", "--quiet", *arguments]
 
 
 def train(folder: Path, *arguments: str) -> float:
-    """Trains to the end. Returns the seconds that it took."""
+    """Train to the end. Return the seconds that it took."""
     began = time.monotonic()
     subprocess.run(pkmn(*arguments), cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return time.monotonic() - began
 
 
 def train_with_kills(folder: Path, arguments: list[str], kills: int, seconds: float, draw: random.Random) -> int:
-    """Trains to the end through as many kills. Returns how many found the training running."""
+    """Train to the end with several kills. Return how many of them hit the running training."""
     found = 0
     command = pkmn(*arguments)
     for _ in range(kills):
@@ -63,7 +63,7 @@ def train_with_kills(folder: Path, arguments: list[str], kills: int, seconds: fl
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """Where two runs differ; nothing where they are equal."""
+    """Return the differences between two runs; empty if they are equal."""
     found = []
     for table, left_out in (("decisions", "time, latency_s"), ("episodes", ""), ("advice", "time, latency_s")):
         parts = [path / table / "*.parquet" for path in (one, other)]
@@ -89,7 +89,7 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def main() -> None:
-    """The comparison, and an exit code of 1 where anything differs."""
+    """Compare, and exit with 1 if anything differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=20)

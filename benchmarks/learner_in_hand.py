@@ -1,4 +1,4 @@
-"""The learner of a run's checkpoint in the same process as an environment: for benchmarks that set goals themselves."""
+"""The learner of a run's checkpoint in the process of an environment: for benchmarks that set goals themselves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pkmncli.training.checkpoints import read_checkpoint
 
 
 class LearnerInHand:
-    """A learner that presses in an environment of its own, greedily.
+    """A learner that acts greedily in its own environment.
 
     Args:
         run: folder of the run.
         kind: class of the environment.
-        max_steps: most steps of an episode.
+        max_steps: maximum steps of an episode.
     """
 
     def __init__(self, run: Path, kind: type[PokemonEnvironment], max_steps: int) -> None:
@@ -37,6 +37,6 @@ class LearnerInHand:
         self._learner.load_state_dict(read_checkpoint(found.checkpoints.resolve("latest")).learner)
 
     def act(self) -> int:
-        """The press that the learner thinks best now."""
+        """Return the learner's greedy action."""
         observation = {name: part[None] for name, part in self.environment.observation().items()}
         return int(self._learner.act(observation, explore=False)[0][0])

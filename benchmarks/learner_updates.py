@@ -1,12 +1,12 @@
-"""Gradient steps a second of our DQN and PPO against stable-baselines3's `train()`, by turns on one device.
+"""Gradient steps per second of our DQN and PPO against stable-baselines3's `train()`, in turn on one device.
 
     python benchmarks/learner_updates.py --device cpu --pairs 5
     python benchmarks/learner_updates.py --device cuda --batches 32 256 --observe multi_modal goal --json updates.json
 
 Both sides learn from the same steps of the game, played at random with masks, through the same network, with one-step
 targets and without double and dueling. They see screens and state variables (multi_modal), or the numbers of goals and
-a map. Ours includes drawing from the replay buffer, whose screens are packed, and the transfer to the device; theirs
-includes the same. An update of PPO goes over a rollout of 4,096 steps ten times; ours first judges the rollout anew,
+a map. Ours includes sampling from the replay buffer, whose screens are packed, and the transfer to the device; theirs
+includes the same. An update of PPO passes over a rollout of 4,096 steps ten times; ours first values the rollout again,
 which theirs has done while acting.
 """
 
@@ -46,7 +46,7 @@ FOLDER = Path()
 
 @dataclass(frozen=True)
 class Played:
-    """Steps of the game, one after the other; arrays (n, ...) and (n + 1, ...) for observations."""
+    """Successive steps of the game; arrays (n, ...), observations (n + 1, ...)."""
 
     observations: dict[str, NDArray[Any]]
     final: dict[int, dict[str, NDArray[Any]]]
@@ -57,7 +57,7 @@ class Played:
 
 
 def play(steps: int, observes: Observes) -> Played:
-    """Plays allowed actions at random."""
+    """Play allowed actions at random."""
     env = environment(TrainingSpec("dqn", FOLDER, "", masks=True, observes=observes), reward_scale=0.1)
     game, random = env.unwrapped, np.random.default_rng(0)
     observation, _ = env.reset(seed=0)
@@ -80,7 +80,7 @@ def play(steps: int, observes: Observes) -> Played:
 
 
 def ours_observes(learner: DQN | PPO, played: Played, drawn_from_policy: bool) -> None:
-    """Gives all steps to a learner of ours; each as its own press where its policy is asked first."""
+    """Give all steps to a learner of ours; each as its own action if its policy is asked first."""
     for step in range(len(played.actions)):
         seen = {name: array[step : step + 1] for name, array in played.observations.items()}
         following = {name: array[step + 1 : step + 2] for name, array in played.observations.items()}
@@ -104,7 +104,7 @@ def ours_observes(learner: DQN | PPO, played: Played, drawn_from_policy: bool) -
 
 
 def our_dqn(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
-    """Draws and learns as the trainer has it done."""
+    """Sample and learn as the trainer does."""
     settings = DQNSettings(batch_size=batch, double=False, dueling=False, n_step=1, demonstration_margin=0)
     space, action_space = spaces_of(observes)
     learner = DQN(space, action_space, 1, 0, settings, device)
@@ -118,7 +118,7 @@ def our_dqn(played: Played, batch: int, device: str, observes: Observes) -> Call
 
 
 def their_dqn(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
-    """Their `train()`, which draws as well."""
+    """Run their `train()`, which samples as well."""
     spec = TrainingSpec("dqn", FOLDER, "", device=device, observes=observes)
     model = dqn_of(spec, environments(spec, 0.1), batch_size=batch, buffer_size=len(played.actions))
     model.set_logger(Logger(None, []))
@@ -138,7 +138,7 @@ def their_dqn(played: Played, batch: int, device: str, observes: Observes) -> Ca
 
 
 def our_ppo(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
-    """Learns from one rollout again and again."""
+    """Learn repeatedly from one rollout."""
     settings = PPOSettings(batch_size=batch, n_steps=ROLLOUT, n_epochs=EPOCHS)
     learner = PPO(*spaces_of(observes), 1, 0, settings, device)
     ours_observes(learner, played, drawn_from_policy=True)
@@ -153,7 +153,7 @@ def our_ppo(played: Played, batch: int, device: str, observes: Observes) -> Call
 
 
 def their_ppo(played: Played, batch: int, device: str, observes: Observes) -> Callable[[int], None]:
-    """MaskablePPO's `train()`, again and again from one rollout of random presses that its policy has judged."""
+    """Run MaskablePPO's `train()` repeatedly on one rollout of random actions that its policy has valued."""
     spec = TrainingSpec("ppo", FOLDER, "", masks=True, device=device, observes=observes)
     model = ppo_of(spec, environments(spec, 0.1), n_steps=ROLLOUT, batch_size=batch, n_epochs=EPOCHS)
     assert isinstance(model, MaskablePPO)
@@ -187,7 +187,7 @@ def their_ppo(played: Played, batch: int, device: str, observes: Observes) -> Ca
 
 
 def spaces_of(observes: Observes) -> tuple[Any, Any]:
-    """The spaces of our side, mask included."""
+    """Return the spaces of our side, mask included."""
     env = environment(TrainingSpec("dqn", FOLDER, "", masks=True, observes=observes))
     spaces = env.unwrapped.observation_space, env.unwrapped.action_space
     env.close()
@@ -195,7 +195,7 @@ def spaces_of(observes: Observes) -> tuple[Any, Any]:
 
 
 def rate(learn: Callable[[int], None], device: str, seconds: float, gradient_steps: int) -> float:
-    """Gradient steps a second of a function that takes a number of updates, over about so many seconds."""
+    """Return gradient steps per second of a function that takes a number of updates, over about ``seconds``."""
     done, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
         learn(1 if gradient_steps > 1 else 5)
@@ -206,7 +206,7 @@ def rate(learn: Callable[[int], None], device: str, seconds: float, gradient_ste
 
 
 def main() -> None:
-    """Measures by turns, and prints a table in Markdown."""
+    """Measure in turn, and print a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--learners", nargs="+", choices=("dqn", "ppo"), default=["dqn", "ppo"])
@@ -240,9 +240,9 @@ def main() -> None:
 
 
 def race(both: Sequence[Callable[[int], None]], given: argparse.Namespace, gradient_steps: int) -> list[list[float]]:
-    """Gradient steps a second of each side, measured by turns."""
+    """Return gradient steps per second of each side, measured in turn."""
     for learn in both:
-        learn(2)  # the first ones also allocate
+        learn(2)  # the first updates also allocate
     rates: list[list[float]] = [[], []]
     for turn in range(given.pairs):
         for index in (0, 1) if turn % 2 == 0 else (1, 0):

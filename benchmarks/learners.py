@@ -1,20 +1,20 @@
-"""Our learners against stable-baselines3 and sb3-contrib on the bundled game: what they reach, and how fast.
+"""Our learners against stable-baselines3 and sb3-contrib on the bundled game: their returns, and their speed.
 
     python benchmarks/learners.py --returns --seeds 5 --steps 40000 --jobs 2 --folder /tmp/learners
     python benchmarks/learners.py --speed --pairs 5 --speed-steps 10240 --folder /tmp/learners
 
 `--returns` trains every setup with every seed and evaluates it greedily, on the same starts for all; each training is
-a process of its own. Means over the seeds come with 95% intervals of the bootstrap, and where two setups differ in
-nothing but the library, the table says whether each mean lies in the other's interval.
+a separate process. Means over the seeds come with 95% intervals of the bootstrap, and if two setups differ only in the
+library, the table says whether each mean is in the other's interval.
 
-`--speed` measures steps a second of whole trainings, ours with recording and checkpoints, one at a time and by turns;
+`--speed` measures steps per second of whole trainings, ours with recording and checkpoints, one at a time and in turn;
 figures are medians of the ratios of each round. The other library is measured with its environments in its own process
-and in processes of their own; the faster of the two counts.
+and in separate processes; the faster of the two counts.
 
 A training of ppo ends with a rollout of 2,048 steps, since the other library's does: 40,000 steps are 40,960.
 
-What is equal and what is not stands in `sb3_side.py` and `our_side.py`. Results are kept in the folder as they come;
-what is there is not done again.
+`sb3_side.py` and `our_side.py` list what is equal and what is not. Results are kept in the folder as they come;
+existing results are not repeated.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Setup:
     masks: bool = False
     equal: bool = True
     overlap: bool = True
-    """Ours only: rollouts are gathered beside learning."""
+    """Ours only: rollouts are collected during learning."""
 
 
 SETUPS = (
@@ -68,12 +68,12 @@ ALIKE = (
     ("ppo without overlap", "MaskablePPO of sb3-contrib"),
     ("ppo without masks", "PPO of stable-baselines3"),
 )
-"""Ours and theirs that differ in nothing but the library."""
+"""Pairs of ours and theirs that differ only in the library."""
 
 
 @dataclass(frozen=True)
 class Race:
-    """Ours against theirs, in steps a second."""
+    """Ours against theirs, in steps per second."""
 
     name: str
     learner: str
@@ -81,7 +81,7 @@ class Race:
     envs: int
     at_least: float
     own_network: bool = False
-    """The other library has its own network instead of ours."""
+    """The other library uses its own network instead of ours."""
 
 
 RACES = (
@@ -94,7 +94,7 @@ RACES = (
 
 
 def training(side: str, spec: TrainingSpec) -> dict[str, Any]:
-    """The result of a training, from the folder if it is there."""
+    """Return the result of a training, from the folder if it exists."""
     file = spec.folder / f"{spec.name}.json"
     if file.exists():
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -115,17 +115,17 @@ def training(side: str, spec: TrainingSpec) -> dict[str, Any]:
 
 
 def named(text: str) -> str:
-    """A name as part of a file's."""
+    """Return a name as part of a file name."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
 
 
 def steps_of(learner: str, steps: int) -> int:
-    """As many steps as both sides will take: PPO takes whole rollouts."""
+    """Return the steps that both sides will take: PPO takes whole rollouts."""
     return steps if learner == "dqn" else -(-steps // ROLLOUT) * ROLLOUT
 
 
 def compare_returns(given: argparse.Namespace) -> None:
-    """Trains and evaluates every setup, and prints a table in Markdown."""
+    """Train and evaluate every setup, and print a table in Markdown."""
     setups = [setup for setup in SETUPS if setup.learner in given.learners]
     specs = [
         (
@@ -176,7 +176,7 @@ def compare_returns(given: argparse.Namespace) -> None:
 
 
 def agreement(ours: str, theirs: str, returns: dict[str, np.ndarray], ends: dict[str, Any]) -> str:
-    """Whether each of two means lies in the other's interval."""
+    """Return in words whether each of two means is in the other's interval."""
     said = []
     for one, other in ((ours, theirs), (theirs, ours)):
         low, high = ends[other]
@@ -186,7 +186,7 @@ def agreement(ours: str, theirs: str, returns: dict[str, np.ndarray], ends: dict
 
 
 def compare_speed(given: argparse.Namespace) -> None:
-    """Measures the races by turns, and prints a table in Markdown."""
+    """Measure the races in turn, and print a table in Markdown."""
     races = [race for race in RACES if race.learner in given.learners]
     print("| steps a second | ours | theirs, one process | theirs, processes | ours to the faster | range | at least |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
@@ -222,7 +222,7 @@ def compare_speed(given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Compares what is asked for."""
+    """Run the comparisons asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--returns", action="store_true", help="compare what the learners reach")
     parser.add_argument("--speed", action="store_true", help="compare steps a second")

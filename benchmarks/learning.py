@@ -1,12 +1,12 @@
-"""Does the learner learn? Trains it alone on the bundled game, several seeds, and compares it with random play.
+"""The learner alone on the bundled game, trained with several seeds, against random play.
 
     python benchmarks/learning.py --seeds 5 --steps 40000 --folder /tmp/learning
     python benchmarks/learning.py --rl ppo --seeds 5 --steps 40000 --folder /tmp/learning
 
-Each seed is a training of its own, evaluated greedily on starts that it never saw; random play takes any action that
-the mask allows, on the same starts. Shares are of all episodes. Their 95% intervals come from a bootstrap that draws
-seeds first and then episodes, since episodes of one training resemble each other, widened to Wilson's interval over
-all episodes where they all ended alike. Runs that exist are not repeated.
+Each seed is a separate training, evaluated greedily on starts that it never saw; random play takes any action that
+the mask allows, on the same starts. Shares are of all episodes. Their 95% intervals come from a bootstrap that samples
+seeds first and then episodes, since episodes of one training are similar, widened to Wilson's interval over all
+episodes if all had the same result. Existing runs are not repeated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DRAWS = 10_000
 
 
 def pkmn(*arguments: str) -> str:
-    """Runs the command line as a user would, and returns what it printed."""
+    """Run the command line as a user would, and return its output."""
     done = subprocess.run(
         [sys.executable, "-m", "pkmncli", *arguments], check=True, capture_output=True, text=True, env=os.environ
     )
@@ -37,7 +37,7 @@ def pkmn(*arguments: str) -> str:
 
 
 def train_and_evaluate(rl: str, seed: int, steps: int, episodes: int, folder: Path) -> dict[str, dict[str, Any]]:
-    """Results of the trained learner and of random play, for one seed."""
+    """Return the results of the trained learner and of random play, for one seed."""
     name = f"{rl}-seed-{seed}-{steps}"
     result_file = folder / f"{name}.json"
     if result_file.exists():
@@ -69,7 +69,7 @@ def train_and_evaluate(rl: str, seed: int, steps: int, episodes: int, folder: Pa
 
 
 def interval(shares: list[float], episodes: int, random: np.random.Generator) -> tuple[float, float, float]:
-    """Mean share with its 95% interval: seeds are drawn with repetition, then episodes of each; Wilson's at least."""
+    """Return the mean share and its 95% interval: seeds are resampled, then episodes of each; Wilson's at least."""
     drawn = random.choice(np.asarray(shares), (DRAWS, len(shares)))
     means = random.binomial(episodes, drawn).mean(axis=1) / episodes
     low, high = np.percentile(means, [2.5, 97.5])
@@ -79,7 +79,7 @@ def interval(shares: list[float], episodes: int, random: np.random.Generator) ->
 
 
 def main() -> None:
-    """Trains, evaluates and prints a table in Markdown."""
+    """Train, evaluate and print a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rl", default="dqn", help="the learner")
     parser.add_argument("--seeds", type=int, default=5)

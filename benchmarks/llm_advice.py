@@ -1,8 +1,8 @@
-"""What a language model's advice is worth on the bundled game: valid replies, and outcomes against random advice.
+"""The worth of a language model's advice on the bundled game: valid replies, and outcomes against random advice.
 
-States are taken along the pilot's own play. In each, the model is asked as in a training, once held to the schema and
-once free to write what it likes; its advice is carried out for some steps, and so is random advice, from the same
-state. What counts is the reward within those steps.
+States are taken from the pilot's play. In each, the model is asked as in a training, once with the schema enforced and
+once without; its advice is carried out for some steps, and so is random advice, from the same state. The result is the
+reward within those steps.
 
     python benchmarks/llm_advice.py --llm local --states 200
 """
@@ -39,7 +39,7 @@ NONE = int(Action.NONE)
 
 @dataclass
 class Tally:
-    """What came of one way of asking."""
+    """Results of one way of asking."""
 
     readings: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
@@ -49,7 +49,7 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         asked = sum(self.readings.values()) + sum(self.faults.values())
         return {
             "asked": asked,
@@ -64,13 +64,13 @@ class Tally:
 
 
 def random_advice(draw: random.Random) -> Advice:
-    """As many presses as the model may name, of any button."""
+    """Return random actions, as many as the model may name."""
     count = draw.randint(1, MOST_PRESSES)
     return Advice("random", tuple(draw.randrange(len(Action)) for _ in range(count)))
 
 
 def outcome(environment: PokemonEnvironment, state: bytes, advice: Advice) -> float:
-    """The reward within the horizon of carrying out advice from a state, then of waiting."""
+    """Return the reward within the horizon of carrying out advice from a state, then waiting."""
     environment.load_state(state)
     pilot = RulesPilot(environment, PilotSettings())
     pilot.reset(0)
@@ -89,7 +89,7 @@ def outcome(environment: PokemonEnvironment, state: bytes, advice: Advice) -> fl
 
 
 def ask(backend: LLMBackend, request: LLMRequest, tally: Tally) -> Advice | None:
-    """One question; the reply read as a training reads it, without a repair."""
+    """Ask one question; the reply is read as in a training, without a repair."""
     began = time.perf_counter()
     try:
         reply = backend.complete(request)
@@ -107,7 +107,7 @@ def ask(backend: LLMBackend, request: LLMRequest, tally: Tally) -> Advice | None
 def measure(
     backend: LLMBackend, states: int, seed: int, timeout_s: float, keep: Callable[[dict[str, Any]], None]
 ) -> None:
-    """Asks in states along the pilot's play, with and without the schema; ``keep`` gets the figures so far."""
+    """Ask in states of the pilot's play, with and without the schema; call ``keep`` with the figures so far."""
     environment = PokemonEnvironment(EnvironmentSettings(screen="packed", observation_type="state"))
     environment.reset(seed=seed)
     pilot = RulesPilot(environment, PilotSettings())
@@ -140,7 +140,7 @@ def measure(
 
 
 def main() -> None:
-    """Reads the options, measures, prints JSON."""
+    """Read the options, measure, print JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--llm", default="local")
     parser.add_argument("--llm-model")

@@ -1,6 +1,6 @@
-"""One training of ours and its evaluation, as `pkmn train` and `pkmn eval` do them: the side that is compared.
+"""Our side of the comparison: one training and its evaluation, as `pkmn train` and `pkmn eval` do them.
 
-`learners.py` runs it in a process of its own: python benchmarks/our_side.py '{"learner": "dqn", ...}'
+`learners.py` runs it in its own process: python benchmarks/our_side.py '{"learner": "dqn", ...}'
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ EQUAL_DQN = (
     "dqn.demonstration_margin=0",
     "dqn.priority_exponent=0",
 )
-"""What makes our DQN theirs; all other settings are what ours are by default, and theirs are set to them."""
+"""Settings that make our DQN equal to theirs; all other settings are our defaults, and theirs are set to them."""
 
 
 def settings_of(spec: TrainingSpec) -> dict[str, Any]:
-    """The options of `pkmn train`."""
+    """Return the options of `pkmn train`."""
     return {
         "rl": spec.learner,
         "mode": "rl-only",
@@ -50,7 +50,7 @@ def settings_of(spec: TrainingSpec) -> dict[str, Any]:
 
 
 def sets_of(spec: TrainingSpec) -> list[str]:
-    """Its `--set` options."""
+    """Return its `--set` options."""
     sets = [] if spec.masks else ['pyboy.without_mask_rules=["all"]']
     if spec.learner == "ppo":
         return [*sets, f"ppo.n_steps={spec.rollout_rows}", f"ppo.overlap={str(spec.overlap).lower()}"]
@@ -58,7 +58,7 @@ def sets_of(spec: TrainingSpec) -> list[str]:
 
 
 def train(spec: TrainingSpec) -> dict[str, Any]:
-    """Trains with everything that a user gets, recording and checkpoints too; timed from the first step to the end."""
+    """Train with all that a user gets, including recording and checkpoints; timed from the first step to the end."""
     registry = get_registry()
     began = 0.0
 
@@ -80,7 +80,7 @@ def train(spec: TrainingSpec) -> dict[str, Any]:
 
 
 def evaluate(spec: TrainingSpec) -> float:
-    """Mean return of greedy episodes."""
+    """Return the mean return of greedy episodes."""
     options = (
         "--mode",
         "rl-only",
@@ -91,19 +91,19 @@ def evaluate(spec: TrainingSpec) -> float:
         "--seed",
         str(spec.evaluation_seed),
     )
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         code = cli.run(["eval", str(spec.folder / spec.name), *options, "--json"])
     if code:
         raise SystemExit(code)
-    return float(json.loads(told.getvalue())["avg_reward"])
+    return float(json.loads(output.getvalue())["avg_reward"])
 
 
 def main() -> None:
-    """Trains, evaluates where that is asked for, and prints the result as JSON."""
+    """Train, evaluate if asked to, and print the result as JSON."""
     spec = TrainingSpec.from_json(sys.argv[1])
     run = spec.folder / spec.name
-    if run.exists():  # cut off by something
+    if run.exists():  # left by an interrupted call
         shutil.rmtree(run)
     result = train(spec)
     if spec.episodes:

@@ -1,13 +1,13 @@
-"""How far does the pilot get alone? Plays the bundled game from power-on by rules only, one episode a seed.
+"""The progress of the pilot alone: it plays the bundled game from power-on by rules only, one episode per seed.
 
     python benchmarks/pilot.py --seeds 100-109 --processes 2
     python benchmarks/pilot.py --seeds 0-9 --steps 9000 --json /tmp/pilot.json
     python benchmarks/pilot.py --seeds 200-219 --partners 1-3 --steps 20000
 
-Every seed begins its own way (idle frames, steps and turns before the first decision). A row says at which step and
+Every seed begins differently (idle frames, steps and turns before the first decision). A row says at which step and
 emulated frame each badge and the end were reached, and how many seconds of wall time the whole episode took. With
-several partners (the first choice of the story) a table of medians and worst cases follows, a row a partner.
-With --rom and --game it plays a cartridge image of your own.
+several partners (the first choice of the story) a table of medians and worst cases follows, one row per partner.
+With --rom and --game it plays another cartridge image.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 
 def play(job: tuple[int, int, dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
-    """One episode: the step and frame of every milestone, and what it cost."""
+    """Play one episode; return the step and frame of every milestone, and its cost."""
     from pkmn_pyboy.environment import PokemonEnvironment  # noqa: PLC0415
     from pkmn_pyboy.pilot.pilot import RulesPilot  # noqa: PLC0415
     from pkmn_pyboy.pilot.settings import PilotSettings  # noqa: PLC0415
@@ -67,7 +67,7 @@ def numbers(text: str) -> list[int]:
     """Return "3", "0-9" or "1,4,7" as numbers, each once.
 
     Raises:
-        argparse.ArgumentTypeError: it is something else, or holds no number.
+        argparse.ArgumentTypeError: it is something else, or has no number.
     """
     found: list[int] = []
     for part in text.split(","):
@@ -80,7 +80,7 @@ def numbers(text: str) -> list[int]:
 
 
 def most_partners(rom: Path | None, game: str | None) -> int:
-    """Return how many partners a game has to choose among."""
+    """Return the number of partners to choose from in a game."""
     from pkmn_pyboy.selection import select_game  # noqa: PLC0415
     from pkmn_pyboy.settings import EnvironmentSettings  # noqa: PLC0415
 
@@ -90,12 +90,12 @@ def most_partners(rom: Path | None, game: str | None) -> int:
 
 
 def badges_of(keys: list[str]) -> list[str]:
-    """The milestones to show: badges, then the last one."""
+    """Return the milestones to show: badges, then the last one."""
     return [key for key in keys if key.endswith("_badge")]
 
 
 def show(results: list[dict[str, Any]]) -> None:
-    """A table, and what it comes to."""
+    """Print a table and a summary."""
     badges = badges_of(list(results[0]["milestones"]))
     heads = ["seed", *badges, "end", "frames", "wall s", "pilot us", "levels"]
     print("| " + " | ".join(heads) + " |")
@@ -118,7 +118,7 @@ def show(results: list[dict[str, Any]]) -> None:
 
 
 def show_partners(results: list[dict[str, Any]]) -> None:
-    """A row a partner: how many seeds reached each badge and the end, median step and worst."""
+    """Print one row per partner: how many seeds reached each badge and the end, median step and worst."""
     keys = [*badges_of(list(results[0]["milestones"])), "end"]
     print("\n| partner | " + " | ".join(keys) + " |")
     print("| --- | " + " | ".join("---" for _ in keys) + " |")
@@ -136,7 +136,7 @@ def show_partners(results: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Plays, then prints the table."""
+    """Play, then print the table."""
     from pkmncli.errors import PkmnError  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -1,7 +1,7 @@
-"""Commands side by side for benchmarks: each on two cores of its own, all within a limit of time, nothing done twice.
+"""Parallel commands for benchmarks: each on its own two cores, all within a time limit, nothing done twice.
 
-A job is a function that is given :class:`Cores` to run its commands on. What a job has found it keeps in a file of its
-own, so that a benchmark which was stopped goes on with what is missing.
+A job is a function that gets :class:`Cores` to run its commands on. It keeps its results in its own file, so that an
+interrupted benchmark continues with what is missing.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from typing import Any
 
 CORES_A_JOB = 2
 EXIT_UNFINISHED = 3
-"""Exit code of a benchmark whose limit of time came before its end."""
+"""Exit code of a benchmark that reached its time limit."""
 SECONDS_TO_SAVE = 60.0
-"""Time that a command has to save and end once it was interrupted."""
+"""Seconds that an interrupted command has to save and end."""
 LOOK_S = 0.5
-"""Time between two looks at a command that runs."""
+"""Seconds between two checks of a running command."""
 
 
 class OutOfTimeError(Exception):
-    """The limit of time is reached, or the benchmark was interrupted: the rest is for the next call."""
+    """The time limit is reached, or the benchmark was interrupted: the rest is for the next call."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__("out of time")
         self.seconds = seconds
-        """Time that the command has run."""
+        """Seconds that the command has run."""
 
 
 class Cores:
-    """Two cores, or all where there are too few, and the time until which commands may run on them."""
+    """Two cores, or all if there are too few, and the time until which commands may run on them."""
 
     def __init__(self, names: str, deadline: float, stopping: threading.Event) -> None:
         self._prefix = ("taskset", "-c", names) if names and shutil.which("taskset") else ()
         self._deadline, self._stopping = deadline, stopping
 
     def out_of_time(self) -> bool:
-        """Return true when no command should begin or go on."""
+        """Return True if no command should begin or continue."""
         return self._stopping.is_set() or time.monotonic() >= self._deadline
 
     def run(self, command: Sequence[str], log: Path) -> tuple[str, float]:
-        """Runs a command. Returns what it printed, and the seconds that it took.
+        """Run a command. Return its output, and the seconds that it took.
 
         Raises:
-            OutOfTimeError: there was not enough time; the command was interrupted, so that it could save.
-            SystemExit: it failed; the message says where its errors stand.
+            OutOfTimeError: there was not enough time; the command was interrupted so that it could save.
+            SystemExit: it failed; the message says where its errors are.
         """
         if self.out_of_time():
             raise OutOfTimeError
@@ -83,37 +83,37 @@ class Cores:
 
 
 def pkmn(*arguments: str) -> list[str]:
-    """The command line as a user would have it."""
+    """Return the command line that a user would type."""
     return [sys.executable, "-m", "pkmncli", *arguments]
 
 
 def kept(path: Path) -> Any:
-    """Return what a job has kept in its file; None where it has not ended yet."""
+    """Return the results that a job has kept in its file; None if it has not ended yet."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def keep(path: Path, found: Any) -> None:
-    """Keeps what a job has found, whole or not at all."""
+    """Keep a job's results, wholly or not at all."""
     part = path.with_suffix(".part")
     part.write_text(json.dumps(found, indent=1), encoding="utf-8")
     part.replace(path)
 
 
 def default_jobs() -> int:
-    """Return how many jobs fit on this machine."""
+    """Return the number of jobs for this machine."""
     return max(len(_own_cores()) // CORES_A_JOB, 1)
 
 
 def run_jobs(jobs: Sequence[Callable[[Cores], None]], side_by_side: int, limit_s: float | None) -> bool:
-    """Runs jobs, as many at a time as asked for. Returns whether all have ended; Ctrl-C saves what runs.
+    """Run jobs, ``side_by_side`` at a time. Return True if all have ended; Ctrl-C saves running ones.
 
     Args:
-        jobs: in their order; each keeps what it finds.
-        side_by_side: jobs at a time.
-        limit_s: seconds after which what still runs is interrupted; None for no limit.
+        jobs: in their order; each keeps its results.
+        side_by_side: number of parallel jobs.
+        limit_s: seconds after which running jobs are interrupted; None for no limit.
 
     Raises:
-        SystemExit: a command failed; the other jobs have gone on.
+        SystemExit: a command failed; the other jobs have continued.
     """
     stopping = threading.Event()
     deadline = time.monotonic() + (float("inf") if limit_s is None else limit_s)
@@ -156,10 +156,10 @@ def run_and_show(
     show: Callable[[Any], None],
     file: Path | None,
 ) -> None:
-    """Run jobs as :func:`run_jobs` does, then show and write what was found, also where they were interrupted.
+    """Run jobs as :func:`run_jobs` does, then show and write the results, also after an interruption.
 
     Raises:
-        SystemExit: with :data:`EXIT_UNFINISHED`, when the time was not enough for all of them.
+        SystemExit: with :data:`EXIT_UNFINISHED`, if there was not enough time for all of them.
     """
     try:
         done = run_jobs(jobs, side_by_side, limit_s)
@@ -174,7 +174,7 @@ def run_and_show(
 
 
 def _own_cores() -> list[int]:
-    """Numbers of the cores that this process may use."""
+    """Return the numbers of the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))

@@ -1,12 +1,12 @@
-"""Does a plan beat wandering in the bundled game? Plays its errands three ways, from the same states.
+"""A plan against wandering in the bundled game: its errands are played in three ways, from the same states.
 
     python benchmarks/quillwood_errands.py --seeds 0-4 --processes 2
 
-For each seed the rules pilot plays on from power-on, and a state is kept wherever an errand begins. From there each
+For each seed the rules pilot plays from power-on, and a state is kept wherever an errand begins. From there each
 errand is played "by plan" (the pilot with the places that the milestones name), "exploring" (the same pilot without
-those places: it goes where it has not been, speaks to everybody, and knows no map it has not seen) and "at random" (any
-action that the mask allows, drawn evenly). A row gives the median of the steps until the errand was done, over those
-seeds that did it, and how many did.
+those places: it goes to new places, talks to everybody, and knows only maps that it has seen) and "at random" (uniform
+among the actions that the mask allows). A row gives the median number of steps until the errand was done, over the
+seeds that did it, and their number.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WAYS = ("by plan", "exploring", "at random")
 
 
 def without_places(folder: Path) -> Path:
-    """A copy of the bundled game whose milestones say nothing of where to go."""
+    """Return a copy of the bundled game whose milestones name no places."""
     from pkmn_pyboy.profile_loader import GAMES_FOLDER  # noqa: PLC0415
 
     copy = folder / "quillwood"
@@ -39,15 +39,15 @@ def without_places(folder: Path) -> Path:
     for name in ("game.toml", "names.toml", "tables.toml", "world.toml", "milestones.toml", "quillwood.gbc"):
         shutil.copy(GAMES_FOLDER / "quillwood" / name, copy / name)
     file = copy / "milestones.toml"
-    told = file.read_text(encoding="utf-8").split("[[errand]]")[0]
-    told = re.sub(r"(?m)^\[milestone\.target\]\n(?:.+\n)*", "", told)
-    told = re.sub(r"(?m)^(target|hint|needs_field_moves|catches|errands) = .*\n", "", told)
-    file.write_text(told, encoding="utf-8")
+    text = file.read_text(encoding="utf-8").split("[[errand]]")[0]
+    text = re.sub(r"(?m)^\[milestone\.target\]\n(?:.+\n)*", "", text)
+    text = re.sub(r"(?m)^(target|hint|needs_field_moves|catches|errands) = .*\n", "", text)
+    file.write_text(text, encoding="utf-8")
     return copy
 
 
 def begin_errands(seed: int, most_steps: int) -> dict[str, bytes]:
-    """The state in which each errand begins, reached by the pilot."""
+    """Return the state in which each errand begins, reached by the pilot."""
     from pkmn_pyboy.environment import PokemonEnvironment  # noqa: PLC0415
     from pkmn_pyboy.pilot.pilot import RulesPilot  # noqa: PLC0415
     from pkmn_pyboy.settings import EnvironmentSettings  # noqa: PLC0415
@@ -71,7 +71,7 @@ def begin_errands(seed: int, most_steps: int) -> dict[str, bytes]:
 
 
 def play(job: tuple[str, str, int, bytes, int, str]) -> tuple[str, str, int, int]:
-    """Errand, way, seed, and the steps it took; -1 when it was not done."""
+    """Play an errand; return errand, way, seed, and its steps, -1 if it was not done."""
     import numpy as np  # noqa: PLC0415
 
     from pkmn_pyboy.environment import PokemonEnvironment  # noqa: PLC0415
@@ -97,7 +97,7 @@ def play(job: tuple[str, str, int, bytes, int, str]) -> tuple[str, str, int, int
 
 
 def seed_list(text: str) -> list[int]:
-    """ "3", "0-9" or "1,4,7" as numbers."""
+    """Return "3", "0-9" or "1,4,7" as numbers."""
     seeds: list[int] = []
     for part in text.split(","):
         low, _, high = part.partition("-")
@@ -106,7 +106,7 @@ def seed_list(text: str) -> list[int]:
 
 
 def show(results: list[tuple[str, str, int, int]], most_steps: int) -> None:
-    """A table: an errand a row, a way a column."""
+    """Print a table: one row per errand, one column per way."""
     print("| errand | " + " | ".join(WAYS) + " |")
     print("| --- |" + " --- |" * len(WAYS))
     for errand in ERRANDS:
@@ -121,7 +121,7 @@ def show(results: list[tuple[str, str, int, int]], most_steps: int) -> None:
 
 
 def main() -> None:
-    """Plays, then prints the table."""
+    """Play, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", default="0-4", help="such as 0-9 or 3,5,7 (default: 0-4)")
     parser.add_argument("--steps", type=int, default=3000, help="most steps of an errand (default: 3000)")

@@ -1,13 +1,13 @@
-"""How fast does the bundled game run, beside a screen that only sleeps?
+"""The speed of the bundled game against that of an image that only sleeps.
 
     python benchmarks/quillwood_speed.py --pairs 9 --actions 600
 
-The yardstick is an image with the same header whose code switches the screen and its objects on and halts for VBlank
-for ever. Both get the same presses, one action of 24 frames after another, a button held for the first 10. The pilot
-plays from power-on once; what it pressed is then replayed in the game and in the yardstick by turns, and the processor
-time of each action is counted under what the game was doing. The figure is the yardstick's time divided by the
-game's: 1 would mean that the game costs nothing. Median, least and greatest of the pairs; then, for a machine that has
-other work too, the shortest times of all replays divided by each other.
+The yardstick is an image with the same header whose code switches the screen and its objects on and then only waits for
+VBlank. Both get the same actions of 24 frames, a button held for the first 10. The pilot plays from power-on once; its
+buttons are then replayed in the game and in the yardstick in turn, and the processor time of each action is counted by
+what the game was doing. The figure is the yardstick's time divided by the game's: 1 would mean that the game costs
+nothing. Median, least and greatest of the pairs; then, for a busy machine, the shortest times of all replays divided by
+each other.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ TEXT = (Phase.DIALOGUE, Phase.CHOICE, Phase.MENU)
 
 # di; LCDC = 0x93; IE = 1; IF = 0; then for ever: halt, nop, IF = 0
 SLEEPING = bytes.fromhex("F3 3E93 E040 3E01 E0FF AF E00F 7600 AF E00F 18F9")
-# the same, and the picture moves by one pixel a frame
+# the same, and the picture moves by one pixel per frame
 SCROLLING = bytes.fromhex("F3 3E93 E040 3E01 E0FF AF E00F 7600 AF E00F F043 3C E043 18F4")
 
 Taken = tuple[str | None, str]  # the button, and what the game is doing: one of KINDS, or "other"
 
 
 def with_code(image: bytes, code: bytes) -> bytes:
-    """The image with other code behind its header."""
+    """Return the image with other code behind its header."""
     changed = bytearray(image)
     changed[0x100:0x104] = bytes([0x00, 0xC3, 0x50, 0x01])
     changed[0x150 : 0x150 + len(code)] = code
@@ -48,7 +48,7 @@ def with_code(image: bytes, code: bytes) -> bytes:
 
 
 def boot(image: bytes, state: bytes | None = None) -> PyBoy:
-    """An emulator without a picture, at the state or past the start of the screen."""
+    """Return an emulator without a picture, at the state or after the screen's start."""
     pyboy = PyBoy(io.BytesIO(image), window="null", sound_emulated=False, log_level="CRITICAL")
     pyboy.set_emulation_speed(0)
     if state is None:
@@ -59,7 +59,7 @@ def boot(image: bytes, state: bytes | None = None) -> PyBoy:
 
 
 def kind_of(before: GameState, after: GameState) -> str:
-    """What an action was about."""
+    """Return the kind of an action: what the game was doing."""
     if before.phase is Phase.FREE and after.phase is Phase.FREE and before.map_id == after.map_id:
         moved = (before.x, before.y) != (after.x, after.y)
         return "walking" if moved else "other"
@@ -69,7 +69,7 @@ def kind_of(before: GameState, after: GameState) -> str:
 
 
 def record(actions: int) -> tuple[bytes, bytes, list[Taken]]:
-    """The image, the state after power-on and what the pilot pressed from there, with some standing first."""
+    """Return the image, the state after power-on and the pilot's actions from there, after some idle ones."""
     environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=actions + 100))
     environment.reset(seed=0)
     pilot = RulesPilot(environment)
@@ -88,7 +88,7 @@ def record(actions: int) -> tuple[bytes, bytes, list[Taken]]:
 
 
 def timed(pyboy: PyBoy, actions: Sequence[Taken]) -> Counter[str]:
-    """Processor seconds by what was done."""
+    """Return processor seconds by kind of action."""
     seconds: Counter[str] = Counter()
     for button, kind in actions:
         start = time.process_time()
@@ -102,7 +102,7 @@ def timed(pyboy: PyBoy, actions: Sequence[Taken]) -> Counter[str]:
 
 
 def main() -> None:
-    """Prints one table."""
+    """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=9, help="replays of each image")
     parser.add_argument("--actions", type=int, default=600, help="actions of 24 frames in a replay")
@@ -130,7 +130,7 @@ def main() -> None:
 
 
 def show(name: str, count: int, sleep: list[float], other: list[float]) -> None:
-    """One row, from processor seconds of both."""
+    """Print one row, from processor seconds of both."""
     ratios = [one / two for one, two in zip(sleep, other, strict=True)]
     shortest = min(sleep) / min(other)
     print(f"{name:18}{count:8}{statistics.median(ratios):8.2f}{min(ratios):8.2f}{max(ratios):8.2f}{shortest:10.2f}")

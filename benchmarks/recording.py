@@ -1,15 +1,15 @@
-"""Does the recording of decisions keep up, and what does it cost a training?
+"""The speed of the recording of decisions, and its cost for a training.
 
     python benchmarks/recording.py --pairs 7 --rows 500000 --steps 2000
 
-First, rows a second into the store: batches of a training on the bundled game, played by the pilot for some episodes
-and repeated with other steps and hashes, go through ``append`` and ``flush`` into a folder of their own, until they are
+First, rows per second into the store: batches of a training on the bundled game, played by the pilot for some episodes
+and repeated with other steps and hashes, go through ``append`` and ``flush`` into their own folder, until they are
 Parquet files on disk. By processor time, which other work on the machine changes little, and by the clock.
 
-Then the share of recording in the step of a training on the bundled game, in two ways: what the recorder's own meter
-says, as a share of all the time that the steps took; and by pairs, in turns, of the same training with the store and
-with one that drops everything: the median of the ratios of their processor times. In the parent process alone, where
-recording happens; the emulator's time comes on top.
+Then the share of recording in the step of a training on the bundled game, in two ways: by the recorder's own meter,
+as a share of the time of the steps; and by pairs, in turn, of the same training with the store and with one that drops
+everything: the median of the ratios of their processor times. In the parent process alone, where recording happens; the
+emulator's time is added to it.
 """
 
 from __future__ import annotations
@@ -38,44 +38,44 @@ BATCH_ROWS = 4096
 
 
 class KeepingStore:
-    """Keeps the batches of decisions, and nothing else."""
+    """Store that only keeps the batches of decisions."""
 
     def __init__(self, folder: Path) -> None:
         self.batches: list[Mapping[str, Any]] = []
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
-        """Keeps a batch of decisions."""
+        """Keep a batch of decisions."""
         if table == "decisions":
             self.batches.append(columns)
 
     def flush(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def read(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Nothing is read back."""
+        """Return no rows: nothing is read back."""
         return []
 
     def size_bytes(self) -> int:
-        """It takes no space."""
+        """Return 0: it takes no space."""
         return 0
 
     def supersede(self, after_step: int, tables: Sequence[str] | None = None) -> int:
-        """There is nothing to set aside."""
+        """Return 0: there is nothing to set aside."""
         return 0
 
     def close(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
 
 class DroppingStore(KeepingStore):
-    """Keeps nothing."""
+    """Store that keeps nothing."""
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
-        """Drops a batch."""
+        """Drop a batch."""
 
 
 def train(store: type[Any], steps: int, envs: int) -> tuple[Any, Recorder, float, float]:
-    """Trains on the bundled game. Returns the store, the recorder, and seconds of the steps by clock and processor."""
+    """Train on the bundled game. Return the store, the recorder, and seconds of the steps by clock and processor."""
     kept: list[Any] = []
 
     def opened(registry: Any, folder: Path) -> Any:
@@ -104,7 +104,7 @@ def train(store: type[Any], steps: int, envs: int) -> tuple[Any, Recorder, float
 
 
 def multiplied(batches: list[Mapping[str, Any]], rows: int) -> list[dict[str, Any]]:
-    """Batches of :data:`BATCH_ROWS` rows like those given, of consecutive steps, until there are ``rows``."""
+    """Return batches of :data:`BATCH_ROWS` rows like the given ones, of consecutive steps, until there are ``rows``."""
     names = list(batches[0])
     whole: dict[str, Any] = {}
     for name in names:
@@ -127,7 +127,7 @@ def multiplied(batches: list[Mapping[str, Any]], rows: int) -> list[dict[str, An
 
 
 def coded(column: Any) -> Coded:
-    """A column of objects as the recorder hands it over."""
+    """Return a column of objects as the recorder passes it on."""
     known: dict[str, int] = {}
     values: list[Any] = []
     codes = np.zeros(len(column), np.uint32)
@@ -140,7 +140,7 @@ def coded(column: Any) -> Coded:
 
 
 def rates(batches: list[dict[str, Any]]) -> tuple[float, float, float]:
-    """Rows a second by clock and by processor time, and bytes a row."""
+    """Return rows per second by clock and by processor time, and bytes per row."""
     with tempfile.TemporaryDirectory() as folder, DuckDBStore(Path(folder)) as store:
         clock, processor = time.perf_counter(), time.process_time()
         for batch in batches:
@@ -152,12 +152,12 @@ def rates(batches: list[dict[str, Any]]) -> tuple[float, float, float]:
 
 
 def shown(values: Sequence[float], form: str) -> str:
-    """Median, least and greatest."""
+    """Return median, least and greatest in words."""
     return " ".join(format(value, form) for value in (statistics.median(values), min(values), max(values)))
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--rows", type=int, default=500_000)

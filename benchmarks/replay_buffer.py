@@ -1,12 +1,12 @@
-"""What drawing from the replay buffer costs, evenly and by priorities, and how much memory 100,000 steps take.
+"""The cost of sampling from the replay buffer, uniformly and by priorities, and the memory of 100,000 steps.
 
     python benchmarks/replay_buffer.py --pairs 9 --batch-sizes 32 256 2048
 
-A buffer is filled with 100,000 made-up multi-modal steps (packed screen, 25 state variables, mask) in episodes of 500.
-Then batches are drawn from it by turns, evenly and by priorities; between two draws four steps come and four go, as in
-a training. By priority, a draw includes to take in what came and went, and the new priorities of the batch. Of each
+A buffer is filled with 100,000 synthetic multi-modal steps (packed screen, 25 state variables, mask) in episodes of
+500. Then batches are sampled from it in turn, uniformly and by priorities; between two samples four steps come and four
+go, as in a training. By priorities, a sample includes updating the rows and the new priorities of the batch. For each
 pair the ratio is taken, and the share of an update of the default network with such a batch, in processor time of one
-thread. Printed: medians over the pairs; then the memory, beside the budget of 400 MB.
+thread. Printed: medians over the pairs; then the memory, with the budget of 400 MB.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ACTIONS = gymnasium.spaces.Discrete(9)
 
 
 class Draws:
-    """A full buffer with priorities, and the two ways to draw from it."""
+    """A full buffer with priorities, and the two ways to sample from it."""
 
     def __init__(self) -> None:
         layout = layout_of(OBSERVATIONS, ACTIONS, "dqn")
@@ -63,7 +63,7 @@ class Draws:
         self.priorities.apply()
 
     def one_step(self) -> None:
-        """One more of every environment, and the oldest go."""
+        """Add a step of every environment; the oldest ones go."""
         self._steps += 1
         ended = np.full(NUM_ENVS, self._steps % EPISODE_STEPS == 0)
         numbers = np.zeros(NUM_ENVS, np.int64)
@@ -73,11 +73,11 @@ class Draws:
         self.replay.append(self._columns, step, self._columns)
 
     def evenly(self, batch_size: int) -> None:
-        """Draws a batch in which all steps are equally likely."""
+        """Sample a batch uniformly."""
         self.replay.sample(batch_size, N_STEP, GAMMA, self._rng)
 
     def by_priority(self, batch_size: int) -> None:
-        """Draws one by priorities, and gives its steps new ones."""
+        """Sample a batch by priorities, and give its steps new ones."""
         self.priorities.follow(self.replay.sampleable(N_STEP))
         rows, _ = self.priorities.draw(batch_size, 0.4, self._rng)
         self.replay.at(rows, N_STEP, GAMMA)
@@ -86,7 +86,7 @@ class Draws:
 
 
 def seconds(draws: Draws, draw: Callable[[int], None], batch_size: int) -> float:
-    """Processor seconds of one draw: the mean of some."""
+    """Return processor seconds of one sample: the mean of several."""
     repeats = max(20, 6_400 // batch_size)
     spent = 0.0
     for _ in range(repeats):
@@ -98,7 +98,7 @@ def seconds(draws: Draws, draw: Callable[[int], None], batch_size: int) -> float
 
 
 def show(batch_size: int, draws: Draws, pairs: int) -> None:
-    """One row, from the medians of the pairs."""
+    """Print one row, from the medians of the pairs."""
     learner = DQN(OBSERVATIONS, ACTIONS, NUM_ENVS, 0, DQNSettings(batch_size=batch_size), "cpu", STEPS)
     even, prioritised, updates = [], [], []
     for pair in range(pairs):
@@ -110,7 +110,7 @@ def show(batch_size: int, draws: Draws, pairs: int) -> None:
             run()
         began = time.thread_time()
         learner.time_learning()
-        updates.append((time.thread_time() - began) / 6)  # one that isn't timed, and five
+        updates.append((time.thread_time() - began) / 6)  # one untimed update and five timed ones
     ratio, share_even, share = (
         statistics.median(one / other for one, other in zip(ones, others, strict=True))
         for ones, others in ((prioritised, even), (even, updates), (prioritised, updates))
@@ -122,7 +122,7 @@ def show(batch_size: int, draws: Draws, pairs: int) -> None:
 
 
 def main() -> None:
-    """Prints one table, and the memory."""
+    """Print one table, and the memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=[32, 256, 2048])

@@ -1,12 +1,12 @@
-"""How many steps until the learner alone reaches a milestone in 9 of 10 episodes: DQN alone, and beside other sides.
+"""Number of steps until the learner alone reaches a milestone in 9 of 10 episodes: DQN alone, and with other sides.
 
     python benchmarks/sample_efficiency.py --seeds 5 --cap 60000 --folder /tmp/efficiency --picture steps.svg
 
-Every training keeps a checkpoint each interval. They are evaluated in order while it goes on, greedily and by the
-learner alone, on starts of their own. The first that passes ends the training; one that never passes counts as the
-cap. Steps are those of training, whoever pressed. The schedules of exploration and demonstrations are those of a
-training as long as the cap, for all alike. SmolLM2 is not waited for, as by default. What was cut off goes on, and
-what was evaluated is not repeated.
+Every training keeps a checkpoint each interval. They are evaluated in order while it runs, greedily and by the
+learner alone, on separate starts. The first that passes ends the training; a training that never passes counts as the
+cap. Steps are those of training, of all sides. The schedules of exploration and demonstrations are those of a training
+as long as the cap, for all alike. The training does not wait for SmolLM2, as by default. Interrupted trainings resume,
+and evaluations are not repeated.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ EPISODES = 10
 PASSING_SHARE = 0.9
 EVALUATION_SEED = 1_000_000
 LOOK_S = 2.0
-"""Time between two looks for the next checkpoint of a training that goes on."""
+"""Seconds between two checks for the next checkpoint of a running training."""
 
 
 def command(*arguments: str) -> list[str]:
-    """The command line as a user would have it."""
+    """Return the command line that a user would type."""
     return [sys.executable, "-m", "pkmncli", *arguments]
 
 
 def share_reached(run: Path, step: int, given: argparse.Namespace) -> float:
-    """Share of greedy episodes in which the learner of a checkpoint reaches the goal alone."""
+    """Return the share of greedy episodes in which the learner of a checkpoint reaches the goal alone."""
     result = run.parent / f"{run.name}-at-{step}.json"
     if not result.exists():
         options = ("--checkpoint", str(step), "--mode", "rl-only", "--episodes", str(EPISODES), "--envs", "1")
         limit = ("--max-steps-per-episode", str(given.evaluation_steps), "--seed", str(EVALUATION_SEED))
         asked = command("eval", str(run), *options, *limit, "--json")
-        told = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
-        result.write_text(told, encoding="utf-8")
+        output = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+        result.write_text(output, encoding="utf-8")
     return float(json.loads(result.read_text(encoding="utf-8"))["milestones"][given.goal]["share"])
 
 
 def training(setup: str, seed: int, run: Path, given: argparse.Namespace) -> list[str]:
-    """The command that begins a training, or goes on with it."""
+    """Return the command that begins or resumes a training."""
     if run.exists():
         return command("train", "--resume", str(run), "--quiet")
     more = ("--set", f"scripted.file={given.script}") if "scripted" in setup else ()
@@ -69,7 +69,7 @@ def training(setup: str, seed: int, run: Path, given: argparse.Namespace) -> lis
 
 
 def steps_needed(setup: str, seed: int, given: argparse.Namespace) -> int:
-    """Steps of training after which the learner alone first passes; the cap if it never does."""
+    """Return the step of training at which the learner alone first passes; the cap if it never does."""
     run = given.folder / f"{setup.lower().replace(' ', '-')}-{seed}"
     steps = range(given.interval, given.cap + 1, given.interval)
     with (given.folder / f"{run.name}.log").open("a") as log:
@@ -93,13 +93,13 @@ def steps_needed(setup: str, seed: int, given: argparse.Namespace) -> int:
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
-    """95% interval of the interquartile mean, by drawing seeds with repetition."""
+    """Return the 95% interval of the interquartile mean, by resampling seeds."""
     low, high = bootstrap_interval([values], interquartile_mean)
     return float(low), float(high)
 
 
 def picture(needed: dict[str, np.ndarray], cap: int) -> str:
-    """A bar, its interval and a dot a seed for each setup, as SVG."""
+    """Return a bar, its interval and a dot per seed for each setup, as SVG."""
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="680" height="{40 * len(needed) + 40}" font-size="13">']
     parts.append('<rect width="100%" height="100%" fill="white"/>')
 
@@ -119,7 +119,7 @@ def picture(needed: dict[str, np.ndarray], cap: int) -> str:
 
 
 def main() -> None:
-    """Trains, evaluates, prints a table in Markdown and draws it."""
+    """Train, evaluate, print a table in Markdown and draw it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--setups", nargs="+", choices=SETUPS, default=["DQN alone", "hybrid with rules"])
     parser.add_argument("--seeds", type=int, default=5)

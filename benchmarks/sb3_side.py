@@ -1,14 +1,14 @@
-"""One training with stable-baselines3 or sb3-contrib and its evaluation, set up to be like ours in every part.
+"""The other side: one training with stable-baselines3 or sb3-contrib and its evaluation, set up like ours.
 
-`learners.py` runs it in a process of its own: python benchmarks/sb3_side.py '{"learner": "dqn", ...}'
+`learners.py` runs it in its own process: python benchmarks/sb3_side.py '{"learner": "dqn", ...}'
 
-- The environment is what `gymnasium.make` gives, with packed screens as our trainer's; screens are unpacked in the
+- The environment is that of `gymnasium.make`, with packed screens as our trainer's; screens are unpacked in the
   network, as in ours. The mask, which the network does not read, is left out of the observation.
 - The network is ours: our layers as features extractor, then the same output streams. With `own_network` it is the
-  library's for several inputs, its default, which sees the same pixels one a byte.
+  library's default for several inputs, which sees the same pixels, one per byte.
 - Optimizer, learning rate, batch, discount, schedules, buffer and the updates for each step are our defaults. Adam is
   the fused one, as ours; by default the library takes a slower one.
-- Rewards are scaled as ours are, by the environment's weights, which costs nothing; evaluations are not scaled.
+- Rewards are scaled as ours, by the environment's weights, which costs nothing; evaluations are not scaled.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from pkmncli.training.seeds import Purpose, derive_seed
 
 GAME = "pkmn_pyboy.registration:pkmn/Quillwood-v0"
 REWARDS = {"progress": 1.0, "exploration": 0.5}
-"""As `pkmn train` weighs them by default."""
+"""Default weights of `pkmn train`."""
 
 
 class Seen(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """What the network reads, without the mask."""
+    """Wrapper that leaves the mask out of the observation."""
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], Any]) -> None:
         super().__init__(env)
@@ -54,12 +54,12 @@ class Seen(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
         )
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """The same arrays."""
+        """Return the same arrays without the mask."""
         return {name: array for name, array in observation.items() if name != MASK}
 
 
 class Unpacked(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """The same pixels as an image of one channel, (1, height, width) uint8, as the library's networks take them."""
+    """Wrapper with the same pixels as an image of one channel, (1, height, width) uint8, for the library's networks."""
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], Any]) -> None:
         super().__init__(env)
@@ -69,14 +69,14 @@ class Unpacked(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]
         self.observation_space = spaces.Dict({**env.observation_space, SCREEN: screen})
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """The other arrays are the same."""
+        """Return the screen unpacked, and the other arrays unchanged."""
         packed = observation[SCREEN]
         pixels = np.stack((packed >> 4, packed & 15), axis=-1).reshape(1, len(packed), -1) * np.uint8(17)
         return {**observation, SCREEN: pixels}
 
 
 class OurFeatures(BaseFeaturesExtractor):
-    """The part of our networks that reads observations."""
+    """Features extractor made of our networks' part that reads observations."""
 
     def __init__(self, observation_space: spaces.Dict, sizes: NetworkSizes) -> None:
         layout = layout_of(observation_space, spaces.Discrete(9), "stable-baselines3")
@@ -85,7 +85,7 @@ class OurFeatures(BaseFeaturesExtractor):
         self.layout, self.network = layout, network
 
     def forward(self, observations: dict[str, Tensor]) -> Tensor:
-        """Features (n, num_features). The library hands everything over as floats, screens and maps too."""
+        """Return features (n, num_features). The library passes everything as floats, also screens and maps."""
         layout = self.layout
         columns = {VECTOR: torch.cat([observations[key].flatten(1) for key in layout.vector_keys], dim=1)}
         if layout.screen_shape:
@@ -96,7 +96,7 @@ class OurFeatures(BaseFeaturesExtractor):
 
 
 class Clock(BaseCallback):
-    """Notes when the first step begins."""
+    """Callback that notes when the first step begins."""
 
     began = 0.0
 
@@ -108,7 +108,7 @@ class Clock(BaseCallback):
 
 
 def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[dict[str, Any], Any]:
-    """The game as the learner sees it."""
+    """Return the game with the learner's observations."""
     env = Seen(
         gymnasium.make(
             GAME,
@@ -123,7 +123,7 @@ def environment(spec: TrainingSpec, reward_scale: float = 1.0) -> gymnasium.Env[
 
 
 def environments(spec: TrainingSpec, reward_scale: float) -> VecEnv:
-    """The environments of a training, monitored as the library does it."""
+    """Return the environments of a training, monitored as the library does it."""
     return make_vec_env(
         environment,
         spec.envs,
@@ -134,7 +134,7 @@ def environments(spec: TrainingSpec, reward_scale: float) -> VecEnv:
 
 
 def dqn_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> DQN:
-    """Their DQN, with our defaults."""
+    """Return their DQN, with our defaults."""
     ours = DQNSettings()
     network = {
         "features_extractor_class": OurFeatures,
@@ -163,7 +163,7 @@ def dqn_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> DQN:
 
 
 def ppo_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> PPO | MaskablePPO:
-    """Their PPO, with masks or without, with our defaults."""
+    """Return their PPO, with masks or without, with our defaults."""
     ours = PPOSettings()
     options: dict[str, Any] = {
         "learning_rate": ours.learning_rate,
@@ -191,7 +191,7 @@ def ppo_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> PPO | MaskablePP
 
 
 def train(spec: TrainingSpec) -> tuple[BaseAlgorithm, dict[str, Any]]:
-    """Trains and saves. Times it from the first step to the end."""
+    """Train and save. It is timed from the first step to the end."""
     torch.set_num_threads(spec.torch_threads)
     reward_scale = (DQNSettings() if spec.learner == "dqn" else PPOSettings()).reward_scale
     envs = environments(spec, reward_scale)
@@ -214,7 +214,7 @@ def train(spec: TrainingSpec) -> tuple[BaseAlgorithm, dict[str, Any]]:
 
 
 def evaluate(spec: TrainingSpec, model: BaseAlgorithm) -> float:
-    """Mean return of greedy episodes, on the starts that `pkmn eval` draws from the same seed."""
+    """Return the mean return of greedy episodes, on the starts that `pkmn eval` takes for the same seed."""
     env = environment(spec)
     returns = []
     for episode in range(spec.episodes):
@@ -231,7 +231,7 @@ def evaluate(spec: TrainingSpec, model: BaseAlgorithm) -> float:
 
 
 def main() -> None:
-    """Trains, evaluates where that is asked for, and prints the result as JSON."""
+    """Train, evaluate if asked to, and print the result as JSON."""
     spec = TrainingSpec.from_json(sys.argv[1])
     model, result = train(spec)
     if spec.episodes:

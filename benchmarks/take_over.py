@@ -1,21 +1,21 @@
-"""Does the learner take over? Trains as `pkmn train` does by default, then lets the learner play alone on new starts.
+"""A test whether the learner takes over: default trainings with `pkmn train`, then the learner alone on new starts.
 
     python benchmarks/take_over.py --folder /tmp/take-over
     python benchmarks/take_over.py --folder /tmp/take-over --jobs 16 --limit-s 540 --json take_over.json
     python benchmarks/take_over.py --folder /tmp/long --preset long --goal last --episodes 10 --setups default
 
-Each setup is trained once a seed, each training on two cores of its own. Then the learner plays alone, goals from the
-rules and presses its own, greedily and sampling, on starts that no training has; an untrained network, random play and
-the pilot play on the same ones. The first table says who decided the last 10 episodes of a training, from its recorded
-decisions; the second, which share of the episodes reached each milestone, with Wilson's interval over all of them; the
-third, in how many steps the badges were reached, against the pilot's from the same starts. Its intervals come from a
-bootstrap that draws trainings first and then starts.
+Each setup is trained once per seed, each training on its own two cores. Then the learner plays alone, with goals from
+the rules, greedily and sampling, on starts that no training has; an untrained network, random play and the pilot play
+from the same starts. The first table says who decided the last 10 episodes of a training, from its recorded decisions;
+the second, which share of the episodes reached each milestone, with Wilson's interval over all of them; the third, in
+how many steps the badges were reached, against the pilot's from the same starts. Its intervals come from a bootstrap
+that samples trainings first and then starts.
 
-With --extra "--start-from /tmp/long/default-{seed}-training --reward progress --reward time" each training goes on
+With --extra "--start-from /tmp/long/default-{seed}-training --reward progress --reward time" each training starts
 from one of an earlier call, here with a reward that costs a little each step.
 
-Every result is kept in a file of its own in the folder. With --limit-s the benchmark stops by then, and says so with
-the exit code 3; the same command goes on with what is missing, trainings from their latest checkpoint.
+Every result is kept in its own file in the folder. With --limit-s the benchmark stops in time, with the exit code 3;
+the same command continues with what is missing, trainings from their latest checkpoint.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ WAYS: dict[str, tuple[str, ...]] = {
     "greedy": ("--mode", "rl-only"),
     "sampling": ("--mode", "rl-only", "--stochastic"),
 }
-"""How the learner plays alone."""
+"""Ways in which the learner plays alone."""
 BASELINES: dict[str, tuple[str, ...]] = {
     "pilot": ("--mode", "llm-only"),
     "random play": ("--mode", "random"),
 }
 UNTRAINED = "untrained network"
 BARE = ("--steps", "1", "--set", "final_episodes=0", "--set", "film=false")
-"""A run for whoever needs none of its training."""
+"""A run without training."""
 EVALUATION_SEED = 1_000_000
 LAST_EPISODES = 10
 DRAWS = 10_000
 
 
 class Benchmark:
-    """The trainings and players, and where their results are kept."""
+    """The trainings and players, and the folder of their results."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.folder: Path = given.folder
@@ -74,7 +74,7 @@ class Benchmark:
         self._ways: list[str] = given.ways
 
     def jobs(self) -> list[Callable[[Cores], None]]:
-        """All that may be missing: trainings first, since they take longest."""
+        """Return all jobs that may be missing: trainings first, since they take longest."""
         first = self.setups[0]
         trainings = [partial(self._train_and_play, setup, seed) for seed in self.seeds for setup in self.setups]
         begun_with = () if "--start-from" in self._training else self.seeds
@@ -82,7 +82,7 @@ class Benchmark:
         return [*trainings, partial(self._play_baselines, first), *untrained]
 
     def result(self, *names: str | int) -> Path:
-        """The file of a result."""
+        """Return the file of a result."""
         return self.folder / ("-".join(map(str, names)).replace(" ", "-") + ".json")
 
     # Jobs -------------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class Benchmark:
             self._play(run, options, self.result(name), cores)
 
     def _train(self, setup: str, seed: int, options: Sequence[str], cores: Cores) -> Path:
-        """Trains, or goes on training, and keeps what came of it. Returns the run's folder."""
+        """Train or resume, and keep the result. Return the run's folder."""
         result = self.result(setup, seed, "training")
         run = result.with_suffix("")
         if result.exists():
@@ -126,7 +126,7 @@ class Benchmark:
         return run
 
     def _play(self, run: Path, options: Sequence[str], result: Path, cores: Cores) -> None:
-        """Plays the evaluation's episodes, and keeps at which step each reached what."""
+        """Play the evaluation's episodes, and keep the step of each milestone."""
         if result.exists():
             return
         before = _evaluations(run)
@@ -150,7 +150,7 @@ class Benchmark:
     # Results ----------------------------------------------------------------------------------------------------
 
     def found(self) -> dict[str, Any]:
-        """All that is there: trainings by setup, and episodes by player, a list for each seed."""
+        """Return all existing results: trainings by setup, and episodes by player, a list for each seed."""
         trainings = {
             setup: [one for seed in self.seeds if (one := kept(self.result(setup, seed, "training"))) is not None]
             for setup in self.setups
@@ -167,7 +167,7 @@ class Benchmark:
 
 
 def training_result(run: Path) -> dict[str, Any]:
-    """Return who decided the last episodes of a training, and how far its curriculum got."""
+    """Return who decided the last episodes of a training, and the stage of its curriculum."""
     files = str(run / "decisions" / "**" / "*.parquet")
     with duckdb.connect() as connection:
         counts = connection.execute(
@@ -181,15 +181,15 @@ def training_result(run: Path) -> dict[str, Any]:
     total = max(sum(steps.values()), 1)
     names = ("learner", "exploration", "rules", "language model")
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
-    told = ("total_steps", "total_episodes", "elapsed_s", "updates", "curriculum_stage_reached", "verdict")
+    wanted = ("total_steps", "total_episodes", "elapsed_s", "updates", "curriculum_stage_reached", "verdict")
     return {
         "last_episodes": {name: steps.get(source, 0) / total for source, name in enumerate(names)},
-        **{name: summary.get(name) for name in told},
+        **{name: summary.get(name) for name in wanted},
     }
 
 
 def episodes_of(evaluation: Path) -> list[dict[str, int]]:
-    """For each episode of a kept evaluation, in order of its start's seed: the step of every milestone reached."""
+    """Return the step of every milestone reached, for each episode of an evaluation, in order of its start's seed."""
     with duckdb.connect() as connection:
         rows = connection.execute(
             "SELECT milestones FROM read_parquet(?, hive_partitioning = false) ORDER BY seed",
@@ -203,7 +203,7 @@ def _evaluations(run: Path) -> set[Path]:
 
 
 def _is_finished(run: Path) -> bool:
-    """Return true when a run has used up its budget."""
+    """Return True if a run has used up its budget."""
     import tomllib  # noqa: PLC0415
 
     from pkmncli.config import DEFAULT_STEPS  # noqa: PLC0415
@@ -219,13 +219,13 @@ def _is_finished(run: Path) -> bool:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def who_decided(trainings: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """A row a training."""
+    """Return one row per training."""
     rows = []
     for setup, runs in trainings.items():
         for one in runs:
@@ -238,7 +238,7 @@ def who_decided(trainings: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def how_far(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """A row a milestone, a column a player: share of all episodes with Wilson's interval, median step."""
+    """Return one row per milestone, one column per player: share of all episodes, Wilson's interval, median step."""
     rows = []
     for name in _milestones(played):
         cells = []
@@ -254,7 +254,7 @@ def how_far(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def steps_to_badges(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """A row a badge and a player: steps as a ratio to the pilot's from the same start, where both reached it."""
+    """Return one row per badge and player: the ratio of its steps to the pilot's, over starts where both won it."""
     pilot = played.get("pilot")
     if not pilot:
         return ""
@@ -280,7 +280,10 @@ def steps_to_badges(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def ratio_interval(ratios: Sequence[np.ndarray]) -> tuple[float, float, float]:
-    """Geometric mean of ratios, an array a training, and its 95% interval: trainings are drawn first, then starts."""
+    """Return the geometric mean of ratios, an array per training, and its 95% bootstrap interval.
+
+    Trainings are resampled first, then starts.
+    """
     random = np.random.default_rng(0)
     logs = [np.log(each) for each in ratios]
     drawn = []
@@ -292,21 +295,21 @@ def ratio_interval(ratios: Sequence[np.ndarray]) -> tuple[float, float, float]:
 
 
 def _milestones(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Milestones that anyone reached, in the game's order."""
+    """Return the milestones that anyone reached, in the game's order."""
     reached = {name for runs in played.values() for one in runs for each in one["steps_by_episode"] for name in each}
     order = next((one["milestones"] for runs in played.values() for one in runs), [])
     return [name for name in order if name in reached]
 
 
 def show(found: Mapping[str, Any]) -> None:
-    """Prints the tables of what is there."""
+    """Print the tables of all existing results."""
     print(who_decided(found["trainings"]), end="\n\n")
     print(how_far(found["played"]), end="\n\n")
     print(steps_to_badges(found["played"]))
 
 
 def main() -> None:
-    """Trains, plays, and prints the tables."""
+    """Train, play, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="where runs and results are kept")
     parser.add_argument("--seeds", type=numbers, default="0-4", help="of the trainings, such as 0-4 (default: 0-4)")

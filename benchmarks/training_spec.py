@@ -1,4 +1,4 @@
-"""What one training is to be, for either side of the comparison with stable-baselines3."""
+"""Definition of one training, for both sides of the comparison with stable-baselines3."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ ROLLOUT = 2_048
 
 @dataclass(frozen=True)
 class TrainingSpec:
-    """One training. What it does not say are the defaults of our learners, on both sides."""
+    """Values that define one training. All other values are the defaults of our learners, on both sides."""
 
     learner: Literal["dqn", "ppo"]
     folder: Path
     name: str
     steps: int = 40_000
-    """Of the game, over all environments; of PPO whole rollouts, since the other library ends no sooner."""
+    """Steps of the game, over all environments; of PPO whole rollouts, since the other library ends only there."""
     seed: int = 0
     envs: int = 1
     masks: bool = False
-    """Whether forbidden presses are masked. Without, every press is made, and the learner has no masks."""
+    """Forbidden actions are masked. Otherwise every action is possible, and the learner has no masks."""
     equal: bool = True
-    """Ours only: without what the other library has not; else with our defaults."""
+    """Ours only: without features that the other library lacks; otherwise with our defaults."""
     overlap: bool = True
-    """Ours only: PPO gathers the next rollout while it learns from the last."""
+    """Ours only: PPO collects the next rollout while it learns from the last."""
     observes: Literal["multi_modal", "goal"] = "multi_modal"
     """Screens and state variables, or the numbers of goals and a map in place of the screens."""
     own_network: bool = False
     """The other library only: its own network for images and numbers, instead of ours."""
     processes: bool = False
-    """The other library only: environments in processes of their own, even if there is only one."""
+    """The other library only: environments in separate processes, even if there is only one."""
     episodes: int = 0
-    """Of evaluation."""
+    """Number of evaluation episodes."""
     evaluation_seed: int = 1_000_000
     episode_steps: int = 300
     torch_threads: int = 1
     device: str = "cpu"
     keep: bool = False
-    """Whether run and model are left in the folder."""
+    """Run and model are left in the folder."""
 
     @property
     def rollout_rows(self) -> int:
@@ -49,11 +49,11 @@ class TrainingSpec:
         return ROLLOUT // self.envs
 
     def to_json(self) -> str:
-        """As an argument of a command."""
+        """Return the training as an argument of a command."""
         return json.dumps({name: str(value) if name == "folder" else value for name, value in asdict(self).items()})
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """From :meth:`to_json`."""
+        """Return the training of :meth:`to_json`."""
         values = json.loads(text)
         return cls(**values | {"folder": Path(values["folder"])})

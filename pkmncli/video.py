@@ -1,4 +1,4 @@
-"""Pictures of a game out of screens: mp4 and gif files, folders of PNG files, and half blocks for a terminal."""
+"""Pictures of a game from its screens: mp4 and gif files, folders of PNG files, and half blocks for a terminal."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 VIDEO_SUFFIXES = (".mp4", ".gif")
 SCALE = 4
-"""Screen pixels become squares of this many pixels."""
+"""Pixels per side of each screen pixel."""
 GIF_SCALE = 2
-"""The same in a gif, where every pixel takes room."""
+"""The same in a gif, where every pixel costs space."""
 
 _ESCAPE = "\x1b["
 _HOME = f"{_ESCAPE}H"
@@ -30,23 +30,23 @@ _RESTORE = f"{_ESCAPE}0m{_ESCAPE}?25h"
 
 
 class VideoWriter(Protocol):
-    """Takes one screen after the other, each (height, width, 3) uint8."""
+    """Writer of screens, each (height, width, 3) uint8."""
 
     def add(self, screen: NDArray[np.uint8]) -> None:
-        """Appends a screen."""
+        """Append a screen."""
 
 
 @contextmanager
 def open_video(path: Path, frames_per_second: float, *, enlarged: bool = False) -> Iterator[VideoWriter]:
-    """A film to add screens to. It appears under its name only when it is complete.
+    """Open a film to add screens to. The file appears only when it is complete.
 
     Args:
         path: ends in .mp4 or .gif, or in neither: then it is a folder of PNG files, numbered from 1.
-        frames_per_second: screens shown a second.
-        enlarged: the screens come in the size that they are to have.
+        frames_per_second: screens shown per second.
+        enlarged: True if the screens have their final size.
 
     Raises:
-        ConfigurationError: the name ends in something else, or the folder is there and not empty.
+        ConfigurationError: another suffix, or the folder exists and is not empty.
         RunError: it cannot be written.
     """
     suffix = check_video_name(path)
@@ -71,15 +71,15 @@ def open_video(path: Path, frames_per_second: float, *, enlarged: bool = False) 
 
 
 def check_video_name(path: Path) -> str:
-    """The kind of video that a file's name asks for: its suffix, empty for a folder of pictures.
+    """Return the kind of video for a file name: its suffix, empty for a folder of pictures.
 
     Raises:
-        ConfigurationError: it ends in another suffix, or is a folder that is not empty.
+        ConfigurationError: another suffix, or a folder that is not empty.
     """
     suffix = path.suffix.lower()
     if suffix and suffix not in VIDEO_SUFFIXES:
         raise ConfigurationError(
-            f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}, that of a folder of pictures in neither"
+            f"{path}: a video's name ends in {' or '.join(VIDEO_SUFFIXES)}, or in neither for a folder of pictures"
         )
     if not suffix and path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise ConfigurationError(f"{path}: pictures go into a new or empty folder")
@@ -97,16 +97,16 @@ def _remove(path: Path) -> None:
 
 
 def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:
-    """The screen with each pixel as a square of ``scale`` pixels."""
+    """Return the screen with each pixel as a square of ``scale`` pixels."""
     return np.ascontiguousarray(screen.repeat(scale, axis=0).repeat(scale, axis=1))
 
 
 _ENCODING = ("-crf", "23", "-g", "600", "-tune", "animation", "-movflags", "+faststart")
-"""For flat areas with sharp edges; a browser can begin to play it before it has all of it."""
+"""For flat areas with sharp edges; a browser can start playing before the download is complete."""
 
 
 class _Mp4Writer:
-    """H.264 with 4:2:0 colours, which every player takes; each side is an even number of pixels."""
+    """Writer of H.264 with 4:2:0 colours, which every player supports; each side has an even number of pixels."""
 
     def __init__(self, path: Path, frames_per_second: float, scale: int) -> None:
         self._path = path
@@ -140,7 +140,7 @@ class _Mp4Writer:
 
 
 class _GifWriter:
-    """Gathers a picture wherever the screen changed, since a gif stores each one whole."""
+    """Writer of a gif; it keeps only screens that differ from the one before, since a gif stores each one whole."""
 
     def __init__(self, path: Path, frames_per_second: float, scale: int) -> None:
         self._path = path
@@ -164,7 +164,7 @@ class _GifWriter:
             self._path,
             save_all=True,
             append_images=images[1:],
-            duration=[max(20, round(duration)) for duration in self._durations],  # players ignore less
+            duration=[max(20, round(duration)) for duration in self._durations],  # players ignore shorter ones
             loop=0,
         )
 
@@ -173,7 +173,7 @@ class _GifWriter:
 
 
 class _FolderWriter:
-    """A PNG file for each screen."""
+    """Writer of a PNG file per screen."""
 
     def __init__(self, folder: Path, scale: int) -> None:
         self._folder = folder
@@ -188,14 +188,14 @@ class _FolderWriter:
         Image.fromarray(enlarge(screen, self._scale)).save(self._folder / f"{self._count:06d}.png")
 
     def finish(self) -> None:
-        """Every picture is written already."""
+        """Do nothing: every picture is written already."""
 
     def abandon(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file is open."""
 
 
 class TerminalScreen:
-    """Draws screens in a terminal, two pixels a character, as large as the terminal allows.
+    """Screens in a terminal, two pixels per character, as large as the terminal allows.
 
     Args:
         caption_lines: lines of text below a screen.
@@ -213,14 +213,14 @@ class TerminalScreen:
         print(_RESTORE, file=drawing_stream())
 
     def show(self, screen: NDArray[np.uint8], caption: str = "") -> None:
-        """Draws one screen with text below."""
+        """Draw one screen with text below."""
         lines = "\n".join(line[: self._columns].ljust(self._columns) for line in printable(caption).split("\n"))
         picture = half_blocks(screen, self._columns, self._rows)
         print(f"{_HOME}{picture}\n{_ESCAPE}0m{lines}", end="", file=drawing_stream(), flush=True)
 
 
 def half_blocks(screen: NDArray[np.uint8], columns: int, rows: int) -> str:
-    """The screen as lines of coloured upper half blocks that fit into ``columns`` by ``rows`` characters."""
+    """Return the screen as lines of coloured upper half blocks that fit into ``columns`` by ``rows`` characters."""
     height, width, _channels = screen.shape
     step = max(-(-width // max(columns, 1)), -(-height // max(2 * rows, 1)), 1)
     small = screen[::step, ::step]

@@ -1,4 +1,4 @@
-"""What tests of exported policies share: observations of several kinds, and a comparison of example and learner."""
+"""Common parts of tests of exported policies: kinds of observations, and a comparison of example and learner."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SPACES = {
 
 
 def written(policy: ExportedPolicy, folder: Path) -> Callable[[dict[str, Any]], int]:
-    """The ``act`` of the example, after all was written as `pkmn export` does."""
+    """Return the ``act`` of the example, after writing all files as `pkmn export` does."""
     save_file(dict(policy.tensors), folder / "policy.safetensors")
     (folder / "policy.json").write_text(json.dumps(policy.description))
     (folder / "policy.py").write_text(policy.example)
@@ -49,7 +49,7 @@ def written(policy: ExportedPolicy, folder: Path) -> Callable[[dict[str, Any]], 
 
 
 def assert_acts_alike(learner: ExportingAlgorithm, space: gymnasium.spaces.Dict, folder: Path) -> None:
-    """The example that a learner exports chooses as the learner does, on observations drawn from the space."""
+    """Assert that a learner's exported example chooses as the learner does, on observations sampled from the space."""
     act = written(learner.export_policy(), folder)
     space.seed(0)
     chosen = []

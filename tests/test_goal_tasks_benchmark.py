@@ -1,4 +1,4 @@
-"""Whether a goal was reached is told by the game, and which goals are held out by their maps and states."""
+"""The game decides if a goal was reached; maps and states decide which goals are held out."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def modules() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def environment(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Two tasks in the bedroom: down the stairs, and to a tile."""
+    """Provide two tasks in the bedroom: down the stairs, and to a tile."""
     folder, tasks = tmp_path_factory.mktemp("tasks"), modules["goal_tasks"]
     game = PokemonEnvironment(EnvironmentSettings(observation_type="state"))
     game.reset(seed=1)

@@ -1,4 +1,4 @@
-"""What the benchmarks hold against each other is alike: the same network, optimizer, observations and presses."""
+"""The compared sides of the benchmarks are alike: the same network, optimizer, observations and actions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """The modules of the benchmark."""
+    """Provide the modules of the benchmark."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.syspath_prepend(str(BENCHMARKS))
@@ -83,11 +83,11 @@ def test_ppo_is_alike(sides: SimpleNamespace, tmp_path: Path, masks: bool) -> No
     assert shapes(theirs.policy.parameters()) == shapes(network.parameters())
     assert theirs.n_steps == ours.n_steps and theirs.clip_range(1.0) == ours.clip_range
     first, second = (layer.weight.norm().item() for layer in (theirs.policy.action_net, network.policy[-1]))
-    assert first == pytest.approx(second, rel=1e-5)  # both begin about equally likely
+    assert first == pytest.approx(second, rel=1e-5)  # both are about equally likely at first
 
 
 def test_both_networks_read_a_screen_alike(sides: SimpleNamespace, tmp_path: Path) -> None:
-    """The same weights give the same values, although the other library hands bytes over as floats."""
+    """The same weights give the same values, although the other library passes bytes as floats."""
     spec = sides.TrainingSpec("dqn", tmp_path, "one")
     envs = sides.theirs.environments(spec, 0.1)
     theirs = sides.theirs.dqn_of(spec, envs).q_net
@@ -105,7 +105,7 @@ def test_both_networks_read_a_screen_alike(sides: SimpleNamespace, tmp_path: Pat
 
 
 def test_both_sides_take_as_many_steps(sides: SimpleNamespace) -> None:
-    """The other library's PPO ends with a rollout, so ours must be given as many steps."""
+    """The other library's PPO ends with a rollout, so ours must get as many steps."""
     assert sides.learners.steps_of("dqn", 40_000) == 40_000
     assert sides.learners.steps_of("ppo", 40_000) == 20 * 2_048
     assert sides.learners.steps_of("ppo", 2_048) == 2_048

@@ -1,4 +1,4 @@
-"""What the pilot's benchmark is asked to play is checked before anything is played."""
+"""The options of the pilot's benchmark are checked before anything is played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of taking over reads what runs recorded, and its jobs stop in time and go on."""
+"""The benchmark of taking over reads recorded runs, and its jobs stop in time and resume."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Measurements of the product's own speed and memory: ratios taken in one run, since shared machines are noisy."""
+"""Measurements of the product's own speed and memory: ratios within one run, since shared machines are noisy."""

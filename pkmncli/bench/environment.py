@@ -1,4 +1,4 @@
-"""How close a step comes to what the emulator alone would need."""
+"""The speed of a step against that of the bare emulator."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ READING = "state reader and mask"
 def bench_environment(
     settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never
 ) -> list[Measurement]:
-    """Speed of ``step`` against the bare emulator doing the same frames, and against stepping them one by one.
+    """Measure ``step`` against the bare emulator with the same frames, and against stepping frame by frame.
 
-    Each side plays the same presses from the same state; the environment says what its bare emulation is. What it
+    Each side takes the same actions from the same state; the environment defines its bare emulation, without its
+    observations.
     does not observe is left out.
     """
     results: list[Measurement] = []
@@ -66,14 +67,14 @@ def bench_environment(
 
 
 def _reading_share(reading: list[float], step: list[float]) -> Measurement:
-    """What the environment says of its own: reading the state and finding the mask, in percent of a step."""
+    """Return the environment's own share: reading the state and computing the mask, in percent of a step."""
     shares = [100 * read / whole for read, whole in zip(reading, step, strict=True)]
     detail = f"{1e6 * sorted(reading)[len(reading) // 2] / STEPS_PER_ROUND:.1f} microseconds"
     return quantity(f"{READING}, share of a step", shares, "%", budget=BUDGET_READING_PERCENT, detail=detail)
 
 
 def _sides(environment: Any) -> dict[str, Callable[[], float]]:
-    """Each side's measurement: seconds for the same presses from the same state."""
+    """Return each side's measurement: seconds for the same actions from the same state."""
     environment.reset(seed=0)
     start = environment.save_state()
     presses = np.random.default_rng(0).choice([0, 1, 4, 5, 6, 7, 8], STEPS_PER_ROUND).tolist()

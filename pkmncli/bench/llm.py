@@ -1,4 +1,4 @@
-"""What a language model costs a training in speed: one that answers in a second, against none."""
+"""The cost of a language model in training speed: one that answers in a second, against none."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ BUDGET = 0.9
 
 
 def bench_llm(registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never) -> list[Measurement]:
-    """Trainings with DQN that are advised by a server on loopback, and as many that are not.
+    """Measure trainings with DQN with advice from a loopback server, and as many without.
 
-    Where a model of one's own machine is at hand, the same is measured with it: it takes its time from the training's.
+    If a local model is available, measure it too: it takes computing time from the training.
 
     Raises:
-        PluginError: the backend, or what it needs, is not installed.
+        PluginError: the backend, or a requirement of it, is not installed.
     """
     registry.get("llm_backends", BACKEND).load()
     with answering_server(ANSWER_S) as address:
@@ -69,7 +69,7 @@ def _compare(
 
 
 def _is_at_hand(registry: Registry, backend: str) -> bool:
-    """Whether a backend is installed, and has a model to answer with."""
+    """Return True if a backend is installed and has a model."""
     settings = resolve_settings({"llm": backend}, registry=registry, environ={})
     try:
         model: LLMBackend = registry.get("llm_backends", backend).load()(settings.plugin(backend), None)

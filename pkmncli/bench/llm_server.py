@@ -1,4 +1,4 @@
-"""A server on loopback, in a process of its own, that answers like a language model after a fixed time."""
+"""A loopback server in its own process that answers like a language model after a fixed time."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _ADVICE = {
 
 @contextmanager
 def answering_server(delay_s: float) -> Iterator[str]:
-    """Runs the server for as long as it is entered. Gives the address of its interface, which is OpenAI's.
+    """Run the server while the context is open. Yield the address of its OpenAI interface.
 
     Args:
+        delay_s: seconds until an answer.
         delay_s: seconds until a question is answered.
     """
     context = multiprocessing.get_context("spawn")
@@ -69,11 +70,11 @@ def _serve(connection: Connection, delay_s: float) -> None:
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
-            with suppress(ConnectionError):  # a training has ended meanwhile
+            with suppress(ConnectionError):  # the training has ended
                 self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Says nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     connection.send(server.server_address[1])

@@ -1,4 +1,4 @@
-"""Ratios from repeated pairs: what is compared is measured in turn, so that noise meets both sides alike."""
+"""Ratios from repeated pairs: the sides are measured in turn, so that noise affects both alike."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A ratio or quantity measured several times: median, least and most. ``budget`` is what it should be.
+    """A ratio or quantity measured several times: median, least and most. ``budget`` is its target.
 
-    ``at_least`` tells whether the budget is a floor or a ceiling; nothing is compared where there is none.
+    ``at_least`` is True if the budget is a floor, False for a ceiling; None as budget compares nothing.
     """
 
     name: str
@@ -25,13 +25,13 @@ class Measurement:
 
     @property
     def met(self) -> bool | None:
-        """Whether the budget is met."""
+        """True if the budget is met; None without a budget."""
         if self.budget is None:
             return None
         return self.value >= self.budget if self.at_least else self.value <= self.budget
 
     def as_dict(self) -> dict[str, object]:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return {
             "name": self.name,
             "value": self.value,
@@ -46,16 +46,16 @@ class Measurement:
 
 
 def never() -> bool:
-    """Measures to the end."""
+    """Return False: measure to the end."""
     return False
 
 
 def measure_pairs(
     sides: Sequence[Callable[[], float]], pairs: int, stop: Callable[[], bool] = never
 ) -> list[list[float]]:
-    """Measures every side once in each of ``pairs`` rounds, the order reversed in every other round.
+    """Measure every side once in each of ``pairs`` rounds, in reversed order in every other round.
 
-    Returns for each side what it measured, round by round. Raises KeyboardInterrupt when ``stop`` says so between two
+    Return the measurements of each side, by round. Raise KeyboardInterrupt if ``stop`` is true between two
     measurements: within one, an emulator would swallow it.
     """
     results: list[list[float]] = [[] for _ in sides]
@@ -68,7 +68,7 @@ def measure_pairs(
     return results
 
 
-def ratio(  # the arguments of a Measurement, and what it is made of
+def ratio(  # the arguments of a Measurement, and its data
     name: str,
     numerators: Sequence[float],
     denominators: Sequence[float],
@@ -77,7 +77,7 @@ def ratio(  # the arguments of a Measurement, and what it is made of
     at_least: bool = True,
     detail: str = "",
 ) -> Measurement:
-    """The median of pairwise ratios."""
+    """Return the median of pairwise ratios."""
     ratios = sorted(n / d for n, d in zip(numerators, denominators, strict=True))
     return Measurement(name, median(ratios), ratios[0], ratios[-1], "x", budget, at_least, detail)
 
@@ -85,6 +85,6 @@ def ratio(  # the arguments of a Measurement, and what it is made of
 def quantity(
     name: str, values: Sequence[float], unit: str, *, budget: float | None = None, detail: str = ""
 ) -> Measurement:
-    """The median of measured values; a budget is what they may be at most."""
+    """Return the median of measured values; the budget is their maximum."""
     ordered = sorted(values)
     return Measurement(name, median(ordered), ordered[0], ordered[-1], unit, budget, at_least=False, detail=detail)

@@ -1,4 +1,4 @@
-"""How long commands take that should take no time, against an interpreter that does nothing."""
+"""The start-up time of commands that should be instant, against that of an empty interpreter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUDGET_VERSION = 2.0
 
 
 def bench_startup(pairs: int = PAIRS, stop: Callable[[], bool] = never) -> list[Measurement]:
-    """``pkmn --help`` and ``pkmn --version`` against ``python -c ""``."""
+    """Measure ``pkmn --help`` and ``pkmn --version`` against ``python -c ""``."""
     nothing, help_, version = measure_pairs(
         [_measure("-c", ""), _measure("-m", "pkmncli", "--help"), _measure("-m", "pkmncli", "--version")], pairs, stop
     )

@@ -1,4 +1,4 @@
-"""Steps a second of a real training: learner, recording, checkpoints and all, against the environments alone."""
+"""Steps per second of a real training, with learner, recording and checkpoints, against the environments alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUDGET_BUFFER_MB = 400
 
 
 def bench_training(registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never) -> list[Measurement]:
-    """Training with DQN and with no learner, one environment and two."""
+    """Measure training with DQN and without a learner, with one environment and two."""
     results = []
     for envs in (1, 2):
         learning, playing = measure_pairs(
@@ -37,7 +37,7 @@ def bench_training(registry: Registry, pairs: int = PAIRS, stop: Callable[[], bo
 
 
 class _WatchedProgress(ConsoleProgress):
-    """Shows nothing, and calls a function some times a second."""
+    """Progress that shows nothing, and calls a function a few times per second."""
 
     def __init__(self, look: Callable[[], None]) -> None:
         super().__init__(quiet=True)
@@ -53,7 +53,7 @@ class _WatchedProgress(ConsoleProgress):
 
 
 def bench_memory(registry: Registry) -> list[Measurement]:
-    """Memory of a training's processes, and what its experience takes, scaled to 100,000 steps."""
+    """Measure memory of a training's processes, and of its experience, scaled to 100,000 steps."""
     process = psutil.Process()
     peak = 0
 
@@ -85,7 +85,7 @@ def _measure(registry: Registry, rl: str, envs: int) -> Callable[[], float]:
 
 
 def finished(outcome: Outcome) -> Outcome:
-    """A training that went to its end; one that was interrupted measures nothing, and ends the whole bench."""
+    """Return a completed training; an interrupted one gives no measurement and ends the whole bench."""
     if outcome.exit_code:
         raise KeyboardInterrupt
     return outcome

@@ -1,4 +1,4 @@
-"""What a second worker brings, with random play and no learner."""
+"""The gain of a second worker, with random actions and no learner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUDGET = 1.8
 def bench_workers(
     settings: ResolvedSettings, registry: Registry, pairs: int = PAIRS, stop: Callable[[], bool] = never
 ) -> list[Measurement]:
-    """Steps a second of two workers against one, with the same parent watching over both pools."""
+    """Measure steps per second of two workers against one, with the same parent for both pools."""
     pools = [WorkerPool(worker_spec(settings, registry, Purpose.TRAINING, num_envs=count)) for count in (1, 2)]
     try:
         for pool in pools:
@@ -37,7 +37,7 @@ def bench_workers(
 
 
 def _measure(pool: WorkerPool) -> Callable[[], float]:
-    """Steps a second with random presses, each environment going on as soon as it has finished its own step."""
+    """Return the measurement: steps per second with random actions; no environment waits for another."""
     random = np.random.default_rng(0)
 
     def begin(index: int) -> None:

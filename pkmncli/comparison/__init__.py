@@ -1,1 +1,1 @@
-"""Compares what trainings reached: scores of runs, in groups, with how far chance may have decided."""
+"""Comparison of what trainings reached: scores of runs in groups, with confidence intervals."""

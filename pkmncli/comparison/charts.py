@@ -1,4 +1,4 @@
-"""What all charts share: whether they can be drawn, colours, curves of a group of runs, and the way into a file."""
+"""Common parts of all charts: requirements, colours, curves of a group of runs, and output to a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MISSING = "a plot needs matplotlib, which is not installed; run: pip install 'pkmncli[plot]'"
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#888888")
-"""Told apart by colour-blind readers too: M. Okabe and K. Ito, "Color universal design", 2008; grey for their black."""
+"""Colours that colour-blind readers can tell apart: M. Okabe and K. Ito, "Color universal design", 2008; grey replaces
+their black."""
 
 DOTS_PER_INCH = 150
 CURVE_POINTS = 100
@@ -33,15 +34,15 @@ _DARK: dict[Any, Any] = {
 
 
 def check_drawing(option: str, path: Path, suffixes: Sequence[str]) -> None:
-    """Makes sure that a chart can be drawn, before anything is computed.
+    """Make sure that a chart can be drawn, before anything is computed.
 
     Args:
-        option: that names the file, for messages.
+        option: name of the option that gives the file, for messages.
         path: the file.
-        suffixes: in which it may end.
+        suffixes: allowed suffixes.
 
     Raises:
-        ConfigurationError: it ends in another one, its folder is missing, or matplotlib is.
+        ConfigurationError: the suffix is another one, the folder is missing, or matplotlib is.
     """
     if path.suffix.lower() not in suffixes:
         raise ConfigurationError(f"{option} {path}: write it to a file that ends in {' or '.join(suffixes)}")
@@ -55,7 +56,7 @@ def check_drawing(option: str, path: Path, suffixes: Sequence[str]) -> None:
 
 @contextmanager
 def chart_style(*, dark: bool = False) -> Iterator[None]:
-    """While entered, charts look like all others. The same data give the same file."""
+    """Draw charts in the common style while the context is open. The same data give the same file."""
     from matplotlib import rc_context  # noqa: PLC0415
 
     style: dict[Any, Any] = {"svg.hashsalt": "pkmncli", "font.size": 9}
@@ -65,14 +66,14 @@ def chart_style(*, dark: bool = False) -> Iterator[None]:
 
 
 def new_figure(width_inches: float, height_inches: float) -> Any:
-    """An empty figure; without pyplot, which would look for a display."""
+    """Return an empty figure, made without pyplot, which would look for a display."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     return Figure(figsize=(width_inches, height_inches), layout="constrained")
 
 
 def file_of(figure: Any, form: str) -> bytes:
-    """A figure as the content of a file, ``svg`` or ``png``."""
+    """Return the content of a figure's file, ``svg`` or ``png``."""
     picture = io.BytesIO()
     dated = {"Date": None} if form == "svg" else {}
     figure.savefig(picture, format=form, dpi=DOTS_PER_INCH, metadata=dated)
@@ -80,7 +81,7 @@ def file_of(figure: Any, form: str) -> bytes:
 
 
 def colour(number: int) -> str:
-    """The colour of a group, by its place."""
+    """Return the colour of a group, by its index."""
     return COLOURS[number % len(COLOURS)]
 
 
@@ -91,7 +92,7 @@ def draw_curves(
     number: int,
     label: str,
 ) -> None:
-    """The interquartile mean of a group's curves at some steps, with its interval where there are several."""
+    """Draw the interquartile mean of a group's curves at some steps, with its interval if there are several curves."""
     values = np.stack([np.interp(at, steps, found) for steps, found in curves])
     axes.plot(at, interquartile_mean(values.T), color=colour(number), label=label)
     if len(values) > 1:
@@ -99,7 +100,7 @@ def draw_curves(
 
 
 def _band(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The interval at each point of curves (runs, points): whole curves are drawn, as the runs are."""
+    """Return the interval at each point of curves (runs, points); whole curves are resampled, as runs are."""
     numbers = np.arange(len(values))
 
     def measure(drawn: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The runs of a comparison: which are meant, their settings, and what each of them scored."""
+"""The runs of a comparison: the search for them, their settings and scores."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pkmncli.training.assembly import open_store
 from pkmncli.training.evaluation import EVALUATIONS
 
 CURVES = ("evaluation/avg_reward", "alone/reward", "episode/average_reward", "episode/reward")
-"""Metrics that a learning curve is made of where none was asked for: the first that all runs have enough of."""
+"""Default metrics of a learning curve: the first that all runs have enough values of."""
 
 LEAST_POINTS = 2
-"""Points that make a curve."""
+"""Minimum number of points of a curve."""
 
 _TOO_FEW = "a comparison needs at least two runs: name them, or a folder of runs"
 
@@ -35,16 +35,16 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """A run with its settings by ``key`` or ``section.key``; one that is not set is missing."""
+    """A run with its settings by ``key`` or ``section.key``; settings without a value are missing."""
 
     run: Run
     settings: Mapping[str, Any]
     named: bool = True
-    """Whether it was asked for by itself; otherwise it stands in a folder that was."""
+    """True if it was named itself; False if it is in a folder that was named."""
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What the run's summary says."""
+        """The run's summary."""
         return self.run.read_summary()
 
     @property
@@ -55,7 +55,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score of a run, and its kind: ``evaluation``, ``training``, or the name of a metric."""
+    """A run's score and its kind: ``evaluation``, ``training``, or the name of a metric."""
 
     value: float
     kind: str
@@ -63,7 +63,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """Results of a run's learner alone from held-out starts, and of others from the same: shares of reached goals."""
+    """Shares of goals reached from held-out start states, by a run's learner alone and by others."""
 
     reward: float
     goal: str | None
@@ -74,13 +74,12 @@ class Alone:
 
 
 def find_runs(named: Iterable[str], save_dir: Path | None, *, least: int = 2) -> list[ComparedRun]:
-    """The runs that are named, each by its name or folder, or all in a folder of runs; in that order.
+    """Return the named runs, by name or folder, in that order; of a folder of runs, all in it.
 
-    Where none is named, all in the folder for runs.
+    If none is named, return all in the folder for runs.
 
     Raises:
         RunError: there is no such run, or this version cannot read it.
-        ConfigurationError: fewer than ``least`` runs are named.
     """
     found: dict[Path, ComparedRun] = {}
     for which in list(named) or [str(save_dir or default_save_dir())]:
@@ -94,19 +93,19 @@ def find_runs(named: Iterable[str], save_dir: Path | None, *, least: int = 2) ->
 def score_runs(
     runs: Sequence[ComparedRun], registry: Registry, metric: str | None, last: int
 ) -> tuple[dict[Path, Score], list[ComparedRun]]:
-    """What each run reached, by its folder, and the runs of a folder that have nothing to compare yet.
+    """Return the score of each run, by its folder, and the runs of a folder that have nothing to compare yet.
 
-    Without a metric the scores are of one kind: rewards of evaluations where every run has one, else of the training.
+    Without a metric the scores are of one kind: rewards of evaluations if every run has one, else of the training.
 
     Args:
         runs: two or more.
         registry: where the stores of their tables are looked up.
         metric: a name of the table of metrics; None for the reward.
-        last: how many of the metric's latest values count.
+        last: number of the metric's latest values that count.
 
     Raises:
-        ConfigurationError: a run that was named has no such metric, or fewer than two runs are left.
-        RunError: none of its episodes has ended yet, or a file is damaged.
+        ConfigurationError: a named run has no such metric, or fewer than two runs are left.
+        RunError: none of a run's episodes has ended yet, or a file is damaged.
     """
     if metric is None:
         evaluated = {run.run.folder: reward for run in runs if (reward := evaluated_reward(run)) is not None}
@@ -125,7 +124,7 @@ def score_runs(
 
 
 def _score(compared: ComparedRun, registry: Registry, metric: str, last: int) -> Score:
-    """The mean of a metric's latest values. Raises ConfigurationError where the run has no such metric."""
+    """Return the mean of a metric's latest values. Raise ConfigurationError if the run has no such metric."""
     _, values = read_curve(compared, registry, metric)
     if not len(values):
         raise ConfigurationError(no_such_metric(compared, registry, metric))
@@ -133,7 +132,7 @@ def _score(compared: ComparedRun, registry: Registry, metric: str, last: int) ->
 
 
 def _training_score(compared: ComparedRun) -> Score:
-    """The mean reward of the last training episodes. Raises RunError where none has ended."""
+    """Return the mean reward of the last training episodes. Raise RunError if none has ended."""
     reward = training_reward(compared)
     if reward is None:
         raise RunError(f"run {compared.run.folder} has nothing to compare yet: none of its episodes has ended")
@@ -141,13 +140,13 @@ def _training_score(compared: ComparedRun) -> Score:
 
 
 def training_reward(compared: ComparedRun) -> float | None:
-    """The mean reward of the last training episodes, whoever earned it; None before one has ended."""
+    """Return the mean reward of the last training episodes, whichever side earned it; None before one has ended."""
     reward = compared.summary.get("final_avg_reward")
     return None if reward is None else float(reward)
 
 
 def evaluated_reward(compared: ComparedRun) -> float | None:
-    """The mean reward of who was trained in the run's latest evaluation; None where there was none.
+    """Return the mean reward of the trained side in the run's latest evaluation; None if there was none.
 
     Raises:
         RunError: an evaluation is damaged.
@@ -160,7 +159,7 @@ def evaluated_reward(compared: ComparedRun) -> float | None:
 
 
 def learner_alone(compared: ComparedRun) -> Alone | None:
-    """Return the learner alone in the run's latest evaluation, with the others beside it; None without one.
+    """Return the results of the learner alone, and of others, in the run's latest evaluation; None if there is none.
 
     Raises:
         RunError: an evaluation is damaged.
@@ -173,7 +172,7 @@ def learner_alone(compared: ComparedRun) -> Alone | None:
 
 
 def read_curve(compared: ComparedRun, registry: Registry, metric: str) -> Curve:
-    """A metric over the steps of a run; where it has several values at one step, their mean."""
+    """Return a metric over the steps of a run; of several values at one step, their mean."""
     store = open_store(registry, compared.tables)
     try:
         rows = store.read("metrics", "name = ?", [metric])
@@ -189,7 +188,7 @@ def read_curve(compared: ComparedRun, registry: Registry, metric: str) -> Curve:
 def read_curves(
     runs: Sequence[ComparedRun], registry: Registry, metric: str | None
 ) -> tuple[str, list[Curve]] | tuple[None, None]:
-    """The learning curves of all runs and the metric that they are made of; nothing where a run has none."""
+    """Return the learning curves of all runs and their metric; (None, None) if a run has none."""
     for name in CURVES if metric is None else (metric,):
         curves = [read_curve(compared, registry, name) for compared in runs]
         if all(len(steps) >= LEAST_POINTS for steps, _ in curves):
@@ -205,7 +204,7 @@ def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
                 raise RunError(f"{folder.absolute()} is no run folder, and has none in it")
             for run in runs:
                 run.check_layout()
-            # One that is just beginning has no settings yet.
+            # A run that is just beginning has no settings yet.
             return [ComparedRun(run, _settings(run), named=False) for run in runs if run.config_file.exists()]
     run = open_run(which, save_dir)
     return [ComparedRun(run, _settings(run))]
@@ -219,9 +218,9 @@ def _settings(run: Run) -> dict[str, Any]:
 
 
 def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
-    """Return the latest evaluation of who is trained: the learner alone, or the pilot; None without one.
+    """Return the latest evaluation of the trained side: the learner alone, or the pilot; None if there is none.
 
-    Evaluations of chance, of learner and pilot together, or of presses drawn, say something else and are passed over.
+    Evaluations of random play, of learner and pilot together, or of sampled actions are ignored.
     """
     mode = AgentMode.LLM_ONLY if compared.settings.get("rl") == NONE else AgentMode.RL_ONLY
     for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
@@ -241,7 +240,7 @@ def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
 
 
 def no_such_metric(compared: ComparedRun, registry: Registry, metric: str) -> str:
-    """The line that says that a run has no metric of that name, and which it may have been."""
+    """Return a message that a run has no such metric, with a similar name if there is one."""
     store = open_store(registry, compared.tables)
     try:
         names = sorted({row["name"] for row in store.read("metrics")})

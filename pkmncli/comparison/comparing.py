@@ -1,4 +1,4 @@
-"""Compares groups of runs: what each reached, how sure that is, and the chance that one does better than another."""
+"""Comparison of groups of runs: their scores with confidence intervals, and the probability of improvement."""
 
 from __future__ import annotations
 
@@ -38,35 +38,35 @@ from pkmncli.plugins import Registry
 from pkmncli.training.evaluation import wilson_interval
 
 PROFILE_POINTS = 101
-"""Thresholds of a profile, evenly from the lowest score to the highest."""
+"""Number of thresholds of a profile, evenly spaced from the lowest score to the highest."""
 
 _PROFILE_DRAWS = min(DRAWS, 2_000)
-"""As in rliable, which draws fewer for a whole profile."""
+"""Bootstrap samples of a profile; rliable also takes fewer for a whole profile."""
 
 _SCARCE = 3
-"""Runs of a group below which an interval says little of chance."""
+"""Number of runs in a group below which an interval means little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is compared, and how."""
+    """Definition of a comparison."""
 
     metric: str | None = None
-    """A metric; None for the reward: of evaluations where every run has one, else of the last training episodes."""
+    """A metric's name; None for the reward: of evaluations if every run has one, else of the last training episodes."""
     last: int = 1
-    """Latest values of the metric whose mean is a run's score."""
+    """Number of the metric's latest values whose mean is a run's score."""
     lower_is_better: bool = False
     target: float | None = None
-    """A score that is good enough, to measure the optimality gap from."""
+    """Target score of the optimality gap; None to leave the gap out."""
     by: tuple[str, ...] = ()
-    """Settings that tell groups apart; by default all in which the runs differ."""
+    """Settings that distinguish groups; by default all in which the runs differ."""
     tasks: tuple[str, ...] = ()
-    """Settings whose values are tasks, within which runs are drawn."""
+    """Settings whose values are tasks; runs are resampled within each task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A measure of a group, with the ends of its 95% interval; none for a single run, which shows nothing of chance."""
+    """A measure of a group, with the ends of its 95% interval; None for a single run, which gives no interval."""
 
     value: float
     low: float | None
@@ -75,7 +75,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class AloneResult:
-    """Results of a group's learners alone from held-out starts, all episodes of its runs together.
+    """Results of a group's learners alone from held-out start states, over all episodes of its runs.
 
     ``low`` and ``high`` are the ends of Wilson's 95% interval of ``share``; the others' shares are of the same starts.
     """
@@ -94,7 +94,7 @@ class AloneResult:
 
 @dataclass(frozen=True, slots=True)
 class GroupResult:
-    """What a group of runs reached."""
+    """Results of a group of runs."""
 
     label: str
     settings: Mapping[str, Any]
@@ -107,7 +107,7 @@ class GroupResult:
     optimality_gap: Estimate | None
     area_under_curve: Estimate | None
     training_reward: float | None
-    """Mean over the runs of the reward of their last training episodes, whoever earned it."""
+    """Mean over the runs of the reward of their last training episodes, whichever side earned it."""
     learner_alone: AloneResult | None
     profile: tuple[float, ...]
     profile_low: tuple[float, ...]
@@ -116,7 +116,7 @@ class GroupResult:
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """The chance that a run of one group does better than a run of another."""
+    """Probability that a run of one group does better than a run of another."""
 
     group: str
     other: str
@@ -125,7 +125,7 @@ class Improvement:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that a comparison found. ``curves`` are the runs' learning curves by group."""
+    """Result of a comparison. ``curves`` are the runs' learning curves by group."""
 
     score: str
     lower_is_better: bool
@@ -138,15 +138,15 @@ class Comparison:
     curves: Mapping[str, Sequence[Curve]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values of all but the curves."""
+        """Return plain values, without the curves."""
         return {name: value for name, value in asdict(self).items() if name != "curves"}
 
 
 def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question) -> Comparison:
-    """Puts runs into groups and compares them.
+    """Put runs into groups and compare them.
 
     Raises:
-        ConfigurationError: no run has a setting that was named, one lacks the metric, or a group has no run of a task.
+        ConfigurationError: no run has a named setting, a run lacks the metric, or a group has no run of a task.
         RunError: a run has nothing to compare yet, or cannot be read.
     """
     found, left_out = score_runs(runs, registry, question.metric, question.last)
@@ -170,7 +170,7 @@ def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question)
         in_order = tuple(found[run.run.folder].value for run in group.runs)
         results.append(_result(group, in_order, scores[group.label], areas, thresholds, question))
     return Comparison(
-        score=_what_is_compared(found.values(), question),
+        score=_score_name(found.values(), question),
         lower_is_better=question.lower_is_better,
         curve=name,
         curve_steps=span,
@@ -187,7 +187,7 @@ def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question)
 def _by_task(
     group: Group, groups: Sequence[Group], question: Question, value: Callable[[ComparedRun], float]
 ) -> Scores:
-    """A value of each run, an array for each task, in the order of tasks that all groups share."""
+    """Return a value of each run: an array for each task, in the order of tasks that all groups share."""
     tasks = sorted({task_of(run, question.tasks) for other in groups for run in other.runs})
     values: list[NDArray[np.float64]] = []
     for task in tasks:
@@ -278,7 +278,7 @@ def _improvement(label: str, other: str, scores: Mapping[str, Scores], question:
 
 
 def _common_steps(curves: Iterable[Curve]) -> tuple[float, float] | None:
-    """The first and last step that all curves reach over; none where they have no stretch in common."""
+    """Return the first and last step that all curves cover; None if they have no range in common."""
     curves = list(curves)
     if not curves:
         return None
@@ -286,7 +286,7 @@ def _common_steps(curves: Iterable[Curve]) -> tuple[float, float] | None:
     return (float(start), float(end)) if start < end else None
 
 
-def _what_is_compared(found: Iterable[Score], question: Question) -> str:
+def _score_name(found: Iterable[Score], question: Question) -> str:
     if question.metric is not None:
         return question.metric if question.last == 1 else f"{question.metric}, mean of the last {question.last}"
     if any(one.kind == "evaluation" for one in found):
@@ -295,7 +295,7 @@ def _what_is_compared(found: Iterable[Score], question: Question) -> str:
 
 
 def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[ComparedRun]) -> list[str]:
-    """What a reader should know before believing the figures."""
+    """Return notes that a reader needs to judge the figures."""
     notes = []
     if left_out:
         names = ", ".join(run.run.name for run in left_out)
@@ -305,17 +305,17 @@ def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[C
     if any(one.kind == "training" for one in found) and len(without) < len(every):
         notes.append(
             f"{len(without)} of {len(every)} runs have no evaluation, so the reward of their training is compared, "
-            "whoever earned it; evaluate them with pkmn eval"
+            "whichever side earned it; evaluate them with pkmn eval"
         )
     scarce = [group.label for group in groups if len(group.runs) < _SCARCE]
     if scarce:
         few = "one group has" if len(scarce) == 1 else f"{len(scarce)} groups have"
-        notes.append(f"{few} fewer than {_SCARCE} runs: that shows little of what chance does; train more seeds")
+        notes.append(f"{few} fewer than {_SCARCE} runs: too few to estimate chance; train more seeds")
     for group in groups:
         steps = sorted(int(run.summary.get("total_steps", 0)) for run in group.runs)
         if steps[0] < steps[-1]:
             notes.append(
-                f"the runs of {group.label} are not equally long, {steps[0]:,} to {steps[-1]:,} steps: some go on, or "
-                "were interrupted"
+                f"the runs of {group.label} are not equally long, {steps[0]:,} to {steps[-1]:,} steps: "
+                "some are still running, or were interrupted"
             )
     return notes

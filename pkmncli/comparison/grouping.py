@@ -1,4 +1,4 @@
-"""Puts runs into groups: those that have everything in common but what chance decides, or what the user names."""
+"""Grouping of runs: by all settings but those of chance, or by settings that the user names."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NOT_THE_METHOD = frozenset(
         *("llm_cache_path", "llm_budget_usd", "llm_budget_tokens", "llm_prices"),
     }
 )
-"""Settings that say nothing of how was trained: chance, place and display; of a preset, what it sets says all.
+"""Settings that do not define the method: chance, place and display; a preset is covered by the settings in it.
 
-Runs that differ only in them are alike.
+Runs that differ only in these are alike.
 """
 
 NOT_SET = "not set"
@@ -32,7 +32,7 @@ NOT_SET = "not set"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that are alike. ``settings`` are those that tell the group from others, and make its label."""
+    """Runs that are alike. ``settings`` are those that distinguish the group from others, and make its label."""
 
     label: str
     settings: Mapping[str, Any]
@@ -40,10 +40,10 @@ class Group:
 
 
 def differing_settings(runs: Sequence[ComparedRun]) -> list[str]:
-    """The settings in which the runs differ, in the order of their files, but for :data:`NOT_THE_METHOD`.
+    """Return the settings in which the runs differ, in the order of their files, except :data:`NOT_THE_METHOD`.
 
-    A section that only some runs have belongs to a plugin that only they use, which the choice of the plugin says
-    already: it counts only where runs that have it differ.
+    A section that only some runs have belongs to a plugin that only they use; the choice of the plugin covers that
+    already, so the section counts only if runs that have it differ in it.
     """
     names = dict.fromkeys(name for run in runs for name in run.settings)
     return [
@@ -54,12 +54,12 @@ def differing_settings(runs: Sequence[ComparedRun]) -> list[str]:
 
 
 def group_runs(runs: Sequence[ComparedRun], by: Sequence[str] = (), tasks: Sequence[str] = ()) -> list[Group]:
-    """Groups of runs, in the order in which their first runs come.
+    """Return groups of runs, in the order of their first runs.
 
     Args:
         runs: all of them.
-        by: the settings that tell groups apart; by default those that differ between the runs.
-        tasks: settings whose values are tasks that every group has runs of, and so tell no groups apart.
+        by: the settings that distinguish groups; by default those that differ between the runs.
+        tasks: settings whose values are tasks; every group has runs of each, so they distinguish no groups.
 
     Raises:
         ConfigurationError: no run has such a setting.
@@ -81,13 +81,13 @@ def group_runs(runs: Sequence[ComparedRun], by: Sequence[str] = (), tasks: Seque
 
 
 def task_of(run: ComparedRun, tasks: Sequence[str]) -> tuple[str, ...]:
-    """The values of a run's task."""
+    """Return the values of a run's task."""
     return tuple(_shown(run, name) for name in tasks)
 
 
 def _check_setting(name: str, runs: Sequence[ComparedRun]) -> None:
     known = sorted({known for run in runs for known in run.settings})
-    # A setting that is not set in any run stands in no file; grouping by it would be grouping by nothing.
+    # A setting without a value in any run is in no file; grouping by it would have no effect.
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "see config.toml in a run's folder"
@@ -102,12 +102,12 @@ def _has_section(run: ComparedRun, name: str) -> bool:
 def _value(run: ComparedRun, name: str) -> Any:
     value = run.settings.get(name)
     if name in ("init_state", "cartridge") and value is not None:
-        return PurePath(value).stem  # each run has a copy of its own, called by its hash
+        return PurePath(value).stem  # each run has its own copy, named by its hash
     return value
 
 
 def _shown(run: ComparedRun, name: str) -> str:
-    """A value as a label has it: the shortest text that tells it from others."""
+    """Return a value as shown in a label: the shortest text that distinguishes it from others."""
     value = _value(run, name)
     if value is None:
         return NOT_SET

@@ -1,8 +1,8 @@
-"""Measures of a few noisy scores, and how far chance may have decided them.
+"""Measures of a few noisy scores, with bootstrap intervals.
 
 All are those of Agarwal et al. 2021, "Deep reinforcement learning at the edge of the statistical precipice", and equal
-what the authors' library rliable computes (a test holds them against it). Scores come by task, since seeds are drawn
-anew within each task and never across: a list with one array for each task, of one score for each run.
+the results of the authors' library rliable (a test compares them). Scores are grouped by task, since seeds are
+resampled within each task and never across tasks: a list with one array per task, of one score per run.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Scores = Sequence[NDArray[np.float64]]
-"""An array (runs of that task,) for each task."""
+"""One array (runs of the task,) per task."""
 
 DRAWS = 50_000
-"""Times that the runs are drawn anew for an interval, as in rliable."""
+"""Number of bootstrap samples for an interval, as in rliable."""
 
 CONFIDENCE = 0.95
 SEED = 0
-"""Of the drawing: the same scores give the same interval each time."""
+"""Seed of the resampling: the same scores always give the same interval."""
 
 _CELLS_AT_ONCE = 2_000_000
-"""Drawn scores held at once, which keeps the memory small however many runs there are."""
+"""Resampled scores in memory at once; bounds memory for any number of runs."""
 
 
 def interquartile_mean(values: ArrayLike) -> NDArray[np.float64]:
-    """Mean of the middle half along the last axis (..., n), without the floor(n / 4) lowest and highest values.
+    """Return the mean of the middle half along the last axis (..., n), without the floor(n / 4) values at each end.
 
     Of fewer than four values it is their mean.
     """
@@ -37,17 +37,17 @@ def interquartile_mean(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def mean(values: ArrayLike) -> NDArray[np.float64]:
-    """Mean along the last axis."""
+    """Return the mean along the last axis."""
     return np.asarray(np.asarray(values, np.float64).mean(axis=-1))
 
 
 def optimality_gap(values: ArrayLike, target: float) -> NDArray[np.float64]:
-    """How much is lacking to ``target`` on average, along the last axis; what is above it makes up for nothing."""
+    """Return the mean shortfall from ``target`` along the last axis; values above the target do not compensate."""
     return np.asarray(target - np.minimum(values, target).mean(axis=-1))
 
 
 def performance_profile(values: ArrayLike, thresholds: ArrayLike) -> NDArray[np.float64]:
-    """Share of the values along the last axis above each of the thresholds (t,): (..., t)."""
+    """Return the share of the values along the last axis above each of the thresholds (t,): (..., t)."""
     above = np.asarray(values)[..., None, :] > np.asarray(thresholds)[:, None]
     return np.asarray(above.mean(axis=-1))
 
@@ -60,17 +60,17 @@ def bootstrap_interval(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The interval of a measure by the stratified bootstrap: percentiles over runs drawn with repetition in each task.
+    """Return a stratified bootstrap interval of a measure: percentiles over runs resampled within each task.
 
     Args:
         scores: by task.
-        measure: of drawn scores of all tasks together, (draws, runs), along the last axis.
-        draws: how often they are drawn.
-        confidence: share of the draws within the interval.
-        seed: of the drawing.
+        measure: of resampled scores of all tasks together, (draws, runs), along the last axis.
+        draws: number of bootstrap samples.
+        confidence: share of the samples within the interval.
+        seed: of the resampling.
 
     Returns:
-        The lower and the upper end, each of the shape that the measure has for one draw.
+        The lower and the upper end, each of the measure's shape for one sample.
     """
     random = np.random.default_rng(seed)
     found = []
@@ -81,9 +81,9 @@ def bootstrap_interval(
 
 
 def probability_of_improvement(better: Scores, worse: Scores) -> float:
-    """Chance that a run of the first kind scores above one of the second; ties count half. The mean over tasks.
+    """Return the probability that a run of the first kind scores above one of the second; ties count half.
 
-    It is the statistic of Mann and Whitney 1947, divided by the number of pairs.
+    The mean over tasks. It is the statistic of Mann and Whitney 1947, divided by the number of pairs.
     """
     return float(np.mean([_wins(one, other).mean() for one, other in zip(better, worse, strict=True)]))
 
@@ -96,11 +96,11 @@ def improvement_interval(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> tuple[float, float]:
-    """The interval of :func:`probability_of_improvement`, with the runs of both kinds drawn apart from each other."""
+    """Return the interval of :func:`probability_of_improvement`; the runs of both kinds are resampled independently."""
     random = np.random.default_rng(seed)
     by_task = []
     for one, other in zip(better, worse, strict=True):
-        # How often each run was drawn says all: with w the table of wins, a draw's probability is c w d / pairs.
+        # The count of each run in a sample suffices: with w the table of wins, its probability is c w d / pairs.
         drawn = random.multinomial(len(one), [1 / len(one)] * len(one), size=draws)
         drawn_others = random.multinomial(len(other), [1 / len(other)] * len(other), size=draws)
         by_task.append(((drawn @ _wins(one, other)) * drawn_others).sum(axis=1) / (len(one) * len(other)))
@@ -109,11 +109,11 @@ def improvement_interval(
 
 
 def area_under_curve(steps: ArrayLike, values: ArrayLike, start: float, end: float) -> float:
-    """Mean height of a learning curve between two steps: the area below its straight lines, over their distance.
+    """Return the mean height of a learning curve between two steps: its area by straight lines, over their distance.
 
     Args:
-        steps: (n,) at which it was measured, rising.
-        values: (n,) what was measured. Before the first and after the last, the curve is level.
+        steps: (n,), rising.
+        values: (n,), at these steps. Before the first and after the last, the curve is level.
         start: first step that counts.
         end: last step that counts, above ``start``.
     """
@@ -124,12 +124,12 @@ def area_under_curve(steps: ArrayLike, values: ArrayLike, start: float, end: flo
 
 
 def _wins(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(runs, other runs): 1 where the one scores above the other, 0.5 where they are even."""
+    """Return (runs, other runs): 1 where the first scores above the other, 0.5 for a tie."""
     return np.asarray((one[:, None] > other) + 0.5 * (one[:, None] == other))
 
 
 def _portions(draws: int, runs: int) -> Iterator[int]:
-    """The draws in portions that fit into memory."""
+    """Yield the bootstrap samples in numbers that fit into memory."""
     most = max(1, _CELLS_AT_ONCE // max(runs, 1))
     while draws > 0:
         yield min(draws, most)

@@ -1,4 +1,4 @@
-"""Writes charts as one page that needs nothing else, or as one picture."""
+"""Output of charts as one self-contained page or one picture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ td:first-child { color: var(--text); }
 
 
 def write_page(plotted: Plotted, charts: Sequence[Chart], path: Path) -> None:
-    """Writes a page with the charts in it, each in a version for light and for dark. Raises RunError if it can't be."""
+    """Write a page with the charts, each in a light and a dark version. Raise RunError if that fails."""
     rows = "".join(
         f"<tr><td>{html.escape(group.label)}</td><td>{len(group.runs)}</td>"
         f"<td>{html.escape(', '.join(group.runs))}</td></tr>"
@@ -53,7 +53,7 @@ def write_page(plotted: Plotted, charts: Sequence[Chart], path: Path) -> None:
 
 
 def write_picture(charts: Sequence[Chart], path: Path) -> None:
-    """Writes the charts below each other in one PNG file. Raises RunError where it can't be written."""
+    """Write the charts below each other into one PNG file. Raise RunError if that fails."""
     from PIL import Image  # noqa: PLC0415 - only a picture needs it
 
     images = [Image.open(io.BytesIO(chart.png(False))).convert("RGB") for chart in charts]

@@ -1,4 +1,4 @@
-"""Draws a comparison: learning curves, interquartile means, performance profiles, and who does better than whom."""
+"""The plot of a comparison: learning curves, interquartile means, profiles, and probabilities of improvement."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ SUFFIXES = (".svg", ".png")
 
 _PANEL_WIDTH_INCHES, _PANEL_INCHES = 5.5, 3.8
 _BAR_INCHES = 0.4
-"""Height that a bar with its name takes at least."""
+"""Minimum height of a bar with its name."""
 
 
 def check_plot(path: Path) -> None:
-    """Makes sure that a plot can be drawn, before anything is computed.
+    """Make sure that a plot can be drawn, before anything is computed.
 
     Raises:
-        ConfigurationError: the file is neither SVG nor PNG, its folder is missing, or matplotlib is.
+        ConfigurationError: the file is neither SVG nor PNG, its folder is missing, or matplotlib is missing.
     """
     check_drawing("--plot", path, SUFFIXES)
 
 
 def draw(comparison: Comparison, path: Path) -> None:
-    """Writes the plot of a comparison to a file. The same comparison gives the same file.
+    """Write the plot of a comparison to a file. The same comparison gives the same file.
 
     Raises:
         RunError: it cannot be written.
@@ -62,7 +62,7 @@ def draw(comparison: Comparison, path: Path) -> None:
 
 
 def _curves(comparison: Comparison, axes: Axes) -> None:
-    """The interquartile mean of each group's curves, with its interval."""
+    """Draw the interquartile mean of each group's curves, with its interval."""
     assert comparison.curve_steps is not None
     at = np.linspace(*comparison.curve_steps, CURVE_POINTS)
     for number, (label, curves) in enumerate(comparison.curves.items()):
@@ -74,7 +74,7 @@ def _curves(comparison: Comparison, axes: Axes) -> None:
 
 
 def _means(comparison: Comparison, axes: Axes) -> None:
-    """The interquartile mean of each group, its interval, and a dot for each run."""
+    """Draw the interquartile mean of each group, its interval, and a dot for each run."""
     for number, group in enumerate(comparison.groups):
         estimate, own = group.interquartile_mean, colour(number)
         if estimate.low is not None and estimate.high is not None:
@@ -83,11 +83,11 @@ def _means(comparison: Comparison, axes: Axes) -> None:
         axes.plot(group.scores, [number] * len(group.scores), "o", color=own, markersize=4, alpha=0.8)
     _name_groups(axes, [group.label for group in comparison.groups])
     axes.set_xlabel("score")
-    axes.set_title("interquartile mean, 95% interval, a dot a run")
+    axes.set_title("interquartile mean, 95% interval, a dot per run")
 
 
 def _profiles(comparison: Comparison, axes: Axes) -> None:
-    """The share of runs above each score."""
+    """Draw the share of runs above each score."""
     for number, group in enumerate(comparison.groups):
         own = colour(number)
         axes.plot(comparison.thresholds, group.profile, drawstyle="steps-post", color=own, label=group.label)
@@ -101,7 +101,7 @@ def _profiles(comparison: Comparison, axes: Axes) -> None:
 
 
 def _improvements(comparison: Comparison, axes: Axes) -> None:
-    """The chance that a run of one group does better than one of another."""
+    """Draw the probability that a run of one group does better than one of another."""
     for number, one in enumerate(comparison.improvements):
         low, high, value = one.probability.low, one.probability.high, one.probability.value
         if low is not None and high is not None:

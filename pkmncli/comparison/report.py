@@ -1,4 +1,4 @@
-"""Writes a comparison as tables for people, Markdown, CSV or JSON."""
+"""Output of a comparison as tables for people, Markdown, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from enum import StrEnum
 from pkmncli.comparison.comparing import Comparison, Estimate
 
 _PROFILE_COLUMNS = 5
-"""Thresholds shown of a profile."""
+"""Number of thresholds shown of a profile."""
 
 _WIDTH_WITHOUT_TERMINAL = 160
 
@@ -19,7 +19,7 @@ Rows = list[list[str]]
 
 
 class Format(StrEnum):
-    """How a comparison is written."""
+    """Format of a comparison."""
 
     TABLE = "table"
     JSON = "json"
@@ -28,14 +28,14 @@ class Format(StrEnum):
 
 
 def write(comparison: Comparison, form: Format) -> str:
-    """A comparison in a format, without a line break at the end. CSV has the groups alone, JSON everything."""
+    """Return a comparison in a format, without a final line break. CSV has the groups alone, JSON everything."""
     if form is Format.JSON:
         return json.dumps(comparison.as_dict(), indent=2, ensure_ascii=False)
     if form is Format.CSV:
         return _csv(comparison)
     render = _markdown if form is Format.MARKDOWN else _table
     better = ", lower is better" if comparison.lower_is_better else ""
-    parts = [f"Score: {comparison.score}{better}. Intervals of 95%, by drawing the runs of each group anew."]
+    parts = [f"Score: {comparison.score}{better}. Intervals of 95%, by resampling the runs of each group."]
     parts.append(render(*_groups(comparison)))
     if any(group.learner_alone for group in comparison.groups):
         parts += [
@@ -44,7 +44,7 @@ def write(comparison: Comparison, form: Format) -> str:
         ]
     if comparison.improvements:
         parts += [
-            "How likely a run of the one does better than a run of the other:",
+            "Probability that a run of the first group does better than a run of the second:",
             render(*_improvements(comparison)),
         ]
     parts += ["Share of the runs with a score above:", render(*_profile(comparison))]
@@ -95,7 +95,7 @@ def _improvements(comparison: Comparison) -> tuple[list[str], Rows]:
 
 def _profile(comparison: Comparison) -> tuple[list[str], Rows]:
     last = len(comparison.thresholds) - 1
-    # The ends say nothing: at most all scores are above the lowest, and none is above the highest.
+    # The ends are trivial: no score is below the lowest, and none is above the highest.
     shown = [round(last * (number + 1) / (_PROFILE_COLUMNS + 1)) for number in range(_PROFILE_COLUMNS)]
     headings = ["runs of", *(_number(comparison.thresholds[index]) for index in shown)]
     return headings, [[group.label, *(f"{group.profile[index]:.0%}" for index in shown)] for group in comparison.groups]
@@ -121,7 +121,7 @@ def _csv(comparison: Comparison) -> str:
 
 
 def _number(value: float) -> str:
-    """Four figures, or all of those before the point."""
+    """Return a number with four digits, or all digits before the decimal point if these are more."""
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
@@ -136,7 +136,7 @@ def _share(value: float) -> str:
 
 
 def _cells(estimate: Estimate | None, shown: Callable[[float], str] = _number) -> list[str]:
-    """A value, and its interval."""
+    """Return a value and its interval."""
     if estimate is None:
         return ["-", "-"]
     if estimate.low is None or estimate.high is None:

@@ -1,4 +1,4 @@
-"""Draws what :mod:`pkmncli.comparison.run_plots` has read: a chart of curves, one of splits, and maps by visits."""
+"""Charts of the data of :mod:`pkmncli.comparison.run_plots`: curves, splits, and maps of visits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LABEL_INCHES = 0.2
 _MAP_INCHES = 2.2
 _MAP_COLUMNS = 4
 _LABEL_COLUMNS, _TITLE_COLUMNS, _MAP_TITLE_COLUMNS = 110, 90, 32
-"""Characters that fit beside each other over a figure: of a legend, of a title, of a map's title in its place."""
+"""Characters that fit in a line over a figure: of a legend, of a title, of a map's title."""
 
 
 _LEVEL_COLOUR = "#888888"
@@ -41,11 +41,11 @@ _JOURNEY_TIMES: dict[str, Callable[[Reached], float | None]] = {
     "play time": lambda one: None if one.frame is None else one.frame / FRAMES_A_SECOND,
     "time of the training": lambda one: one.elapsed_s,
 }
-"""What milestones are drawn over beside steps, in seconds."""
+"""Times, in seconds, that milestones are drawn over in addition to steps."""
 
 
 class Chart(NamedTuple):
-    """A chart with what it is called, and how it is drawn: as a PNG file for a light or a dark page."""
+    """A chart with its title and note, drawn as a PNG file for a light or a dark page."""
 
     title: str
     note: str
@@ -53,19 +53,19 @@ class Chart(NamedTuple):
 
 
 def charts_of(plotted: Plotted) -> Iterator[Chart]:
-    """The charts, drawn when they are asked for."""
+    """Yield the charts, drawn on demand."""
     if plotted.metrics:
         yield Chart(
             "Curves",
-            "Interquartile mean over the runs of a group, with the 95% interval of runs drawn anew; a line where "
-            "there is one run. The learner alone plays from starts of seeds that the training does not have; pilot and "
-            "random play stand beside it as lines. The reward in training is of whoever decides there.",
+            "Interquartile mean over the runs of a group, with the 95% interval of resampled runs; only a line for "
+            "one run. The learner alone plays from start states of seeds that training does not use; pilot and "
+            "random play are shown as lines. The reward in training is of whichever side decides.",
             partial(_drawn, plotted, _curves),
         )
     if plotted.milestones:
         yield Chart(
             "Milestone splits",
-            "Step of its soonest episode at which each run reached a milestone: a dot a run, a bar at the "
+            "Step of its soonest episode at which each run reached a milestone: a dot per run, a bar at the "
             "interquartile mean.",
             partial(_drawn, plotted, _splits),
         )
@@ -118,7 +118,7 @@ def _curves(plotted: Plotted) -> Any:
 
 
 def _draw_levels(axes: Axes, levels: Mapping[str, float]) -> None:
-    """Horizontal lines with their names, that a curve is to be held against."""
+    """Draw horizontal lines with their names, to compare a curve with."""
     for (name, level), style in zip(levels.items(), ("--", ":"), strict=False):
         axes.axhline(level, color=_LEVEL_COLOUR, linestyle=style, linewidth=1.2)
         axes.annotate(
@@ -211,12 +211,12 @@ def _in_a_unit_that_fits(
 
 
 def _label_lines(plotted: Plotted) -> int:
-    """Return the lines that the groups' labels take."""
+    """Return the number of lines that the groups' labels take."""
     return sum(len(textwrap.wrap(group.label, _LABEL_COLUMNS)) or 1 for group in plotted.groups)
 
 
 def _legend(figure: Any, plotted: Plotted) -> None:
-    """Labels may be long, so they stand above all panels."""
+    """Draw the legend above all panels, because labels may be long."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
     if len(plotted.groups) > 1:

@@ -1,4 +1,4 @@
-"""What runs are drawn from: curves of metrics, milestone splits and visited tiles, by group of runs that are alike."""
+"""The data for plots of runs: curves of metrics, milestone splits and visited tiles, by group of similar runs."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ TITLES = {
     "curriculum/trust": "Trust in the rules",
     "time/steps_per_second": "Steps per second",
 }
-"""Metrics that tell most, in words."""
+"""Titles of the most important metrics."""
 
 LEVELS = {"alone/goal_share": "goal_share", "alone/reward": "avg_reward"}
-"""Curves of the learner alone, with the result of pilot and random play that stands beside each as a level."""
+"""Curves of the learner alone, with the result of pilot and random play that is drawn beside each as a level."""
 
 SHARES = frozenset({"alone/goal_share", "share/rl", "episode/llm_share", "evaluation/goal_share"})
 """Curves from 0 to 1, drawn as percentages."""
 
 DEFAULT_METRICS = tuple(TITLES)
-"""Curves that are drawn where none was asked for, those that never move left out."""
+"""Curves drawn by default, except those that are constant."""
 
 Tiles = Mapping[int, Mapping[tuple[int, int], int]]
 """Visits by map and tile (x, y)."""
@@ -47,42 +47,42 @@ Tiles = Mapping[int, Mapping[tuple[int, int], int]]
 
 @dataclass(frozen=True, slots=True)
 class PlottedGroup:
-    """Runs that differ in nothing but the seed."""
+    """Runs that differ only in the seed."""
 
     label: str
     runs: tuple[str, ...]
     curves: Mapping[str, Sequence[Curve]]
-    """By metric, one for each run that has it."""
+    """Curves by metric, one for each run that has it."""
     splits: Mapping[str, Sequence[int]]
-    """By milestone, for each run that reached it the step of the episode that was soonest."""
+    """By milestone, the step of the soonest episode of each run that reached it."""
     tiles: Tiles
     journeys: Sequence[Sequence[Reached]] = ()
-    """Of each run the milestones of the episode that has got furthest, ended or not, as far as any."""
+    """For each run, the milestones of the episode that got furthest, ended or not, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plotted:
-    """All that is drawn."""
+    """All data of the charts."""
 
     groups: tuple[PlottedGroup, ...]
     metrics: tuple[str, ...]
     milestones: tuple[str, ...]
-    """By the step at which the soonest run reached them; in the game's order where that is the same."""
+    """Milestones in the order in which the soonest run reached them; in the game's order for equal steps."""
     map_names: Mapping[int, str]
     levels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """By metric of :data:`LEVELS` what pilot and random play came to from held-out starts, by their names."""
+    """By metric of :data:`LEVELS`, the results of pilot and random play from held-out start states, by their names."""
     journey_milestones: tuple[str, ...] = ()
-    """Those of the journeys, by the step at which the soonest of them reached each."""
+    """Milestones of the journeys, by the step at which the soonest of them reached each."""
 
 
 def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Sequence[str], by: Sequence[str]) -> Plotted:
-    """Reads what is drawn of runs, also while they train.
+    """Read the data for plots of runs, also while they train.
 
     Args:
         runs: one or more.
         registry: where the stores of their tables are looked up.
-        metrics: names of metrics; by default those that tell most.
-        by: settings that tell groups apart; by default all that differ.
+        metrics: names of metrics; by default the most important ones.
+        by: settings that distinguish groups; by default all that differ.
 
     Raises:
         ConfigurationError: no run has such a metric or setting.

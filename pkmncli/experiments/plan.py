@@ -1,4 +1,4 @@
-"""The file of an experiment: which trainings it asks for, by name.
+"""The file of an experiment: its trainings, by name.
 
 [experiment]
 name = "discount"
@@ -30,7 +30,7 @@ from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
 
 OWN_SETTINGS = ("seed", "save_dir", "run_name", "quiet")
-"""Settings that the experiment gives each training."""
+"""Settings that the experiment sets for each training."""
 
 _TABLES = ("experiment", "settings", "grid")
 _KEYS = ("name", "seeds", "processes")
@@ -38,12 +38,12 @@ _LONGEST_NAME = 120
 _NAME = re.compile(r"[\w][\w.+-]*")
 
 Combination = Mapping[str, Any]
-"""Settings of one training by ``key`` or ``section.key``, without those that all have."""
+"""Settings of one training by ``key`` or ``section.key``, without those common to all."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A training of an experiment: the name of its run, and the settings that make it."""
+    """A training of an experiment: the name of its run, and its settings."""
 
     name: str
     settings: Mapping[str, Any]
@@ -51,13 +51,13 @@ class PlannedRun:
 
     @property
     def set_options(self) -> list[str]:
-        """Its settings as values of ``--set``, which stands above environment variables."""
+        """Its settings as values of ``--set``, which overrides environment variables."""
         return [f"{name}={as_text(value)}" for name, value in self.settings.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All trainings of an experiment. ``varying`` are the settings in which they differ but for the seed."""
+    """All trainings of an experiment. ``varying`` are the settings in which they differ, apart from the seed."""
 
     name: str
     processes: int
@@ -66,10 +66,10 @@ class Plan:
 
 
 def read_plan(path: Path) -> Plan:
-    """Reads the file of an experiment.
+    """Read the file of an experiment.
 
     Raises:
-        ConfigurationError: it is missing, or something in it is wrong; with what and where.
+        ConfigurationError: it is missing, or something in it is wrong; the message says what and where.
     """
     content = read_toml(path, "experiment")
     try:
@@ -79,10 +79,10 @@ def read_plan(path: Path) -> Plan:
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
-    """The content of a TOML file; ``kind`` says what it is the file of.
+    """Return the content of a TOML file; ``kind`` names the kind of file in messages.
 
     Raises:
-        ConfigurationError: it cannot be read, or is no TOML.
+        ConfigurationError: it cannot be read, or is not TOML.
     """
     try:
         return parse_toml(path.read_text(encoding="utf-8-sig"))
@@ -91,7 +91,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     except OSError as error:
         raise ConfigurationError(f"the {kind} file {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{path} is no {kind} file: it is not UTF-8 text") from None
+        raise ConfigurationError(f"{path} is not a {kind} file: it is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
 
@@ -117,22 +117,20 @@ def _plan(content: Mapping[str, Any]) -> Plan:
     names = [run.name for run in runs]
     doubled = next((name for name in names if names.count(name) > 1), None)
     if doubled is not None:
-        raise ConfigurationError(f"two trainings would be called {doubled}: write the values that differ more plainly")
+        raise ConfigurationError(f"two trainings would have the name {doubled}: write values whose names differ")
     return Plan(name, processes, varying, runs)
 
 
 def name_of(head: Mapping[str, Any], where: str) -> str:
-    """The name that a folder in the folder for runs is called by. Raises ConfigurationError where there is none."""
+    """Return the name of an experiment, used for its folder. Raise ConfigurationError if there is none."""
     name = head.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ConfigurationError(
-            f"{where} needs a name of letters, digits, '.', '_', '+' and '-', which its folder is called by"
-        )
+        raise ConfigurationError(f"{where} needs a name of letters, digits, '.', '_', '+' and '-', for its folder")
     return name
 
 
 def processes_of(head: Mapping[str, Any]) -> int:
-    """How many trainings run side by side. Raises ConfigurationError where that is no number from 1."""
+    """Return the number of parallel trainings. Raise ConfigurationError if it is not a number from 1."""
     processes = head.get("processes", 1)
     if not is_whole_number(processes) or processes < 1:
         raise ConfigurationError(f"processes = {processes!r}: give the number of trainings side by side, at least 1")
@@ -140,7 +138,7 @@ def processes_of(head: Mapping[str, Any]) -> int:
 
 
 def seeds_of(given: Any) -> list[int]:
-    """Seeds from how many there are, or a list of them, each once. Raises ConfigurationError for anything else."""
+    """Return seeds from their number, or from a list of them, each once. Raise ConfigurationError for anything else."""
     seeds = list(range(given)) if is_whole_number(given) else given
     if not isinstance(seeds, list) or not seeds or not all(is_whole_number(seed) and seed >= 0 for seed in seeds):
         raise ConfigurationError(f"seeds = {given!r}: give how many, or a list of whole numbers from 0")
@@ -148,15 +146,15 @@ def seeds_of(given: Any) -> list[int]:
 
 
 def settings_of(table: Any, where: str, is_value: Callable[[Any], bool] = lambda value: False) -> dict[str, Any]:
-    """Settings by name: those of a plugin may stand in a table of its own, or under a dotted key.
+    """Return settings by name; those of a plugin may be in a table or under a dotted key.
 
     Args:
-        table: what the file has.
-        where: how messages name it.
-        is_value: tells a table that is a setting's value.
+        table: content of the file.
+        where: its name in messages.
+        is_value: True for a table that is a setting's value.
 
     Raises:
-        ConfigurationError: it is no table, or has a setting that is of one training.
+        ConfigurationError: it is not a table, or has a setting that belongs to one training.
     """
     if not isinstance(table, Mapping):
         raise ConfigurationError(f"{where} must be a table")
@@ -168,18 +166,18 @@ def settings_of(table: Any, where: str, is_value: Callable[[Any], bool] = lambda
             found[name] = value
     own = next((name for name in OWN_SETTINGS if name in found), None)
     if own is not None:
-        raise ConfigurationError(f"'{own}' in {where}: each training is given its own, leave it out")
+        raise ConfigurationError(f"'{own}' in {where}: each training gets its own, leave it out")
     return found
 
 
 def _combinations(grids: Any) -> list[Combination]:
-    """Every combination of each grid's values, each once, in the order of the file."""
+    """Return every combination of each grid's values, each once, in the order of the file."""
     found: list[Combination] = []
     for grid in grids if isinstance(grids, list) else [grids]:
         axes = settings_of(grid, "[[grid]]")
         for name, values in axes.items():
             if not isinstance(values, list) or not values:
-                raise ConfigurationError(f"'{name}' in [[grid]] must be a list of the values to try, not {values!r}")
+                raise ConfigurationError(f"'{name}' in [[grid]] must be a list of values to try, not {values!r}")
         for values in itertools.product(*axes.values()):
             combination = dict(zip(axes, values, strict=True))
             if combination not in found:
@@ -197,7 +195,7 @@ def _varying(combinations: Sequence[Combination]) -> tuple[str, ...]:
 
 
 def _run_name(combination: Combination, varying: Sequence[str], seed: int) -> str:
-    """A name that tells what varies: ``dqn_gamma-0.9_seed-0``."""
+    """Return a name made of the varying settings: ``dqn_gamma-0.9_seed-0``."""
     parts = []
     for name in varying:
         if name in combination:
@@ -213,12 +211,12 @@ def _run_name(combination: Combination, varying: Sequence[str], seed: int) -> st
 
 
 def as_text(value: Any) -> str:
-    """A value as ``--set`` reads it: text as it stands, anything else as TOML."""
+    """Return a value as ``--set`` reads it: text unchanged, anything else as TOML."""
     return value if isinstance(value, str) else toml_item(plain(value)).as_string()
 
 
 def check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
-    """Raises ConfigurationError for a name that is not known, with the nearest one."""
+    """Raise ConfigurationError for an unknown name, with the most similar known one."""
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -227,5 +225,5 @@ def check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
 
 
 def is_whole_number(value: Any) -> bool:
-    """Whether a value of a file is a whole number, which true and false are not."""
+    """Return True if a value of a file is an integer, but not true or false."""
     return isinstance(value, int) and not isinstance(value, bool)

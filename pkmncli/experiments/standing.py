@@ -1,4 +1,4 @@
-"""Where the trainings of an experiment stand: what is new, what goes on, what is finished; and the command for each."""
+"""State of an experiment's trainings: new, started or finished; and the command for each."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pkmncli.training.assembly import check_parts
 from pkmncli.training.parts_fit import fit_parts
 
 _OF_THE_RUN = {*MAY_CHANGE, *OWN_SETTINGS, "init_state", "cartridge", "decision_db_path", "device"}
-"""Settings in which a run may differ from the file: it may change them, or keeps what it was given as a copy."""
+"""Settings in which a run may differ from the file: it may change them, or keeps its own copy."""
 
 
 class State(StrEnum):
-    """Where a training stands."""
+    """State of a training."""
 
     NEW = "new"
     BEGUN = "begun"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRun:
-    """A training of an experiment with its run folder, which may not exist yet."""
+    """A training of an experiment with its run folder, which need not exist yet."""
 
     planned: PlannedRun
     run: Run
@@ -44,7 +44,7 @@ class ExperimentRun:
 
     @property
     def state(self) -> State:
-        """Where it stands now: a run is finished when its budget is used up."""
+        """Its current state: a run is finished when its budget is used up."""
         if not self.run.checkpoints.names():
             return State.NEW
         summary, train = self.run.read_summary(), self.settings.train
@@ -55,7 +55,7 @@ class ExperimentRun:
 
     @property
     def steps_left(self) -> int | None:
-        """Steps that its budget leaves; None where only episodes are counted."""
+        """Steps left of its budget; None if only episodes are counted."""
         train = self.settings.train
         if train.steps is None and train.episodes is not None:
             return None
@@ -63,10 +63,10 @@ class ExperimentRun:
         return max((train.steps or DEFAULT_STEPS) - int(done), 0)
 
     def command(self) -> list[str]:
-        """The command that begins the training, or goes on with it."""
+        """Return the command that begins or resumes the training."""
         train = [sys.executable, "-m", "pkmncli", "train"]
         if not any(text.partition("=")[0] == "film" for text in self.planned.set_options):
-            train.append("--no-film")  # of many trainings nobody watches each
+            train.append("--no-film")  # nobody watches the films of many trainings
         if self.state is not State.NEW:
             may_change = [text for text in self.planned.set_options if text.partition("=")[0] in MAY_CHANGE]
             return [*train, "--resume", str(self.run.folder), *_sets(may_change)]
@@ -74,17 +74,17 @@ class ExperimentRun:
         return [*train, *_sets(self.planned.set_options), "--seed", str(self.planned.seed), *where]
 
     def clear(self) -> None:
-        """Removes what a training left that was ended before it saved anything, so that it can begin anew."""
+        """Remove the folder of a training that ended before it saved anything, so that it can begin again."""
         if self.run.versions_file.exists() and not self.run.checkpoints.names():
             with self.run.locked():
                 shutil.rmtree(self.run.folder)
 
 
 def prepare(plan: Plan, save_dir: Path, registry: Registry) -> list[ExperimentRun]:
-    """The trainings of a plan, all checked before any begins.
+    """Return the trainings of a plan, all checked before any begins.
 
     Raises:
-        ConfigurationError: settings are wrong, or a run that exists was made with others.
+        ConfigurationError: settings are wrong, or an existing run has other settings.
     """
     folder = (save_dir / plan.name).absolute()
     found = []
@@ -103,7 +103,7 @@ def prepare(plan: Plan, save_dir: Path, registry: Registry) -> list[ExperimentRu
 
 
 def _check_same(one: ExperimentRun, registry: Registry) -> None:
-    """Refuses to take a run for a training with other settings."""
+    """Raise ConfigurationError if an existing run has other settings than the training."""
     own, wanted = _flat(ResolvedSettings.from_run(one.run.folder, registry)), _flat(one.settings)
     for name, value in wanted.items():
         if name not in _OF_THE_RUN and own.get(name, value) != value:

@@ -1,1 +1,1 @@
-"""The hybrid: who decides a step, the learner or the advised side."""
+"""The hybrid of learner and advised side: who decides each step."""

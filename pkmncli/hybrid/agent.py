@@ -1,4 +1,4 @@
-"""The hybrid agent of the documents, for loops of one's own: learner, language model and rules in one environment."""
+"""The hybrid agent, for loops written by the user: learner, language model and rules in one environment."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ if TYPE_CHECKING:
     from pkmncli.llm.manager import BaseLLMManager
 
 WINDOW_EPISODES = 10
-"""Episodes of an average reward."""
+"""Episodes in an average reward."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentDecision:
-    """What :meth:`HybridAgent.get_action` decided, who did, and why."""
+    """A decision of :meth:`HybridAgent.get_action`, its source and reason."""
 
     action: int
     source: Source
     confidence: float
-    """Of whoever decided, 0..1."""
+    """Confidence of the deciding side, 0..1."""
     reason: str
 
 
 class HybridAgent:
-    """Decides step by step as a training does, and learns from each.
+    """Agent that decides step by step as a training does, and learns from each step.
 
-    In the adaptive mode the learner acts where its confidence exceeds trust times the advised side's. The advised side
-    is the language model at every ``llm_interval``-th step, as far as the strategy lets it, and the rules elsewhere.
-    The rules are the pilot of ``env``; without one, the learner has the steps for which there is no advice.
+    In the adaptive mode the learner acts if its confidence exceeds trust times the advised side's. The advised side
+    is the language model at every ``llm_interval``-th step, as far as the strategy allows, and the rules otherwise.
+    The rules are the pilot of ``env``; without one, the learner takes the steps without advice.
 
-    A language model is waited for. :class:`~pkmncli.HybridLLMRLTrainer` asks beside the game, over many environments,
-    and can go on where it was: this class is for trying things out.
+    The agent waits for the language model. :class:`~pkmncli.HybridLLMRLTrainer` asks in parallel with the game, over
+    many environments, and can resume: this class is for experiments.
 
     Args:
         llm_manager: the language model; None for no advice.
-        adaptive_strategy: how much of the advice is followed; None for all of it.
+        adaptive_strategy: decides how much of the advice is followed; None for all of it.
         action_space_size: number of actions.
-        curriculum_config: settings of the curriculum, as ``[curriculum]`` has them; None for trust that stays.
-        mode: which sides may decide.
+        curriculum_config: settings of the curriculum, as in ``[curriculum]``; None for constant trust.
+        mode: the sides that may decide.
         env: the environment that is played, for its rules.
-        rl: the learner, by name; none for no learner.
+        rl: name of the learner; ``none`` for no learner.
         llm_interval: steps from one question to the next.
         settings: other settings of a training by name, and a plugin's as ``section.key``.
 
     Raises:
-        ConfigurationError: a setting is wrong, or there is nobody to decide.
+        ConfigurationError: a setting is wrong, or no side could decide.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class HybridAgent:
         self.last_decision: AgentDecision | None = None
         """The latest decision, with its reason."""
         self.episodes = 0
-        """Episodes that have ended."""
+        """Number of episodes that have ended."""
         self._actions = action_space_size
         self._pilot: Pilot | None = None if env is None else build_pilot(self.settings, env)
         self._context = getattr(env, "context", None)
@@ -98,28 +98,30 @@ class HybridAgent:
         if self._curriculum is not None:
             self._arbiter.trust = self._curriculum.trust
         self.learner: Algorithm | None = None
-        """Built at the first observation that it decides on."""
+        """Built at the first observation."""
         self._template = PromptTemplate.load(max_tokens=self.settings.train.max_context_length)
         self._steps = 0
         self._told = False
         self._rewards: list[float] = []
         self._begin_episode()
         if rl == NONE and llm_manager is None and self._pilot is None:
-            raise ConfigurationError("nobody could decide: give a learner (rl), a language model, or env for its rules")
+            raise ConfigurationError(
+                "no side could decide: give a learner (rl), a language model, or env for its rules"
+            )
 
     @property
     def trust(self) -> float:
-        """How much more weight the advised side's confidence has than the learner's, 0..1."""
+        """Weight of the advised side's confidence against the learner's, 0..1."""
         return self._arbiter.trust
 
-    # A loop's side ---------------------------------------------------------------------------------------------------
+    # Called by the loop ----------------------------------------------------------------------------------------------
 
     def get_action(self, observation: Mapping[str, Any], info: Mapping[str, Any] | None = None) -> int:
-        """Decides for the state observed. :attr:`last_decision` says who did and why.
+        """Return the action for an observation. :attr:`last_decision` has its source and reason.
 
         Args:
-            observation: as the environment gives it, one environment's.
-            info: the environment's; not needed.
+            observation: of one environment.
+            info: the environment's; not used.
         """
         advised = self._advised(observation)
         self.last_decision = self._arbitrate(batch_of_one(observation), advised)
@@ -133,14 +135,14 @@ class HybridAgent:
         next_observation: Mapping[str, Any],
         done: bool,
     ) -> None:
-        """Takes in what followed on an action: for the learner, the strategy and the curriculum.
+        """Take in the result of an action, for the learner, the strategy and the curriculum.
 
         Args:
-            observation: what was decided on.
-            action: what was done.
-            reward: what it earned.
-            next_observation: what followed; an episode's last one where it has ended.
-            done: whether the episode has ended.
+            observation: the observation that was acted on.
+            action: the action taken.
+            reward: its reward.
+            next_observation: the observation that followed; the last one if the episode has ended.
+            done: True if the episode has ended.
         """
         source = Source.RULE if self.last_decision is None else self.last_decision.source
         self._count(source, reward)
@@ -150,10 +152,10 @@ class HybridAgent:
             self._end_episode()
 
     def describe(self, given: Any) -> None:
-        """Tells a trainer what the agent is made of; what it has learned is not part of that.
+        """Describe the agent's parts to a trainer, without what the agent has learned.
 
         Args:
-            given: takes settings, as :class:`pkmncli.training.from_objects.Given` does.
+            given: receives settings, as :class:`pkmncli.training.from_objects.Given` does.
         """
         given.core |= self._core
         given.sets += self._sets
@@ -164,10 +166,10 @@ class HybridAgent:
         for key, value in (self.curriculum_config or {}).items():
             given.plugin("curriculum", key, value)
 
-    # Who decides -----------------------------------------------------------------------------------------------------
+    # Deciding --------------------------------------------------------------------------------------------------------
 
     def _advised(self, observation: Mapping[str, Any]) -> AgentDecision | None:
-        """What the advised side would do: the model's advice where it is due and followed, the rules' otherwise."""
+        """Return the advised side's decision: the model's advice if it is due and followed, else the rules'."""
         if self.mode is AgentMode.RL_ONLY:
             return None
         mask = np.asarray(observation.get("action_mask", np.ones(self._actions)))
@@ -216,7 +218,7 @@ class HybridAgent:
 
     def _arbitrate(self, arrays: Mapping[str, NDArray[Any]], advised: AgentDecision | None) -> AgentDecision:
         if self.settings.train.rl == NONE or (self.mode is AgentMode.LLM_ONLY and advised is not None):
-            return advised or AgentDecision(int(Action.NONE), Source.RULE, 0.0, "nobody had anything to say")
+            return advised or AgentDecision(int(Action.NONE), Source.RULE, 0.0, "no side has an action")
         if self.learner is None:
             self.learner = build_learner(self.settings, arrays, self._actions)
         actions, confidences, exploring = self.learner.act(arrays, explore=True)
@@ -224,14 +226,14 @@ class HybridAgent:
             int(actions[0]),
             Source.EXPLORE if exploring[0] else Source.RL,
             float(confidences[0]),
-            "tries something at random" if exploring[0] else "its first choice of what is allowed",
+            "explores at random" if exploring[0] else "its best allowed action",
         )
         if advised is None:
             return own
         chosen, _ = self._arbiter.choose(actions, confidences, exploring, np.array([advised.confidence], np.float32))
         return advised if chosen[0] == PILOT_ACTS else own
 
-    # What followed ---------------------------------------------------------------------------------------------------
+    # Results ---------------------------------------------------------------------------------------------------------
 
     def _learn(
         self,

@@ -1,4 +1,4 @@
-"""What a hybrid agent in a loop of one's own is made of, built from the settings of a training."""
+"""The parts of a hybrid agent for a user's loop, built from the settings of a training."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def batch_of_one(observation: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """The arrays of an observation, without its words, as a learner takes them."""
+    """Return the arrays of an observation, without its texts, as a learner takes them."""
     return {name: np.asarray(part)[None] for name, part in observation.items() if not isinstance(part, Mapping)}
 
 
 def build_learner(settings: ResolvedSettings, arrays: Mapping[str, NDArray[Any]], actions: int) -> Algorithm:
-    """The learner that the settings choose, for one environment.
+    """Return the learner that the settings choose, for one environment.
 
     Args:
-        settings: a training's.
-        arrays: the first observation, batch first: it says what there is to see.
-        actions: how many there are.
+        settings: of a training.
+        arrays: the first observation, batch first; its shapes define the observation space.
+        actions: number of actions.
     """
-    from gymnasium import spaces  # noqa: PLC0415 - a tenth of a second that an agent without a learner needs not
+    from gymnasium import spaces  # noqa: PLC0415 - a tenth of a second that only agents with a learner need
 
     train = settings.train
     registry = get_registry()
@@ -53,7 +53,7 @@ def build_learner(settings: ResolvedSettings, arrays: Mapping[str, NDArray[Any]]
 
 
 def build_pilot(settings: ResolvedSettings, env: Any) -> Pilot:
-    """The pilot that the settings choose, beside an environment of this process."""
+    """Return the pilot that the settings choose, for an environment of this process."""
     registration = get_registry().get("pilots", settings.train.pilot)
     own = settings.plugin(settings.train.pilot) if registration.config is not None else None
     pilot: Pilot = registration.load()(getattr(env, "unwrapped", env), own)
@@ -61,7 +61,7 @@ def build_pilot(settings: ResolvedSettings, env: Any) -> Pilot:
 
 
 def build_curriculum(config: Mapping[str, Any]) -> Curriculum:
-    """A curriculum that measures the episodes of the loop, unless its settings say otherwise.
+    """Return a curriculum that measures the loop's episodes, unless its settings say otherwise.
 
     Raises:
         ConfigurationError: a setting is wrong.

@@ -1,4 +1,4 @@
-"""The arbiter: for each environment and step, the learner's action or «let the pilot act»."""
+"""The arbiter: for each environment and step, the learner's action or the pilot's."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 
 class AgentMode(StrEnum):
-    """Which sides may decide."""
+    """Sides that may decide."""
 
     LLM_ONLY = "llm-only"
-    """The advised side alone: the pilot, carrying out advice where there is some."""
+    """The advised side alone: the pilot, following advice if there is some."""
     RL_ONLY = "rl-only"
     ADAPTIVE = "adaptive"
 
 
 class Arbiter:
-    """Chooses between the learner and the advised side by their confidences.
+    """Chooser between the learner and the advised side, by their confidences.
 
-    In the adaptive mode the learner acts where its confidence exceeds ``trust`` times the pilot's. A learner that is
-    never let act could never show what it can, so a share of segments is the learner's to try whatever its confidence.
+    In the adaptive mode the learner acts if its confidence exceeds ``trust`` times the pilot's. A learner that never
+    acts could never prove itself, so it is given a share of segments to try, whatever its confidence.
 
     Args:
-        mode: which sides may decide.
-        num_envs: environments decided for at once.
-        seed: of the draws of trial segments.
-        trust: how much more weight the advised side's confidence has, 0..1.
+        mode: the sides that may decide.
+        num_envs: number of environments.
+        seed: of the random choice of trial segments.
+        trust: weight of the advised side's confidence against the learner's, 0..1.
         trial_share: share of segments that the learner tries, 0..1.
         segment_steps: length of a segment, in steps of one environment.
     """
@@ -62,7 +62,7 @@ class Arbiter:
         exploring: NDArray[np.bool_],
         pilot_confidences: NDArray[np.float32],
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Actions to take, PILOT_ACTS where the pilot decides, and who decided; all of shape (num_envs,)."""
+        """Return actions to take, PILOT_ACTS if the pilot decides, and their sources; all of shape (num_envs,)."""
         sources = np.where(exploring, Source.EXPLORE, Source.RL).astype(np.uint8)
         if self.mode is AgentMode.RL_ONLY:
             return actions, sources
@@ -84,7 +84,7 @@ class Arbiter:
             self._steps_left[starting] = self._segment_steps - 1
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values that the next choices depend on."""
+        """Return the state as plain values."""
         return {
             "random": self._random.bit_generator.state,
             "steps_left": self._steps_left.tolist(),
@@ -93,7 +93,7 @@ class Arbiter:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self._random.bit_generator.state = state["random"]
         self._steps_left = np.asarray(state["steps_left"], np.int64)
         self._trial = np.asarray(state["trial"], np.bool_)

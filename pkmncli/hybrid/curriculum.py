@@ -1,4 +1,4 @@
-"""The curriculum: how far the advised side is trusted, by what the learner has shown that it can do alone."""
+"""The curriculum: trust in the advised side, lowered as the learner shows what it can do alone."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from pkmncli.config.curriculum_settings import CurriculumSettings, Stage
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an episode changed: a stage that was left, or trust that sank because nothing else came."""
+    """Change after an episode: a stage passed, or trust lowered because patience ran out."""
 
     advanced: bool
     completed: bool
-    """Whether the last stage was left: the curriculum has ended."""
+    """True if the last stage was passed: the curriculum has ended."""
     stage: int
-    """The stage from now on, from 1."""
+    """The new stage, from 1."""
     trust: float
     preferred: StrategyType | None
-    """The strategy to begin the stage with; None to keep the one in use."""
+    """Strategy to begin the stage with; None to keep the one in use."""
     reason: str
-    """In words, for people."""
+    """Reason in words, for people."""
 
 
 class Curriculum:
-    """Keeps the stage, and says what trust in the advised side is.
+    """State of the curriculum: the stage, and trust in the advised side.
 
-    To leave a stage takes all of this at once: the latest measured episodes, all of them of this stage, earned its
-    threshold on average; their rewards vary little; the stage has lasted its episodes; the strategy does not ask to
-    stay. Patience that has run out lowers trust by a stage's worth, and leaves the stage as it is. It counts measured
-    episodes, so that it can't run out before a learner had the chance to pass. Trust never rises.
+    Passing a stage needs all of this at once: the latest measured episodes, all of this stage, reached its threshold
+    on average; their rewards vary little; the stage has lasted its number of episodes; the strategy does not ask to
+    stay. When patience runs out, trust falls by a stage's worth and the stage stays as it is. Patience counts measured
+    episodes, so that it cannot run out before a learner had the chance to pass. Trust never rises.
 
     Args:
         settings: stages and criteria.
@@ -48,19 +48,19 @@ class Curriculum:
         self.completed = False
         self._place = 0
         self._episodes = 0
-        """Of the training, in this stage."""
+        """Training episodes in this stage."""
         self._waited = 0
         """Measured episodes since the stage was reached or patience ran out."""
         self._measured: deque[float] = deque(maxlen=settings.window_episodes)
 
     @property
     def stage(self) -> int:
-        """The stage, from 1."""
+        """The current stage, from 1."""
         return self._place + 1
 
     @property
     def settings_of_stage(self) -> Stage:
-        """What holds in the stage."""
+        """Settings of the current stage."""
         return self.settings.stages[self._place]
 
     @property
@@ -69,19 +69,19 @@ class Curriculum:
         return list(self._measured)
 
     def add_measured(self, reward: float) -> None:
-        """Takes in the reward of an episode that is measured. :meth:`end_episode` draws the conclusions."""
+        """Add the reward of a measured episode. :meth:`end_episode` evaluates it."""
         self._measured.append(reward)
         self._waited += 1
 
     def end_episode(self, reward: float, *, asks_to_stay: bool = False) -> Change | None:
-        """An episode of the training has ended.
+        """Note the end of a training episode, and change stage or trust if due.
 
         Args:
-            reward: its own; counts as measured where training episodes are.
-            asks_to_stay: whether the strategy does.
+            reward: its reward; counts as measured if training episodes are measured.
+            asks_to_stay: True if the strategy asks to stay in the stage.
 
         Returns:
-            What changed beyond the slow decay of trust, if anything.
+            A change beyond the slow decay of trust; None if there is none.
         """
         self._episodes += 1
         if self.settings.measure == "training":
@@ -135,12 +135,12 @@ class Curriculum:
         return Change(False, False, self.stage, self.trust, None, reason)
 
     def _next_trust(self, trust: float) -> float:
-        """The highest trust of a stage that is below a given one; the lowest of all if none is."""
+        """Return the highest trust of a stage that is below a given one; the lowest of all if there is none."""
         trusts = [stage.llm_confidence for stage in self.settings.stages]
         return max((one for one in trusts if one < trust), default=trusts[-1])
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return the state as plain values."""
         return {
             "place": self._place,
             "trust": self.trust,
@@ -152,7 +152,7 @@ class Curriculum:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self._place, self.trust = int(state["place"]), float(state["trust"])
         self.advancements, self.completed = int(state["advancements"]), bool(state["completed"])
         self._episodes, self._waited = int(state["episodes"]), int(state["waited"])

@@ -1,4 +1,4 @@
-"""Lessons of earlier runs, from the file that `pkmn analyze-patterns --show advice --format json` writes."""
+"""Lessons of earlier runs, from a file of `pkmn analyze-patterns --show advice --format json`."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.lessons import Situation
 
 VERSION = 1
-"""Of the file. Newer ones are refused."""
+"""Version of the file format. Newer ones are refused."""
 
 _KNOWN = ("map", "phase", "battle", "opponent")
-"""What tells situations apart here; lessons about anything finer, such as a tile, are not told."""
+"""Parts that identify a situation; lessons about anything finer, such as a tile, are ignored."""
 
 _TOLD = 4
-"""Most lessons of one situation that a prompt has room for."""
+"""Maximum number of lessons about a situation in a prompt."""
 
 
 class EarlierLessons:
-    """What analysis found worth telling a language model, by situation."""
+    """Lessons of an analysis for the language model, by situation."""
 
     def __init__(self, lines: Sequence[tuple[Mapping[str, int], str]] = ()) -> None:
-        """Takes pairs of a situation's known parts and the line that is told there."""
+        """Take pairs of a situation's known parts and the line for its prompt."""
         self._lines = list(lines)
 
     @classmethod
     def load(cls, path: Path) -> EarlierLessons:
-        """Reads the file.
+        """Read the file.
 
         Raises:
-            ConfigurationError: it is missing, or not such a file.
+            ConfigurationError: it is missing, or is not such a file.
         """
         try:
             content: Any = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise ConfigurationError(f"The lessons {path} can't be read: {error.strerror}") from error
         except ValueError as error:
-            raise ConfigurationError(f"The lessons {path} are no JSON: {error}. {_HOW}") from error
+            raise ConfigurationError(f"The lessons {path} are not JSON: {error}. {_HOW}") from error
         version = content.get("version") if isinstance(content, dict) else None
         if not isinstance(version, int) or version > VERSION or not isinstance(content.get("advice"), list):
             raise ConfigurationError(f"The lessons {path} are not advice of this version. {_HOW}")
         return cls([line for one in content["advice"] if (line := _line(one)) is not None])
 
     def lines(self, situation: Situation) -> list[str]:
-        """What is told of a situation."""
+        """Return the lessons about a situation."""
         here = {
             "map": situation.map_id,
             "phase": situation.phase,
@@ -62,7 +62,7 @@ _HOW = "Write them with: pkmn analyze-patterns RUN --show advice --format json >
 
 
 def _line(entry: Any) -> tuple[dict[str, int], str] | None:
-    """A line for the prompt; None for one that is for others, or about something finer than a situation."""
+    """Return a line for the prompt; None for an entry that is not for it, or is finer than a situation."""
     if not isinstance(entry, dict) or entry.get("for") != "prompt" or not isinstance(entry.get("context"), dict):
         return None
     parts = {key: number for key, number in entry["context"].items() if isinstance(number, int)}

@@ -1,4 +1,4 @@
-"""The encoder that a learner's settings name, found in the registry and handed to the learner as a factory."""
+"""The encoder that a learner's settings name, found in the registry and passed to the learner as a factory."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseModel | None) -> dict[str, Any]:
-    """The keyword argument ``encoder`` for a learner; nothing where its settings name none, or its default.
+    """Return the keyword argument ``encoder`` for a learner; empty if its settings name none, or the default.
 
-    So a learner that knows nothing of encoders is built as ever.
+    So learners that know nothing of encoders need not accept the argument.
 
     Args:
         settings: of the training, with those of its plugins.
@@ -26,7 +26,7 @@ def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseMo
 
     Raises:
         ConfigurationError: two of the learner's settings name encoders.
-        PluginError: there is no encoder of the name, or it can't be imported.
+        PluginError: there is no encoder of the name, or it cannot be imported.
     """
     parts = [] if own is None else named_parts(own)
     names = [(key, name) for key, kind, name in parts if kind == "encoders"]

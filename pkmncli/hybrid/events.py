@@ -1,4 +1,4 @@
-"""What happens in an environment, told from its step records: reasons to ask for advice, and lines for a prompt."""
+"""Events in an environment, derived from its step records: reasons to ask for advice, and lines for a prompt."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 STUCK_STEPS = 60
-"""Steps without a new state or a reward after which an environment counts as stuck, and again as many later."""
+"""Steps without a new state or a reward after which an environment counts as stuck, and again after as many more."""
 
 KEPT_LINES = 12
 CHOICE = "choice"
-"""The phase in which a question waits for an answer, by the environment's own name."""
+"""Name of the phase in which a question waits for an answer."""
 
 
 class Event(StrEnum):
-    """A reason to ask."""
+    """Reason to ask for advice."""
 
     EPISODE = "new episode"
     MAP = "new map"
@@ -29,24 +29,24 @@ class Event(StrEnum):
     GOAL = "goal reached"
     STUCK = "stuck"
     INTERVAL = "interval"
-    """Nothing happened; it is time again."""
+    """Nothing happened, but the interval has passed."""
 
 
 @dataclass(slots=True)
 class EventWatcher:
-    """Watches one environment.
+    """Watcher of one environment.
 
     Args:
         phase_names: the environment's names of its phases.
         milestone_names: the environment's names of its milestones.
-        map_names: by map id.
+        map_names: the environment's names of its maps, by id.
     """
 
     phase_names: Sequence[str]
     milestone_names: Sequence[str]
     map_names: Mapping[int, str]
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
-    """What happened lately, for a prompt, oldest first."""
+    """Latest events for a prompt, oldest first."""
     _map: int = -1
     _battle: int = 0
     _phase: int = 0
@@ -55,7 +55,7 @@ class EventWatcher:
     _seen: set[int] = field(default_factory=set)
 
     def look(self, record: np.void) -> Event | None:
-        """Takes in the record of a step. Returns the weightiest thing that happened, if anything did."""
+        """Take in the record of a step. Return its most important event, or None."""
         if record["terminated"] or record["truncated"]:
             self._begin()
             return Event.EPISODE
@@ -101,7 +101,7 @@ class EventWatcher:
         self.lines.append(line)
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return the state as plain values."""
         return {
             "lines": list(self.lines),
             "numbers": [self._map, self._battle, self._phase, self._milestones, self._still],
@@ -109,7 +109,7 @@ class EventWatcher:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self.lines = deque(state["lines"], maxlen=KEPT_LINES)
         self._map, self._battle, self._phase, self._milestones, self._still = (int(n) for n in state["numbers"])
         self._seen = {int(one) for one in state["seen"]}

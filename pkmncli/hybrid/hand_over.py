@@ -1,10 +1,10 @@
-"""The evidence by which the learner takes over, kept for each kind of situation: walking, words, menus, battles.
+"""The evidence by which the learner takes over, for each kind of situation: walking, words, menus, battles.
 
-A learner may walk well long before it can fight. So its confidence is not one number: in every kind of situation it is
-measured how often the learner's choice is the one that the advised side would have made, and what came of the steps
-that it decided against those that the advised side did. The first is known at every step, whoever decides it, and comes
-first; the second needs steps of the learner's own, and counts the more of them there are. So a learner that has found a
-better way than its teacher's stays confident, and one whose choices look right and lead nowhere does not.
+A learner may walk well long before it can fight. So its confidence is measured in every kind of situation: how often
+the learner's choice is the one that the advised side would have made, and the rewards after the steps that it decided
+against those after the advised side's steps. The first is known at every step, whoever decides it, and comes first; the
+second needs the learner's own steps, and its weight grows with their number. So a learner that has found a better way
+than its teacher's stays confident, and one whose choices look right but earn nothing does not.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ LEARNER, ADVISED = 0, 1
 """Sides whose outcomes are compared."""
 
 _SURE_DEVIATIONS = 1.0
-"""Standard errors by which the learner's outcomes must fall short before that counts against it."""
+"""Standard errors that the learner's outcomes must fall short by before that counts against it."""
 
 _MOST_TAKEN, _LEAST_KEPT = 0.6, 0.4
-"""Shares of the learner at which it counts as having taken a kind of situation over, and as having lost it again."""
+"""Shares of the learner's decisions at which a kind of situation counts as taken over, and as lost again."""
 
 _LEAST_OUTCOME = 1e-9
-"""In place of rewards of 0, over which nothing can be a share."""
+"""Smallest divisor of a relative difference, in place of rewards of 0."""
 
 _SHARE_MEMORY = 500
-"""Latest steps of a situation over which the learner's share is told."""
+"""Latest steps of a situation over which the learner's share is reported."""
 
 
 class Evidence(NamedTuple):
-    """The evidence on the learner in one kind of situation."""
+    """Evidence on the learner in one kind of situation."""
 
     agreement: float
-    """Share of its choices that the advised side would have made, 0..1, with doubt while they are few."""
+    """Share of its choices that the advised side would have made, 0..1, reduced while they are few."""
     outcome: float
-    """Rewards that followed its own steps over those that followed the advised side's, 0..1: 1 where none are missing.
+    """Rewards after its own steps over those after the advised side's, 0..1: 1 if they do not fall short.
 
-    What is missing counts over the size of the advised side's, whatever their sign.
+    A shortfall is relative to the size of the advised side's rewards, whatever their sign.
     """
     weight: float
     """Weight of the outcome against the agreement, 0..1."""
@@ -58,12 +58,12 @@ class Evidence(NamedTuple):
 
 
 class HandOver:
-    """Keep the evidence, and turn it into the learner's confidence.
+    """Evidence by kind of situation, and the learner's confidence from it.
 
     Args:
         situations: the kind of situation of each phase.
-        num_envs: environments observed side by side.
-        settings: how much evidence it takes.
+        num_envs: number of environments.
+        settings: the amount of evidence needed.
     """
 
     def __init__(self, situations: Sequence[str], num_envs: int, settings: HandOverSettings) -> None:
@@ -73,27 +73,27 @@ class HandOver:
         self._settings = settings
         count, horizon = len(self.names), settings.horizon
         self._agreed = np.zeros((count, 2))
-        """By situation: how many choices count, and the share of them that agreed."""
+        """(situations, 2): number of choices that count, and the share of them that agreed."""
         self._outcomes = np.zeros((count, 2, 3))
-        """By situation and side: how many steps count, mean and variance of the rewards that followed them."""
+        """(situations, sides, 3): number of steps that count, mean and variance of the rewards after them."""
         self._shares = np.zeros((count, 2))
         self._taken = np.zeros(count, bool)
-        # The latest steps of each environment whose rewards are still coming in, the newest one last.
+        # The latest steps of each environment whose rewards are not complete yet, the newest one last.
         self._kind = np.full((num_envs, horizon), -1, np.int64)
         self._side = np.zeros((num_envs, horizon), np.int64)
         self._rewards = np.zeros((num_envs, horizon))
         self._idle = np.zeros(num_envs, np.int64)
-        """Steps of each environment since it earned anything."""
+        """Steps of each environment since its last reward."""
 
-    # What is known -----------------------------------------------------------------------------------------------
+    # Results -----------------------------------------------------------------------------------------------------
 
     def evidence(self, place: int) -> Evidence:
-        """The evidence in one kind of situation, by its place in :attr:`names`."""
+        """Return the evidence in one kind of situation, by its index in :attr:`names`."""
         settings = self._settings
         count, share = self._agreed[place]
         agreement = share * count / (count + settings.doubt)
         own, theirs = self._outcomes[place]
-        # Windows of rewards overlap: as many are independent as fit side by side.
+        # Windows of rewards overlap: only as many are independent as fit side by side.
         independent = own[0] / settings.horizon
         weight = independent / (independent + settings.outcome_doubt)
         outcome = 1.0
@@ -102,19 +102,19 @@ class HandOver:
         elif own[0]:
             error = (own[2] / max(independent, 1.0)) ** 0.5
             missing = theirs[1] - own[1] - _SURE_DEVIATIONS * error
-            # Over the size of theirs, which is below 0 where steps cost something and earn little.
+            # Relative to the size of theirs, which is below 0 if steps cost something and earn little.
             outcome = 1.0 if missing <= 0 else 1.0 - min(missing / max(abs(theirs[1]), _LEAST_OUTCOME), 1.0)
         return Evidence(float(agreement), outcome, float(weight), float(self._shares[place, 1]))
 
     def confidences(
         self, phases: NDArray[np.int64], own: NDArray[np.float32], advised: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """The learner's confidence in each environment's next step, (num_envs,) in 0..1.
+        """Return the learner's confidence in each environment's next step, (num_envs,) in 0..1.
 
         Args:
-            phases: (num_envs,), that the step is decided in.
-            own: (num_envs,), the learner's own confidence: it holds where nobody says what the advised side would do.
-            advised: (num_envs,), what the advised side would do, -1 where that is not known.
+            phases: (num_envs,), phases that the step is decided in.
+            own: (num_envs,), the learner's own confidence; used if the advised side's action is unknown.
+            advised: (num_envs,), actions of the advised side, -1 if unknown.
         """
         if self._settings.by == "values":
             return own
@@ -122,15 +122,15 @@ class HandOver:
         return np.array([self.confidence(*one) for one in steps], np.float32)
 
     def confidence(self, phase: int, own: float, advised: int, idle: int) -> float:
-        """The learner's confidence in one step, 0..1: arguments as of :meth:`confidences`, for one environment.
+        """Return the learner's confidence in one step, 0..1; arguments as of :meth:`confidences`, for one environment.
 
-        ``idle`` is how many steps of the episode have passed since any earned something.
+        ``idle`` is the number of steps of the episode since its last reward.
         """
         if advised < 0 or self._settings.by == "values":
             return own
         return 0.0 if idle >= self._settings.idle_steps else self.evidence(int(self._kinds[phase])).confidence
 
-    # What is seen ------------------------------------------------------------------------------------------------
+    # Input -------------------------------------------------------------------------------------------------------
 
     def note_choices(
         self,
@@ -139,13 +139,13 @@ class HandOver:
         counts: NDArray[np.bool_],
         advised: NDArray[np.int64],
     ) -> None:
-        """Takes in what the learner would do and what the advised side would.
+        """Take in the choices of the learner and of the advised side.
 
         Args:
-            phases: (num_envs,), that the step is decided in.
+            phases: (num_envs,), phases that the step is decided in.
             greedy: (num_envs,), the learner's choice.
-            counts: (num_envs,), false where it tries something at random instead of choosing.
-            advised: (num_envs,), the advised side's choice, -1 where that is not known.
+            counts: (num_envs,), False if the learner explores at random.
+            advised: (num_envs,), the advised side's choice, -1 if unknown.
         """
         for index in np.flatnonzero(counts & (advised >= 0)).tolist():
             tally = self._agreed[self._kinds[phases[index]]]
@@ -153,14 +153,14 @@ class HandOver:
             tally[1] += (float(greedy[index] == advised[index]) - tally[1]) / tally[0]
 
     def note_steps(self, records: NDArray[Any], phases: NDArray[np.int64]) -> list[str]:
-        """Takes in a step of every environment.
+        """Take in a step of every environment.
 
         Args:
             records: (num_envs,), the step records.
-            phases: (num_envs,), that the steps were decided in.
+            phases: (num_envs,), phases that the steps were decided in.
 
         Returns:
-            For people: the kinds of situations that changed hands, a sentence each.
+            One sentence for each kind of situation that changed hands.
         """
         for window in (self._kind, self._side, self._rewards):
             window[:, :-1] = window[:, 1:]
@@ -186,7 +186,7 @@ class HandOver:
         return self._changes()
 
     def _settle(self, index: int, first: int) -> None:
-        """Counts what followed on a step of an environment, by its place among the latest ones."""
+        """Count the rewards after a step of an environment, by its index among the latest steps."""
         kind = self._kind[index, first]
         if kind < 0:
             return
@@ -213,7 +213,7 @@ class HandOver:
         return said
 
     def metrics(self) -> dict[str, float]:
-        """Confidence and share by situation, by name."""
+        """Return confidence and share by situation, by name."""
         found = {}
         for place, name in enumerate(self.names):
             known = self.evidence(place)
@@ -224,11 +224,11 @@ class HandOver:
         return found
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values that the next confidences depend on."""
+        """Return the state as plain values."""
         return {name: getattr(self, f"_{name}").tolist() for name in _KEPT}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         for name in _KEPT:
             array = getattr(self, f"_{name}")
             array[:] = np.asarray(state[name], array.dtype)

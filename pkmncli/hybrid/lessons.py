@@ -1,4 +1,4 @@
-"""Lessons: what came of the same advice in the same situation before, for the prompt and for what is followed."""
+"""Lessons: results of the same advice in the same situation before, for the prompt and for what is followed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 from pkmncli.api import Action, Advice
 
 LEAST_TRIES = 3
-"""Tries after which a lesson is told."""
+"""Tries after which a lesson is used."""
 
 RETRY_EVERY = 8
-"""Each so many-eth time, what has always failed is tried all the same: the game may have changed."""
+"""Every n-th time, advice that has always failed is tried again, because the game may have changed."""
 
 _TOLD = 3
-"""Most lessons of a kind that a prompt has room for."""
+"""Maximum number of lessons of a kind in a prompt."""
 
 
 class Situation(NamedTuple):
-    """Where something is done: map, phase, and in a battle the opponent and the kind, as in a step's record."""
+    """Place of an advised action: map, phase, and in a battle the opponent and the kind, as in a step's record."""
 
     map_id: int
     phase: int
@@ -27,20 +27,20 @@ class Situation(NamedTuple):
 
     @classmethod
     def of(cls, record: Any) -> Situation:
-        """The situation that a step led to."""
+        """Return the situation that a step led to."""
         battle = int(record["battle"])
         return cls(int(record["next_map"]), int(record["next_phase"]), int(record["opponent"]) if battle else 0, battle)
 
 
 @dataclass(slots=True)
 class _Tally:
-    """How often something was done in a situation, and what followed."""
+    """Tries of one piece of advice in a situation, and their results."""
 
     tries: int = 0
     wins: int = 0
     reward: float = 0.0
     held_back: int = 0
-    """Times that it was not done since it had always failed."""
+    """Times that it was not tried because it had always failed."""
 
     @property
     def loses(self) -> bool:
@@ -48,23 +48,23 @@ class _Tally:
 
 
 class Lessons:
-    """Counts, for each situation and each thing that was advised in it, whether a reward followed while it was done.
+    """Counts, by situation and piece of advice, of tries and of those followed by a reward.
 
-    Everything here is counted in the order of the training's steps, so that a run that goes on has the same lessons.
+    Everything is counted in the order of the training's steps, so that a resumed run has the same lessons.
     """
 
     def __init__(self) -> None:
         self._tallies: dict[Situation, dict[str, _Tally]] = {}
 
     def add(self, situation: Situation, deed: str, reward: float) -> None:
-        """Takes in what followed on advice: ``reward`` is the sum over its steps."""
+        """Add the result of advice: ``reward`` is the sum over its steps."""
         tally = self._tallies.setdefault(situation, {}).setdefault(deed, _Tally())
         tally.tries += 1
         tally.wins += reward > 0
         tally.reward += reward
 
     def holds_back(self, situation: Situation, deed: str) -> bool:
-        """Whether this is better not done: it has always failed here. Every :data:`RETRY_EVERY`-th time it may be."""
+        """Return True if advice has always failed here; False every :data:`RETRY_EVERY`-th time, to try it again."""
         tally = self._tallies.get(situation, {}).get(deed)
         if tally is None or not tally.loses:
             return False
@@ -72,7 +72,7 @@ class Lessons:
         return tally.held_back % RETRY_EVERY != 0
 
     def lines(self, situation: Situation) -> list[str]:
-        """What has been learned about a situation, in words: what never brought anything, then what brought most."""
+        """Return the lessons about a situation in words: what never brought a reward, then what brought most."""
         known = [
             (deed, tally) for deed, tally in self._tallies.get(situation, {}).items() if tally.tries >= LEAST_TRIES
         ]
@@ -83,7 +83,7 @@ class Lessons:
         ]
 
     def state_dict(self) -> list[list[Any]]:
-        """Plain values to go on from."""
+        """Return the state as plain values."""
         return [
             [*situation, deed, tally.tries, tally.wins, tally.reward, tally.held_back]
             for situation, deeds in self._tallies.items()
@@ -91,17 +91,17 @@ class Lessons:
         ]
 
     def load_state_dict(self, state: list[list[Any]]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self._tallies = {}
         for row in state:
-            # A checkpoint of an earlier version doesn't tell kinds of battles apart.
+            # Checkpoints of earlier versions have no kinds of battles.
             parts = next(index for index, value in enumerate(row) if isinstance(value, str))
             deed, *numbers = row[parts:]
             self._tallies.setdefault(Situation(*row[:parts]), {})[deed] = _Tally(*numbers)
 
 
 def deed_of(advice: Advice) -> str:
-    """What advice would have done, in words, the same for the same advice."""
+    """Return a key for advice in words, equal for the same advice."""
     if not advice.skill:
         return "press " + ", ".join(Action(press).name.lower() for press in advice.presses)
     arguments = advice.arguments

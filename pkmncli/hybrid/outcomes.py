@@ -1,4 +1,4 @@
-"""What followed on the steps of each side in an episode: the worth of advice against that of the rules."""
+"""Rewards after the steps of each side in an episode: the worth of advice against that of the rules."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ HORIZON = 8
 """Steps whose rewards a step is judged by, its own included; the same as in the analysis of decisions."""
 
 LEAST_STEPS = 8
-"""Fewer steps of a side say nothing about it."""
+"""Minimum number of a side's steps to judge it."""
 
 _SIDES = {"llm": Source.LLM, "rule": Source.RULE}
 
 
 def side_outcomes(sources: NDArray[np.uint8], rewards: NDArray[np.float64]) -> dict[str, Any]:
-    """Efficiency and success of the language model's steps and the rules'.
+    """Return efficiency and success of the language model's steps and of the rules' steps.
 
     Args:
-        sources: (steps,), who decided each step of the episode.
-        rewards: (steps,), what each earned.
+        sources: (steps,), the source of each step of the episode.
+        rewards: (steps,), their rewards.
 
     Returns:
-        ``llm_efficiency`` and ``rule_efficiency``, the mean reward that followed, by step; ``llm_success_rate`` and
-        ``rule_success_rate``, the share of steps on which more followed than nothing. None for a side that hardly
-        acted.
+        ``llm_efficiency`` and ``rule_efficiency``, the mean reward that followed, per step; ``llm_success_rate`` and
+        ``rule_success_rate``, the share of steps followed by a reward above 0. None for a side with too few steps.
     """
     sums = np.concatenate(([0.0], np.cumsum(rewards, dtype=np.float64)))
     begins = np.arange(len(rewards))
@@ -41,6 +40,6 @@ def side_outcomes(sources: NDArray[np.uint8], rewards: NDArray[np.float64]) -> d
         own = followed[sources == source]
         enough = len(own) >= LEAST_STEPS
         found[f"{side}_efficiency"] = float(own.mean()) / HORIZON if enough else None
-        # Differences of sums are not exactly 0 where nothing followed.
+        # Differences of sums are not exactly 0 if no reward followed.
         found[f"{side}_success_rate"] = float((own > 1e-9).mean()) if enough else None
     return found

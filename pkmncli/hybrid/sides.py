@@ -1,4 +1,4 @@
-"""Sharing advised steps between the language model and the rules: a piece of advice is followed, or set aside."""
+"""Sharing of advised steps between the language model and the rules: advice is followed or set aside."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _MEMORY = 0.9
 
 
 class SideShare:
-    """Decides for each new piece of advice whose the next stretch of steps is, so that the model's share is kept.
+    """Decision for each piece of advice whether it is followed, so that the model's share is kept.
 
-    What is set aside counts as advice that there was, for about as many steps as advice is followed for.
+    Advice set aside counts as present for about as many steps as advice is followed on average.
 
     Args:
         share: of the language model, 0..1.
@@ -25,29 +25,29 @@ class SideShare:
         self._length = _FIRST_LENGTH
 
     def follows(self) -> bool:
-        """Whether new advice is followed: while the model has had no more than its share."""
+        """Return True if new advice is followed: while the model has had at most its share."""
         if self.share >= 1:
             return True
         return self.llm_steps <= self.share * (self.llm_steps + self.rule_steps)
 
     @property
     def stretch(self) -> int:
-        """Steps for which advice that is set aside counts as there: as long as advice lasts on average."""
+        """Steps for which advice that is set aside counts as present: as long as advice lasts on average."""
         return max(round(self._length), 1)
 
     def count(self, *, llm: bool) -> None:
-        """A step was the advised side's, and there was advice."""
+        """Count a step of the advised side for which there was advice."""
         if llm:
             self.llm_steps += 1
         else:
             self.rule_steps += 1
 
     def followed(self, steps: int) -> None:
-        """Advice was followed for so many steps."""
+        """Note that advice was followed for ``steps`` steps."""
         self._length = _MEMORY * self._length + (1 - _MEMORY) * steps
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values that the next choices depend on."""
+        """Return the state as plain values."""
         return {
             "share": self.share,
             "llm_steps": self.llm_steps,
@@ -56,7 +56,7 @@ class SideShare:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self.share = float(state["share"])
         self.llm_steps, self.rule_steps = int(state["llm_steps"]), int(state["rule_steps"])
         self._length = float(state["length"])

@@ -1,4 +1,4 @@
-"""A curriculum over starts: what was reached once becomes a place to begin, «go on from where it got»."""
+"""A curriculum over start states: episodes begin at milestones that were reached before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pkmncli.config.starts_settings import StartsSettings
 
 
 class StartsCurriculum:
-    """Keeps the state in which each milestone was first reached, by hash, and draws where an episode begins.
+    """The state in which each milestone was first reached, by hash, and the random choice of start states.
 
     Args:
         settings: the shares of the kinds of starts.
@@ -22,15 +22,15 @@ class StartsCurriculum:
         self._reached: dict[int, str] = {}
 
     def has(self, milestone: int) -> bool:
-        """Whether there is a start for a milestone, by its place in the game's order."""
+        """Return True if there is a start state for a milestone, by its place in the game's order."""
         return milestone in self._reached
 
     def add(self, milestone: int, state: str) -> None:
-        """A milestone was reached in a state; the first one stays."""
+        """Keep the state in which a milestone was reached, unless it has one already."""
         self._reached.setdefault(milestone, state)
 
     def draw(self, seed: int) -> str:
-        """The hash of the state that an episode begins in; empty for the game's start."""
+        """Return the hash of the state that an episode begins in; empty for the game's start."""
         random = np.random.default_rng(seed)
         kind, which = random.random(), random.random()
         if not self._reached or kind >= self._settings.furthest + self._settings.reached:
@@ -41,9 +41,9 @@ class StartsCurriculum:
         return self._reached[places[int(which * len(places))]]
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return the state as plain values."""
         return {"reached": [[place, self._reached[place]] for place in sorted(self._reached)]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self._reached = {int(place): str(digest) for place, digest in state["reached"]}

@@ -1,4 +1,4 @@
-"""What learners on PyTorch have in common: how they read observations, judge themselves, and are kept.
+"""Parts shared by learners on PyTorch: observations, networks, confidence and state.
 
 Imported by learners only: nothing else in the core needs PyTorch.
 """

@@ -1,4 +1,4 @@
-"""What no learner can go on with, told in a line: a mask that allows nothing, rewards or a state that do not fit."""
+"""Checks shared by learners: an allowed action, finite rewards, a state that fits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkmncli.errors import CheckpointError, TrainingError
 
 
 def require_an_action(allowed: NDArray[np.bool_]) -> None:
-    """Raises TrainingError when an environment's row of ``allowed`` (n, num_actions) is all false."""
+    """Raise TrainingError if a row of ``allowed`` (n, num_actions) is all false."""
     if not allowed.any(axis=1).all():
         environment = int(np.flatnonzero(~allowed.any(axis=1))[0])
         raise TrainingError(
@@ -22,7 +22,7 @@ def require_an_action(allowed: NDArray[np.bool_]) -> None:
 
 
 def require_finite_rewards(rewards: NDArray[Any], steps: int) -> None:
-    """Raises TrainingError when one of the rewards (num_envs,), given after ``steps`` steps, is not finite."""
+    """Raise TrainingError if one of the rewards (num_envs,), given after ``steps`` steps, is not finite."""
     if not np.isfinite(rewards).all():
         environment = int(np.flatnonzero(~np.isfinite(rewards))[0])
         raise TrainingError(
@@ -32,7 +32,7 @@ def require_finite_rewards(rewards: NDArray[Any], steps: int) -> None:
 
 
 def require_own_state(state: Mapping[str, Any], learner: str, version: int, num_envs: int) -> None:
-    """Raises CheckpointError when a learner's state is of another version, or of other environments."""
+    """Raise CheckpointError if a learner's state has another version or number of environments."""
     if state.get("version") != version:
         raise CheckpointError(
             f"The checkpoint's {learner} state is of version {state.get('version')}, this program's is "

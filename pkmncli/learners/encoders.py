@@ -1,7 +1,7 @@
-"""Encoders: the part of a learner's network that reads observations, and how a learner builds the one that was named.
+"""Encoders: the part of a learner's network that reads observations, and the factory that builds it.
 
 An encoder is registered with ``pkmn_register_encoders`` as ``target(layout, settings)``. A learner is given an
-:class:`EncoderFactory`, so it knows neither names nor plugins.
+:class:`EncoderFactory`, so it needs to know neither names nor plugins.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ _TRIED_ROWS = 2
 class Encoder(Protocol):
     """A :class:`torch.nn.Module` that describes observations by numbers.
 
-    Built with (layout, settings): what there is to see, and an instance of the settings model that it was registered
-    with; without one, the settings of the learner. A layout that it cannot read is a ConfigurationError. Reading
-    changes nothing of it and depends on nothing but the observation: no dropout, no statistics of batches.
+    Built with (layout, settings): the layout of the observations, and an instance of the settings model that the
+    encoder was registered with; without such a model, the learner's settings. It raises ConfigurationError for a layout
+    that it cannot read. Reading must not change it and must depend on the observation alone: no dropout, no batch
+    statistics.
     """
 
     num_features: int
-    """How many numbers describe one observation."""
+    """Numbers that describe one observation."""
 
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
-        """Reads n observations.
+        """Read n observations.
 
         Args:
-            columns: those of ``layout.columns``, each (n, ...): ``screen`` uint8, packed as
-                :func:`pkmncli.learners.networks.unpack_screen` undoes, ``planes`` whole numbers whose bits
-                :func:`pkmncli.learners.networks.unpack_planes` makes channels, ``vector`` float32, as far as there
-                are, and perhaps ``action_mask`` uint8.
+            columns: those of ``layout.columns``, each (n, ...): ``screen`` uint8, packed (see
+                :func:`pkmncli.learners.networks.unpack_screen`), ``planes`` integers whose bits
+                :func:`pkmncli.learners.networks.unpack_planes` turns into channels, ``vector`` float32, each only if
+                the layout has it, and perhaps ``action_mask`` uint8.
 
         Returns:
             (n, num_features) float32.
@@ -50,21 +51,21 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EncoderFactory:
-    """Builds the encoder that the settings name, and tells what someone else would need to build it again."""
+    """Builder of the encoder that the settings name; it also describes how to build it again elsewhere."""
 
     name: str
-    """Under which it is registered."""
+    """Name that the encoder is registered with."""
     build: Callable[[ObservationLayout, Any], Any]
     settings: Any = None
-    """Its own; None where it has no model of its own, and takes the learner's settings."""
+    """The encoder's settings; None if it has no settings model and takes the learner's settings."""
     origin: Mapping[str, Any] | None = None
-    """Where it comes from, in plain values: import targets, the distribution and its version."""
+    """Origin in plain values: import targets, the distribution and its version."""
 
     def __call__(self, layout: ObservationLayout, learner_settings: Any) -> tuple[nn.Module, int]:
-        """An untrained encoder, tried on observations of nothing, and how many numbers it gives.
+        """Return an untrained encoder, checked on blank observations, and its number of features.
 
         Raises:
-            ConfigurationError: it cannot read the layout, is no encoder, or has an error in it.
+            ConfigurationError: it cannot read the layout, is not an encoder, or fails.
         """
         with _errors_explained(self.name, "be built"):
             encoder = self.build(layout, learner_settings if self.settings is None else self.settings)
@@ -73,10 +74,12 @@ class EncoderFactory:
 
 
 def require_encoder(encoder: Any, layout: ObservationLayout, name: str) -> None:
-    """Raises ConfigurationError when something does not give (n, num_features) float32 for observations of a layout."""
+    """Raise ConfigurationError if an encoder does not give (n, num_features) float32 for observations of a layout."""
     count = getattr(encoder, "num_features", None)
     if not isinstance(encoder, nn.Module) or not isinstance(count, int) or count < 1:
-        raise ConfigurationError(f"encoder {name!r} is no torch.nn.Module with a whole number num_features, from 1 on")
+        raise ConfigurationError(
+            f"encoder {name!r} is not a torch.nn.Module with an integer num_features of at least 1"
+        )
     with torch.no_grad(), _errors_explained(name, "read observations"):
         features = encoder(blank_columns(layout, _TRIED_ROWS))
     if not isinstance(features, Tensor) or features.shape != (_TRIED_ROWS, count) or features.dtype != torch.float32:
@@ -88,7 +91,7 @@ def require_encoder(encoder: Any, layout: ObservationLayout, name: str) -> None:
 
 @contextmanager
 def _errors_explained(name: str, what: str) -> Iterator[None]:
-    """Raises ConfigurationError for whatever goes wrong in an encoder, but for what is explained already."""
+    """Raise any error of an encoder as ConfigurationError, except errors that are explained already."""
     try:
         yield
     except PkmnError:
@@ -99,20 +102,20 @@ def _errors_explained(name: str, what: str) -> Iterator[None]:
 
 
 def require_factory(settings: Any, encoder: EncoderFactory | None, learner: str) -> None:
-    """Raises ConfigurationError when a learner's settings name an encoder that it was given no factory of.
+    """Raise ConfigurationError if a learner's settings name an encoder but it was given no factory.
 
-    So it is where a script builds a learner by itself: names are looked up by who puts a training together.
+    This happens if a script builds a learner directly: names are resolved only where a training is built.
     """
     default = type(settings).model_fields["encoder"].default
     if encoder is None and settings.encoder != default:
         raise ConfigurationError(
-            f"setting '{learner}.encoder' = {settings.encoder!r}: a learner that is built by hand needs its factory, "
+            f"setting '{learner}.encoder' = {settings.encoder!r}: a learner built in a script needs its factory, "
             f"encoder=EncoderFactory({settings.encoder!r}, ...)"
         )
 
 
 def blank_columns(layout: ObservationLayout, rows: int) -> dict[str, Tensor]:
-    """Columns of observations in which nothing is to be seen: zeros, and every action allowed."""
+    """Return the columns of blank observations: zeros, and every action allowed."""
     columns = {
         name: torch.from_numpy(np.zeros((rows, *shape), dtype)) for name, (shape, dtype) in layout.columns.items()
     }

@@ -1,4 +1,4 @@
-"""Brings the encoder of an exported policy back, where it is not the default one: its package has to be installed."""
+"""Loader of an exported policy's encoder, if it is not the default one; its package must be installed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pkmncli.learners.weights import under
 
 
 def load_encoder(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Callable[[Mapping[str, Any]], Tensor]:
-    """What reads observations as the exported network did.
+    """Return a function that reads observations as the exported network did.
 
     Args:
         about: the policy's description, as ``policy.json`` has it.
-        weights: its tensors by name.
+        weights: the policy's tensors by name.
 
     Returns:
         A function from one observation of the environment, a dictionary of arrays, to (1, num_features) float32.
 
     Raises:
-        ConfigurationError: the package that brings the encoder is not installed, or another version of it.
+        ConfigurationError: the encoder's package is not installed, or is another version.
     """
     origin = about["network"]["encoder"]
     layout = _layout(about["network"]["layout"])
@@ -65,14 +65,14 @@ def _imported(target: str, kind: type) -> Any:
 
 
 def _settings(origin: Mapping[str, Any]) -> Any:
-    """Its own settings; those of the learner, as they were, for an encoder that has none."""
+    """Return the encoder's settings; the learner's settings, as exported, for an encoder without a settings model."""
     if origin["config"] is None:
         return SimpleNamespace(**origin["settings"])
     return _imported(origin["config"], BaseModel)(**origin["settings"])
 
 
 def _layout(plain: Mapping[str, Any]) -> ObservationLayout:
-    """A layout from what JSON made of it."""
+    """Return the layout from its JSON form."""
     return ObservationLayout(
         **{
             **plain,

@@ -1,7 +1,7 @@
-"""An acting network as it leaves the program: its weights, what it takes and gives, and an example that runs it.
+"""The export of an acting network: weights, a description of inputs and outputs, and an example that runs it.
 
-The example is put together from parts, written for the reader and as plain as they can be: what all policies have, what
-reads observations, and the learner's own ``scores``.
+The example is built from simple parts, for readers: the common beginning, the reading of observations, and the
+learner's own ``scores``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.networks import ObservationNetwork
 from pkmncli.learners.observations import MASK, PLANES, SCREEN, VECTOR, ObservationLayout
 
-_BEGINNING = '''"""Acts greedily with the policy in this folder. It needs {needs}."""
+_BEGINNING = '''"""Greedy actions of the policy in this folder. It needs {needs}."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ _READING = '''def numbers(observation, key):
 
 
 def features(observation):
-    """What describes one observation of the environment."""
+    """Return the features of one observation of the environment."""
     parts = []
     if "screen" in ABOUT["observation"]:
         screen = torch.as_tensor(observation["screen"])
@@ -73,13 +73,13 @@ def features(observation):
 '''
 
 _READING_ELSEWHERE = '''features = load_encoder(ABOUT, WEIGHTS)
-"""What describes one observation of the environment."""
+"""Function from one observation of the environment to its features."""
 '''
 
 _ACTING = '''
 
 def act(observation):
-    """The action for one observation of the environment, a dictionary of arrays."""
+    """Return the action for one observation of the environment, a dictionary of arrays."""
     with torch.no_grad():
         found = scores(features(observation))
     if "action_mask" in ABOUT["observation"]:
@@ -98,21 +98,21 @@ def exported_policy(
     gives: str,
     about_network: Mapping[str, Any],
 ) -> ExportedPolicy:
-    """A network that acts, to be taken elsewhere.
+    """Return a network that acts, for use outside this program.
 
     Args:
-        network: with its streams.
+        network: the network with its output streams.
         layout: of the observations that it reads.
         settings: the learner's.
-        encoder: what built its encoder; None for the default one.
-        scores: Python source of the example's ``scores(x)``: from what describes the observation (1, features) to a
-            number for each action (1, num_actions), of which the highest allowed one is the greedy action. It may use
+        encoder: factory of its encoder; None for the default one.
+        scores: Python source of the example's ``scores(x)``: from the features (1, features) to one number per action
+            (1, num_actions); the allowed action with the highest number is the greedy one. It may use
             ``F``, ``of(layer)`` (weight and bias of a layer) and ``ABOUT["network"]``.
-        gives: what these numbers are, in words.
-        about_network: what the description says of the network beside its layers.
+        gives: the meaning of these numbers, in words.
+        about_network: further description of the network, besides its layers.
 
     Raises:
-        ConfigurationError: its encoder cannot be built elsewhere.
+        ConfigurationError: the encoder cannot be built elsewhere.
     """
     weights = {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
     described = {
@@ -143,7 +143,7 @@ def exported_policy(
 
 
 def _strides(branch: nn.Module | None) -> list[int]:
-    """Strides of the convolutions of a part of the network, in order."""
+    """Return the strides of the convolutions of a part of the network, in order."""
     return [] if branch is None else [one.stride[0] for one in branch.modules() if isinstance(one, nn.Conv2d)]
 
 
@@ -151,7 +151,7 @@ def _origin(encoder: EncoderFactory, settings: BaseModel) -> dict[str, Any]:
     origin = encoder.origin
     if origin is None or "<locals>" in str(origin["target"]) or str(origin["target"]).startswith("__main__"):
         raise ConfigurationError(
-            f"the policy cannot be exported: its encoder {encoder.name!r} can be imported from no module"
+            f"the policy cannot be exported: its encoder {encoder.name!r} cannot be imported from any module"
         )
     values = origin["settings"] if origin["config"] is not None else settings.model_dump(mode="json")
     return {**origin, "settings": values}
@@ -171,7 +171,7 @@ def _observation(layout: ObservationLayout) -> dict[str, Any]:
             "shape": list(layout.planes_shape),
             "type": layout.planes_type,
             "bits": list(layout.planes),
-            "meaning": "each bit of a tile says one thing, from the lowest bit on",
+            "meaning": "each bit of a tile is one property, from the lowest bit on",
         }
     if layout.vector_size:
         observation[VECTOR] = {"keys": list(layout.vector_keys), "size": layout.vector_size, "type": "float32"}

@@ -1,7 +1,8 @@
-"""Adam on all weights of a network as one piece of memory.
+"""Adam on all weights of a network in one block of memory.
 
-An update of a small network costs what its operations cost, some hundred of a few microseconds each. With weights and
-gradients in one piece each, clipping takes three of them whatever the number of layers, and a copy of all weights one.
+The time of a small network's update is the overhead of its operations, a few microseconds for each of several hundred.
+With weights and gradients in one block each, clipping takes three operations whatever the number of layers, and a copy
+of all weights takes one.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from torch import Tensor, nn
 from pkmncli.learners.weights import ADAM, flat_part, named_parts
 
 _PIECE_ON_CARD = 4096
-"""Weights in a tensor there: a block of a card works on one, however small it is, and many blocks work at once."""
+"""Weights per tensor on a GPU: a GPU block works on one tensor, however small, and many blocks work at once."""
 
 
 class FlatAdam:
     """Adam (Kingma and Ba 2015) on the weights of a network, whose gradients are scaled down to a norm.
 
     Args:
-        network: gets its weights laid out in one piece; see :attr:`weights`.
+        network: its weights are laid out in one block; see :attr:`weights`.
         learning_rate: step size.
         epsilon: term that keeps the division stable.
         max_norm: Euclidean norm that gradients are scaled down to.
@@ -31,7 +32,7 @@ class FlatAdam:
 
     def __init__(self, network: nn.Module, learning_rate: float, epsilon: float, max_norm: float) -> None:
         self.weights = lay_out(network)
-        """(weights,) the network's own memory."""
+        """(weights,) float32, the network's own memory."""
         self._network = network
         self._parameters = list(network.parameters())
         self._max_norm = max_norm
@@ -44,7 +45,7 @@ class FlatAdam:
         self._adam = torch.optim.Adam(self._pieces, learning_rate, eps=epsilon, fused=True, capturable=on_card)
 
     def find_gradients(self, loss: Tensor) -> Tensor:
-        """Find the gradients of a loss and scale them down. Returns their norm before that."""
+        """Compute the gradients of a loss and scale them down. Return their norm before scaling."""
         found = torch.autograd.grad(loss, self._parameters, allow_unused=True, materialize_grads=True)
         with torch.no_grad():
             torch.cat([gradient.reshape(-1) for gradient in found], out=self._gradients)
@@ -53,13 +54,13 @@ class FlatAdam:
         return norm
 
     def step(self) -> None:
-        """Change the weights by the gradients that were found last."""
+        """Change the weights by the gradients found last."""
         self._adam.step()
 
     @contextlib.contextmanager
     def tried(self) -> Iterator[None]:
-        """Take back at the end what steps within it have changed, in the same memory."""
-        # A few steps without capture are what it is for; torch would warn of them.
+        """Restore at the end, in the same memory, what steps inside the context have changed."""
+        # This is only for a few steps without capture; torch would warn about them.
         self._adam._warned_capturable_if_run_uncaptured = True
         kept, state = self.weights.clone(), self._adam.state
         before = {piece: {name: part.clone() for name, part in state[piece].items()} for piece in list(state)}
@@ -73,7 +74,7 @@ class FlatAdam:
                     part.zero_()
 
     def state_dict(self) -> dict[str, Tensor]:
-        """Return copies of what Adam keeps of each weight, named ``optimizer.<part>.<name>``; none before a step."""
+        """Return copies of Adam's state of each weight, named ``optimizer.<part>.<name>``; none before a step."""
         state = [self._adam.state.get(piece) or {} for piece in self._pieces]
         if not all(state):
             return {}
@@ -88,7 +89,7 @@ class FlatAdam:
         return found
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from :meth:`state_dict`. Raises CheckpointError where it is of another network."""
+        """Resume from :meth:`state_dict`. Raise CheckpointError if it is of another network."""
         groups = self._adam.state_dict()["param_groups"]
         kept: dict[int, dict[str, Tensor]] = {}
         if any(name.startswith("optimizer.") for name in state):
@@ -102,11 +103,11 @@ class FlatAdam:
 
 
 def lay_out(network: nn.Module, memory: Tensor | None = None) -> Tensor:
-    """Put a network's weights one after the other into one piece of memory, and return that: (weights,) float32.
+    """Move a network's weights into one block of memory, one after the other; return it: (weights,) float32.
 
     Args:
         network: its weights become views of the memory.
-        memory: (weights,) to take, where that is not simply on the network's own device.
+        memory: (weights,) to use; None allocates it on the network's device.
     """
     parameters = list(network.parameters())
     flat = torch.cat([weights.detach().reshape(-1) for weights in parameters])

@@ -1,7 +1,7 @@
-"""Labels of steps: the actions that the advised side pressed, or would have pressed.
+"""Labels of steps: the actions that the advised side took, or would have taken.
 
-A *label* is the action that the advised side took in a step or would have taken there. Labels of steps that the learner
-pressed itself show what to do where its own presses lead: dataset aggregation (Ross, Gordon and Bagnell 2011, "A
+A *label* is the action that the advised side took in a step or would have taken there. Labels of the learner's own
+steps show what to do in the situations that its actions lead to: dataset aggregation (Ross, Gordon and Bagnell 2011, "A
 reduction of imitation learning and structured prediction to no-regret online learning").
 """
 
@@ -23,14 +23,14 @@ def labels_of(
     advised: NDArray[np.int64],
     demonstrations: Literal["every_step", "pressed"],
 ) -> NDArray[np.int64]:
-    """Return the action that each step demonstrates, (n,); -1 where it demonstrates none.
+    """Return the action that each step demonstrates, (n,); -1 for no demonstration.
 
     Args:
-        actions: (n,) what was pressed.
-        sources: (n,) who pressed, a :class:`pkmncli.api.Source`.
-        advised: (n,) what the advised side would have pressed; -1 where it is not known.
-        demonstrations: ``pressed`` for steps alone that the advised side pressed, ``every_step`` for those too where it
-            is known what it would have pressed.
+        actions: (n,) actions taken.
+        sources: (n,) who chose them, as :class:`pkmncli.api.Source`.
+        advised: (n,) actions that the advised side would have taken; -1 if unknown.
+        demonstrations: ``pressed``: only steps whose action the advised side chose; ``every_step``: also steps for
+            which the advised side's action is known.
     """
     others = advised if demonstrations == "every_step" else np.int64(NO_LABEL)
     return np.where((sources == Source.RULE) | (sources == Source.LLM), actions, others)

@@ -1,8 +1,8 @@
-"""The part of a network that reads a map of bits: two convolutions and a layer, as products of matrices.
+"""The network part that reads a map of bits: two convolutions and a layer, as matrix products.
 
-For maps this small a convolution spends most of its time on finding out what to do. Here the bits of a number come from
-a table, the patches of the first convolution are gathered from them, which no gradient goes back through, and those of
-the second one, which don't overlap, are the same numbers in another order.
+On maps this small, calling overhead dominates a convolution. Here a table gives the bits of each number, and the
+patches of the first convolution are gathered from them; no gradient is needed there. The patches of the second
+convolution do not overlap, so they are the same numbers in another order.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from torch.nn import functional
 
 
 class MapBranch(nn.Sequential):
-    """Describes maps of bits, (n, rows, columns) whole numbers, by numbers (n, map_features).
+    """Network part that turns maps of bits, integers (n, rows, columns), into features (n, map_features).
 
     Args:
-        planes: bits that count, from the lowest one.
+        planes: number of bits in use, from the lowest one.
         rows: of the map.
         columns: of the map.
         layers: Conv2d, ReLU, Conv2d whose stride is its kernel's size, ReLU, Flatten, Linear, ReLU; without padding.
@@ -29,7 +29,7 @@ class MapBranch(nn.Sequential):
         assert second.kernel_size == second.stride
         (kernel_rows, kernel_columns), (down, right) = first.kernel_size, first.stride
         self.shape: tuple[int, int]
-        """Rows and columns of what the first convolution gives."""
+        """Rows and columns of the first convolution's output."""
         self.shape = (rows - kernel_rows) // down + 1, (columns - kernel_columns) // right + 1
         corners = torch.arange(self.shape[0])[:, None] * down * columns + torch.arange(self.shape[1]) * right
         within = torch.arange(kernel_rows)[:, None] * columns + torch.arange(kernel_columns)
@@ -39,7 +39,7 @@ class MapBranch(nn.Sequential):
         self.register_buffer("_bits", bits, persistent=False)
 
     def forward(self, packed: Tensor) -> Tensor:
-        """Reads maps: uint8, uint16, uint32, or the signed types of these sizes."""
+        """Return the features of maps: uint8, uint16, uint32, or the signed types of these sizes."""
         size = len(packed)
         first, second = self.convolutions
         found = functional.relu(functional.linear(self._patches(packed), _matrix(first), first.bias))
@@ -69,8 +69,8 @@ class MapBranch(nn.Sequential):
 
     @torch.no_grad()
     def _patches(self, packed: Tensor) -> Tensor:
-        """The bits under the first kernel, (n * places, kernel * planes) float32, a tile's bits side by side."""
-        octets = packed.contiguous().view(torch.uint8)  # the lowest first
+        """Return the bits under the first kernel, (n * places, kernel * planes) float32, grouped by tile."""
+        octets = packed.contiguous().view(torch.uint8)  # the lowest byte first
         tiles = packed.shape[1] * packed.shape[2]
         bits = self.get_buffer("_bits").index_select(0, octets.reshape(-1).to(torch.int32)).view(len(packed), tiles, -1)
         patches = bits[:, :, : self.planes].index_select(1, self.places)
@@ -78,5 +78,5 @@ class MapBranch(nn.Sequential):
 
 
 def _matrix(layer: nn.Conv2d) -> Tensor:
-    """The weights of a convolution for patches with channels last: (channels out, kernel * channels in)."""
+    """Return a convolution's weights for patches with channels last: (channels out, kernel * channels in)."""
     return layer.weight.permute(0, 2, 3, 1).reshape(layer.out_channels, -1)

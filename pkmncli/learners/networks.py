@@ -1,4 +1,4 @@
-"""What learners build their networks of: the default encoder, the part that reads observations, output streams."""
+"""Building blocks of learners' networks: the default encoder, the reading part, output streams."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pkmncli.learners.map_branch import MapBranch
 from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, ObservationLayout
 
 _KERNELS_AND_STRIDES = ((8, 8), (3, 2))
-"""Of the two convolutions. On a half-size screen the first sees one step of the player's grid at a time."""
+"""Kernels and strides of the convolutions. The first sees one step of the player's grid on a half-size screen."""
 
 
 _MAP_KERNELS_AND_STRIDES = ((3, 2), (2, 2))
-"""Of the two convolutions on a map. With a second one of 3, the lower and right edge of 13 x 13 tiles would be lost."""
+"""The same for a map. With a second kernel of 3, the lower and right edge of 13 x 13 tiles would be lost."""
 
 
 class ScreenSizes(Protocol):
-    """Those settings that say how large the part of a network is that reads screens."""
+    """Settings that size the network part that reads screens."""
 
     @property
     def screen_channels(self) -> tuple[int, int]:
@@ -34,7 +34,7 @@ class ScreenSizes(Protocol):
 
 
 class MapSizes(Protocol):
-    """Those settings that say how large the part of a network is that reads a map of bits."""
+    """Settings that size the network part that reads a map of bits."""
 
     @property
     def map_channels(self) -> tuple[int, int]:
@@ -46,7 +46,7 @@ class MapSizes(Protocol):
 
 
 class NetworkSizes(ScreenSizes, MapSizes, Protocol):
-    """Those of a learner's settings that say how large its network is."""
+    """Settings that size a learner's network."""
 
     @property
     def vector_features(self) -> int:
@@ -54,18 +54,18 @@ class NetworkSizes(ScreenSizes, MapSizes, Protocol):
 
 
 def unpack_screen(packed: Tensor) -> Tensor:
-    """Unpacks 4-bit pixels, two a byte, the left one in the high bits: (..., bytes) uint8 to (..., 2 * bytes) uint8."""
+    """Unpack 4-bit pixels, two a byte, the left one in the high bits: (..., bytes) uint8 to (..., 2 * bytes) uint8."""
     return torch.stack((packed >> 4, packed & 15), dim=-1).flatten(-2)
 
 
 def unpack_planes(packed: Tensor, planes: int) -> Tensor:
-    """Unpacks the lowest bits of whole numbers into channels: (n, rows, columns) to (n, planes, rows, columns) float32.
+    """Unpack the lowest bits of integers into channels: (n, rows, columns) to (n, planes, rows, columns) float32.
 
     Args:
         packed: uint8, uint16 or uint32.
-        planes: how many bits there are.
+        planes: number of bits.
     """
-    if packed.dtype in _SIGNED:  # for which torch can do arithmetic; the bits stay the same
+    if packed.dtype in _SIGNED:  # torch has arithmetic for signed types only; the bits stay the same
         packed = packed.view(_SIGNED[packed.dtype])
     shifts = torch.arange(planes, dtype=packed.dtype, device=packed.device)
     return ((packed.unsqueeze(1) >> shifts[:, None, None]) & 1).to(torch.float32)
@@ -75,7 +75,7 @@ _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32}
 
 
 class ConvolutionEncoder(nn.Module):
-    """The encoder ``convolution``, which learners take where no other one is named.
+    """The encoder ``convolution``, the default of learners.
 
     Two convolutions read the screen, the first one a square of the player's grid at a time; two small ones read a map
     of bits; a normalised layer reads the numbers.
@@ -102,26 +102,26 @@ class ConvolutionEncoder(nn.Module):
             self.num_features += settings.vector_features
 
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
-        """Describes observations, as :class:`pkmncli.learners.encoders.Encoder` says."""
+        """Return the features of observations; see :class:`pkmncli.learners.encoders.Encoder`."""
         return read_branches(self.screen, self.map, self.vector, columns)
 
 
 class ObservationNetwork(nn.Module):
-    """Describes observations by numbers. A learner's network derives from it and adds its output streams.
+    """Network that turns observations into features. A learner's network derives from it and adds its output streams.
 
-    The default encoder's weights have the names of one flat network in checkpoints, ``screen.*``, ``map.*``
-    and ``vector.*`` beside those of the streams; another encoder's begin with ``encoder.``.
+    In checkpoints, the default encoder's weights are named ``screen.*``, ``map.*`` and ``vector.*`` beside those of
+    the streams, as in one flat network; the names of another encoder's weights begin with ``encoder.``.
     """
 
     def __init__(
         self, layout: ObservationLayout, settings: NetworkSizes, encoder: EncoderFactory | None = None
     ) -> None:
-        """Builds the part that reads.
+        """Build the part that reads observations.
 
         Args:
-            layout: what there is to see.
+            layout: of the observations.
             settings: the learner's.
-            encoder: what builds the encoder; the default one without it.
+            encoder: factory of the encoder; None for the default one.
 
         Raises:
             ConfigurationError: the encoder cannot read the layout.
@@ -139,11 +139,11 @@ class ObservationNetwork(nn.Module):
             self.encoder, self.num_features = encoder(layout, settings)
 
     def features(self, observations: Mapping[str, Tensor]) -> Tensor:
-        """What output streams read.
+        """Return the features that the output streams read.
 
         Args:
             observations: ``screen`` uint8 packed (n, height, bytes) or (n, frames, height, bytes),
-                ``planes`` (n, rows, columns), and ``vector`` float32 (n, d), as far as the layout has them.
+                ``planes`` (n, rows, columns), and ``vector`` float32 (n, d), each if the layout has it.
 
         Returns:
             (n, num_features) float32.
@@ -157,9 +157,9 @@ class ObservationNetwork(nn.Module):
 def read_branches(
     screen: nn.Module | None, map_: nn.Module | None, vector: nn.Module | None, columns: Mapping[str, Tensor]
 ) -> Tensor:
-    """Read screens, maps of bits and vectors, each with its part of a network, side by side: (n, features).
+    """Return the features of screens, maps of bits and vectors side by side: (n, features).
 
-    Parts may be missing, but not all of them.
+    A part may be None, but not all of them.
     """
     branches = []
     if screen is not None:
@@ -173,15 +173,15 @@ def read_branches(
 
 
 def stream(features: int, hidden: int, outputs: int) -> nn.Sequential:
-    """An output stream: one hidden layer, then the outputs."""
+    """Return an output stream: one hidden layer, then the outputs."""
     return nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, outputs))
 
 
 def screen_branch(layout: ObservationLayout, sizes: ScreenSizes) -> nn.Module:
-    """Two convolutions and a layer that describe packed pixels, once unpacked, (n, frames, height, width) in 0..1.
+    """Return two convolutions and a layer that read unpacked pixels (n, frames, height, width) in 0..1.
 
     Raises:
-        ConfigurationError: the screen is too small for them.
+        ConfigurationError: the screen is too small.
     """
     packed_shape = layout.screen_shape
     frames = packed_shape[0] if len(packed_shape) == 3 else 1
@@ -195,10 +195,10 @@ def screen_branch(layout: ObservationLayout, sizes: ScreenSizes) -> nn.Module:
 
 
 def map_branch(layout: ObservationLayout, sizes: MapSizes) -> MapBranch:
-    """Two convolutions and a layer that describe a map of bits.
+    """Return two convolutions and a layer that read a map of bits.
 
     Raises:
-        ConfigurationError: the map is too small for them.
+        ConfigurationError: the map is too small.
     """
     rows, columns = layout.planes_shape
     shape = len(layout.planes), rows, columns
@@ -214,7 +214,7 @@ def _convolutions(
     kernels_and_strides: Sequence[tuple[int, int]],
     features: int,
 ) -> list[nn.Module] | None:
-    """Convolutions of images (channels, height, width), then a layer; None where nothing of the image is left."""
+    """Return convolutions of images (channels, height, width) and a layer; None if the image is too small."""
     before, height, width = shape
     layers: list[nn.Module] = []
     for after, (kernel, stride) in zip(channels, kernels_and_strides, strict=True):
@@ -226,10 +226,10 @@ def _convolutions(
 
 
 def device_of(name: str) -> torch.device:
-    """The device of a name in torch's words; ``auto`` is a graphics card where there is one.
+    """Return the device that torch calls ``name``; ``auto`` is a GPU if there is one.
 
     Raises:
-        ConfigurationError: it cannot be used here.
+        ConfigurationError: the device cannot be used here.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,7 +1,7 @@
-"""The arithmetic of a network in numpy, for the few observations of one step.
+"""The forward pass of a network in numpy, for the few observations of one step.
 
-For so few rows torch spends most of its time on finding out what to do: in the middle of a training an answer takes a
-third of the time here. Layers read the very weights of the torch network, so they need no news of an update.
+For so few rows torch is mostly calling overhead: during a training, an answer takes a third of the time here. Layers
+read the memory of the torch network's weights, so an update needs no copy.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from pkmncli.learners.networks import ObservationNetwork
 from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, Columns, ObservationLayout
 
 Rows = NDArray[np.float32]
-"""Numbers of n observations, (n, ...)."""
+"""Arrays of n observations, (n, ...)."""
 
 _BYTES = np.arange(256, dtype=np.uint8)
 _PIXELS = (np.stack((_BYTES >> 4, _BYTES & 15), axis=-1) * np.float32(1 / 15)).view(np.float64)[:, 0]
-"""The two pixels of each packed byte, as :func:`pkmncli.learners.networks.unpack_screen` has them, side by side in one
-number of eight bytes."""
+"""The two pixels of each packed byte, as :func:`pkmncli.learners.networks.unpack_screen` gives them, side by side in
+one number of eight bytes."""
 
 _BITS = np.unpackbits(_BYTES[:, None], axis=1, bitorder="little").astype(np.float32)
 """The bits of each byte, from the lowest one."""
 
 NumpyLayers = Callable[[Rows], Rows]
-"""Layers one after the other."""
+"""Layers in sequence."""
 
 
 class NumpyFeatures:
-    """What an :class:`ObservationNetwork` with the default encoder makes of observations, but for rounding."""
+    """Features that an :class:`ObservationNetwork` with the default encoder gives, up to rounding."""
 
     def __init__(self, network: ObservationNetwork, layout: ObservationLayout) -> None:
-        """Reads the weights of a network, which must be in ordinary memory and stay the network's own."""
+        """Read the weights of a network, which must be in ordinary memory and must not move."""
         self._screen = self._map = self._vector = None
         if network.screen is not None:
             height, width = layout.screen_shape[-2], layout.screen_shape[-1] * 2
@@ -50,7 +50,7 @@ class NumpyFeatures:
             self._vector = numpy_layers(network.vector)
 
     def __call__(self, columns: Columns) -> Rows:
-        """Features (n, num_features) of observations; see :meth:`ObservationNetwork.features`."""
+        """Return the features (n, num_features) of observations; see :meth:`ObservationNetwork.features`."""
         branches = []
         if self._screen is not None:
             packed = columns[SCREEN]
@@ -64,15 +64,15 @@ class NumpyFeatures:
 
 
 def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = None) -> NumpyLayers:
-    """The layers of a torch ``Sequential``, of the kinds that this project's networks are made of.
+    """Return the layers of a torch ``Sequential`` of the kinds that this project's networks use.
 
     Args:
         module: layers in ordinary memory.
-        image_shape: channels, height and width of what the first layer reads, where that is a convolution. Images are
-            handed over as (n, channels * height * width).
+        image_shape: channels, height and width of the first layer's input, if that is a convolution. Images are
+            passed as (n, channels * height * width).
 
     Raises:
-        TypeError: a layer is of another kind, or its weights are not in one piece.
+        TypeError: a layer is of another kind, or its weights are not contiguous.
     """
     layers: list[NumpyLayers] = []
     shape = image_shape
@@ -86,10 +86,10 @@ def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = N
             step = _layer_norm(layer)
         elif isinstance(layer, nn.ReLU):
             step = _relu
-        elif isinstance(layer, nn.Flatten):  # they are flat already
+        elif isinstance(layer, nn.Flatten):  # the rows are flat already
             continue
         else:
-            raise TypeError(f"no arithmetic in numpy for the layer {layer}")
+            raise TypeError(f"the layer {layer} has no numpy form")
         layers.append(step)
 
     def run(rows: Rows) -> Rows:
@@ -101,7 +101,7 @@ def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = N
 
 
 def _map_layers(branch: MapBranch) -> NumpyLayers:
-    """The layers of a map of bits (n, rows, columns), whose first convolution reads patches of whole numbers."""
+    """Return the layers of a map of bits (n, rows, columns), whose first convolution reads patches of integers."""
     first = branch.convolutions[0]
     kernel = first.kernel_size[0] * first.kernel_size[1]
     places, (rows, columns) = branch.places.numpy(), branch.shape
@@ -122,7 +122,7 @@ def _map_layers(branch: MapBranch) -> NumpyLayers:
 
 
 def _convolution(layer: nn.Conv2d, shape: tuple[int, int, int]) -> tuple[NumpyLayers, tuple[int, int, int]]:
-    """A convolution without padding as one product of matrices: of its patches and its weights."""
+    """Return a convolution without padding as one matrix product of its patches and its weights."""
     channels, height, width = shape
     (kernel_height, kernel_width), (down, right) = layer.kernel_size, layer.stride
     rows, columns = (height - kernel_height) // down + 1, (width - kernel_width) // right + 1
@@ -165,14 +165,14 @@ def _layer_norm(layer: nn.LayerNorm) -> NumpyLayers:
 
 
 def _relu(rows: Rows) -> Rows:
-    """In place: the rows are what the layer before has made."""
+    """Apply ReLU in place: the previous layer has made the rows."""
     np.maximum(rows, 0, out=rows)
     return rows
 
 
 def _array(weights: torch.Tensor | None) -> NDArray[np.float32]:
-    """The memory of weights itself."""
+    """Return the memory of the weights themselves."""
     if weights is None or not weights.is_contiguous():  # a copy would not follow an update
-        raise TypeError("a layer without bias, or with weights that are not in one piece")
+        raise TypeError("a layer without bias, or with weights that are not contiguous")
     array: NDArray[np.float32] = weights.detach().numpy()
     return array

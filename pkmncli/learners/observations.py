@@ -1,4 +1,4 @@
-"""How observations are kept: which columns an observation space gives, and the conversion of a batch into them."""
+"""The stored form of observations: columns of an observation space, and conversion of a batch into them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PLANES = "planes"
 MASK = "action_mask"
 
 Columns = Mapping[str, NDArray[Any]]
-"""A batch of kept observations, each array (n, ...): ``screen`` uint8 packed, ``planes`` whole numbers (n, rows,
+"""A batch of stored observations, each array (n, ...): ``screen`` uint8 packed, ``planes`` integers (n, rows,
 columns) whose bits are channels, ``vector`` float32 (n, d), ``action_mask`` uint8 (n, num_actions), 1 = allowed."""
 
 
 def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Packs colour screens as packed observations are: every second pixel both ways, its green channel to 4 bits.
+    """Pack colour screens: every second pixel both ways, its green channel reduced to 4 bits.
 
     Args:
         rgb: (..., height, width, 3) uint8; height even, width a multiple of four.
@@ -39,57 +39,57 @@ def pack_screen(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A number of the vector that stands for a kind of thing, not for an amount."""
+    """A number of the vector that is the code of a category, not an amount."""
 
     place: int
-    """Which of the vector's numbers it is."""
+    """Index of the number in the vector."""
     largest: int
-    """The value there is a whole number from 0 to this, divided by this."""
+    """Largest code: the number is an integer in 0..largest, divided by ``largest``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How the whole numbers of a Discrete or MultiDiscrete observation become numbers in 0..1."""
+    """Scaling of a Discrete or MultiDiscrete observation to numbers in 0..1."""
 
     starts: tuple[int, ...]
     largest: tuple[int, ...]
-    """The largest of each once its start was taken off; at least 1."""
+    """Largest value of each after its start is subtracted; at least 1."""
 
     def scaled(self, numbers: NDArray[Any]) -> NDArray[np.float32]:
-        """Whole numbers (n, ...) as float32 (n, size)."""
+        """Return integers (n, ...) as float32 (n, size)."""
         flat = numbers.reshape(len(numbers), -1)
         return np.asarray((flat - np.asarray(self.starts)) / np.asarray(self.largest), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationLayout:
-    """The columns kept of an observation space: shapes without the batch, empty where there is no such column."""
+    """Columns stored of an observation space: shapes without the batch, empty for a missing column."""
 
     screen_shape: tuple[int, ...]
-    """Of the packed screen: (height, bytes) or (frames, height, bytes)."""
+    """Shape of the packed screen: (height, bytes) or (frames, height, bytes)."""
     screen_is_rgb: bool
     vector_keys: tuple[str, ...]
     vector_size: int
     has_mask: bool
     num_actions: int
     learner: str
-    """Who reads them, for messages."""
+    """Name of the learner that reads them, for messages."""
     categories: tuple[Category, ...] = ()
-    """Which of the vector's numbers are categories, by place."""
+    """The vector's numbers that are categories."""
     counted: Mapping[str, Counted] = field(default_factory=dict)
-    """Those of the vector's keys that are Discrete or MultiDiscrete."""
+    """Scaling of the vector's keys that are Discrete or MultiDiscrete."""
     planes_key: str = ""
-    """The observation that is a map of bits, a :class:`pkmncli.api.BitPlanes`; nothing where there is none."""
+    """Key of the observation that is a map of bits, a :class:`pkmncli.api.BitPlanes`; empty if there is none."""
     planes_shape: tuple[int, ...] = ()
     """Rows and columns of the map."""
     planes_type: str = "uint16"
-    """The type of its numbers."""
+    """Type of the map's numbers."""
     planes: tuple[str, ...] = ()
-    """Names of the bits, from the lowest on."""
+    """Names of the bits, from the lowest one."""
 
     @property
     def columns(self) -> dict[str, tuple[tuple[int, ...], type[np.generic]]]:
-        """Shape and type of each column kept."""
+        """Shape and type of each stored column."""
         kept: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {}
         if self.screen_shape:
             kept[SCREEN] = (self.screen_shape, np.uint8)
@@ -101,7 +101,7 @@ class ObservationLayout:
         return kept
 
     def encode(self, observations: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Converts a batch of observations, arrays (n, ...), into columns. Arrays are shared where they can be."""
+        """Convert a batch of observations, arrays (n, ...), into columns. Arrays are shared if possible."""
         columns: dict[str, NDArray[Any]] = {}
         size = 0
         if self.screen_shape:
@@ -131,16 +131,16 @@ class ObservationLayout:
 def layout_of(
     observation_space: gymnasium.Space[Any], action_space: gymnasium.Space[Any], learner: str
 ) -> ObservationLayout:
-    """Works out what to keep of an environment's observations.
+    """Return the layout of the columns stored of an environment's observations.
 
     Args:
-        observation_space: a Dict of ``screen``, ``action_mask``, a map of bits and vectors, as far as there are.
+        observation_space: a Dict of ``screen``, ``action_mask``, a map of bits and vectors, each optional.
             Discrete and MultiDiscrete numbers count as vectors.
         action_space: Discrete, from 0.
-        learner: the name of the learner that will read them, for messages.
+        learner: name of the learner that reads them, for messages.
 
     Raises:
-        ConfigurationError: the learner has no use for a part of the space, or the actions are not numbered from 0.
+        ConfigurationError: the learner cannot use a part of the space, or actions are not numbered from 0.
     """
     if not isinstance(action_space, gymnasium.spaces.Discrete) or action_space.start != 0:
         raise ConfigurationError(f"{learner} needs a Discrete action space from 0, not {action_space}.")

@@ -8,12 +8,12 @@ import numpy as np
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:
-    """A generator that is independent of those of other streams of the same seed."""
+    """Return a generator that is independent of those of other streams of the same seed."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, stream))))
 
 
 def dump_generator(source: np.random.Generator) -> dict[str, Any]:
-    """The state of a PCG64 generator, as whole numbers in text where they may exceed 64 bits."""
+    """Return the state of a PCG64 generator; integers that may exceed 64 bits are text."""
     state: Any = source.bit_generator.state
     return {
         "state": str(state["state"]["state"]),
@@ -24,7 +24,7 @@ def dump_generator(source: np.random.Generator) -> dict[str, Any]:
 
 
 def restore_generator(target: np.random.Generator, dumped: dict[str, Any]) -> None:
-    """Puts a PCG64 generator into a state that :func:`dump_generator` gave."""
+    """Put a PCG64 generator into a state of :func:`dump_generator`."""
     target.bit_generator.state = {
         "bit_generator": "PCG64",
         "state": {"state": int(dumped["state"]), "inc": int(dumped["inc"])},

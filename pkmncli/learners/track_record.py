@@ -1,10 +1,11 @@
-"""How a learner's choices turned out: the evidence behind its confidence.
+"""The reliability of predicted values: the evidence behind a learner's confidence.
 
-*Reliability* is the correlation between the value that the learner gave to a press and the reward that followed it
-within some hundred steps, over the latest presses that were its own choice, whoever made them; times the share of
-evidence that is in. It is 0 at the start, about 0 for a network that knows nothing, and 0 while there is no reward.
+*Reliability* is the correlation between the value that the learner predicted for an action and the reward that followed
+within some hundred steps, over the latest actions that agreed with its own choice, whoever took them; times the share
+of evidence collected. It is 0 at the start, about 0 for an untrained network, and 0 while there is no reward.
 
-A learner's confidence is its reliability times how decided it is, which each kind of learner measures its own way.
+A learner's confidence is its reliability times the size of its action gap, which each kind of learner measures in its
+own way.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from numpy.typing import NDArray
 _MOMENTS = ("choices", "value_mean", "return_mean", "value_variance", "return_variance", "covariance")
 
 
-class TrackRecord:
-    """A running comparison of values that were predicted and rewards that came."""
+class ValueReliability:
+    """Running comparison of predicted values and the rewards that followed."""
 
     def __init__(self, num_envs: int, num_actions: int, gamma: float, horizon: int, memory: int) -> None:
-        """Makes an empty record.
+        """Make an empty record.
 
         Args:
-            num_envs: environments that are judged side by side.
+            num_envs: number of environments.
             num_actions: actions that values are given for.
             gamma: discount of the reward one step later.
             horizon: steps of reward that a choice is judged by.
-            memory: latest choices that count.
+            memory: number of latest choices that count.
         """
         self._memory = memory
         self._moments = dict.fromkeys(_MOMENTS, 0.0)
-        # The value of every action where the next step is decided, and the choice; -1 where none was made.
+        # The value of every action at the next step, and the choice; -1 for none.
         self._values = np.zeros((num_envs, num_actions), np.float32)
         self._choices = np.full(num_envs, -1, np.int64)
-        # Steps whose reward is still coming in, of each environment, the latest one last.
+        # Steps of each environment whose reward is not complete yet, the latest one last.
         self._predicted = np.zeros((num_envs, horizon), np.float32)
         self._own = np.zeros((num_envs, horizon), bool)
         self._rewards = np.zeros((num_envs, horizon), np.float32)
@@ -46,7 +47,7 @@ class TrackRecord:
 
     @property
     def reliability(self) -> float:
-        """How far values agreed with what came, 0..1."""
+        """Agreement of predicted values with the rewards that followed, 0..1."""
         moments = self._moments
         spread = (moments["value_variance"] * moments["return_variance"]) ** 0.5
         if spread <= 0:
@@ -55,7 +56,7 @@ class TrackRecord:
         return float(evidence * min(1.0, max(0.0, moments["covariance"] / spread)))
 
     def note_choices(self, values: NDArray[np.float32], choices: NDArray[np.int64]) -> None:
-        """Takes down what is predicted for the next step.
+        """Note the predictions for the next step.
 
         Args:
             values: (num_envs, num_actions), of every action.
@@ -65,7 +66,7 @@ class TrackRecord:
         self._choices[:] = choices
 
     def note_outcomes(self, actions: NDArray[np.int64], rewards: NDArray[np.float32], ended: NDArray[np.bool_]) -> None:
-        """Takes down a step of every environment: what was pressed, its reward, and whether the episode ended."""
+        """Note a step of every environment: the action taken, its reward, and whether the episode ended."""
         for window in (self._predicted, self._own, self._rewards):
             window[:, :-1] = window[:, 1:]
         self._predicted[:, -1] = self._values[np.arange(len(actions)), actions]
@@ -83,7 +84,7 @@ class TrackRecord:
                 self._open[environment] = horizon - 1
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything, as arrays and plain values."""
+        """Return the state as arrays and plain values."""
         return {
             "moments": dict(self._moments),
             "values": self._values.copy(),
@@ -95,7 +96,7 @@ class TrackRecord:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self._moments = {name: float(state["moments"][name]) for name in _MOMENTS}
         self._values[:] = state["values"]
         self._choices[:] = state["choices"]
@@ -115,7 +116,7 @@ class TrackRecord:
     def _compare(self, value: float, outcome: float) -> None:
         moments = self._moments
         moments["choices"] += 1
-        # Until the memory is full every choice weighs the same, so that the means do not start from zero.
+        # Until the memory is full every choice has the same weight, so that the means do not start from zero.
         weight = max(1 / self._memory, 1 / moments["choices"])
         value_error = value - moments["value_mean"]
         return_error = outcome - moments["return_mean"]

@@ -12,18 +12,18 @@ from torch import Tensor, nn
 from pkmncli.errors import CheckpointError
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
-"""What Adam keeps of each weight."""
+"""Adam's state of each weight."""
 RMSPROP = ("step", "square_avg")
-"""What RMSprop keeps of each weight."""
+"""RMSprop's state of each weight."""
 
 
 def dump_network(prefix: str, network: nn.Module) -> dict[str, Tensor]:
-    """Copies of a network's weights, named ``prefix.<name>``."""
+    """Return copies of a network's weights, named ``prefix.<name>``."""
     return {f"{prefix}.{name}": tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
 
 
 def restore_network(prefix: str, network: nn.Module, state: Mapping[str, Any], learner: str) -> None:
-    """Puts weights into a network. Raises CheckpointError when names or shapes are not its own."""
+    """Put weights into a network. Raise CheckpointError if names or shapes do not match."""
     weights = {name: torch.tensor(np.asarray(tensor)) for name, tensor in under(prefix, state).items()}
     expected = {name: tensor.shape for name, tensor in network.state_dict().items()}
     if {name: tensor.shape for name, tensor in weights.items()} != expected:
@@ -35,7 +35,7 @@ def restore_network(prefix: str, network: nn.Module, state: Mapping[str, Any], l
 
 
 def dump_optimizer(optimizer: torch.optim.Optimizer, network: nn.Module, parts: Sequence[str]) -> dict[str, Tensor]:
-    """Copies of what an optimizer keeps of a network's weights, named ``optimizer.<part>.<name>``."""
+    """Return copies of an optimizer's state of a network's weights, named ``optimizer.<part>.<name>``."""
     kept = optimizer.state_dict()["state"]
     state = {}
     for index, (name, _) in enumerate(network.named_parameters()):
@@ -47,7 +47,7 @@ def dump_optimizer(optimizer: torch.optim.Optimizer, network: nn.Module, parts: 
 def restore_optimizer(
     optimizer: torch.optim.Optimizer, network: nn.Module, parts: Sequence[str], state: Mapping[str, Any]
 ) -> None:
-    """Puts back what :func:`dump_optimizer` gave; ``step`` is among the parts."""
+    """Restore the state of :func:`dump_optimizer`; ``step`` must be among the parts."""
     kept: dict[int, dict[str, Tensor]] = {}
     for index, (name, parameter) in enumerate(network.named_parameters()):
         if f"optimizer.{parts[0]}.{name}" in state:
@@ -58,7 +58,7 @@ def restore_optimizer(
 
 
 def named_parts(prefix: str, network: nn.Module, flat: Tensor) -> dict[str, Tensor]:
-    """Copies of numbers that a network has one of for each weight, (weights,), named ``prefix.<name>``."""
+    """Return copies of ``flat`` (weights,), one number per weight, split by layer and named ``prefix.<name>``."""
     parameters = list(network.named_parameters())
     parts = torch.split(flat, [weights.numel() for _, weights in parameters])
     return {
@@ -68,10 +68,10 @@ def named_parts(prefix: str, network: nn.Module, flat: Tensor) -> dict[str, Tens
 
 
 def flat_part(prefix: str, network: nn.Module, state: Mapping[str, Any], *, whole: bool = True) -> Tensor:
-    """Put back together what :func:`named_parts` gave: (weights,) float32, or (layers,) of one number each.
+    """Join what :func:`named_parts` returned: (weights,) float32, or (layers,) of one number each.
 
     Raises:
-        CheckpointError: names or shapes are not the network's own.
+        CheckpointError: names or shapes do not match the network.
     """
     parts = []
     for name, weights in network.named_parameters():
@@ -83,7 +83,7 @@ def flat_part(prefix: str, network: nn.Module, state: Mapping[str, Any], *, whol
 
 
 def under(prefix: str, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Those entries that are named ``prefix.<name>``, by that name."""
+    """Return the entries named ``prefix.<name>``, by ``name``."""
     start = prefix + "."
     return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
 
@@ -93,11 +93,11 @@ def _copied(array: Any, like: Tensor) -> Tensor:
 
 
 def with_networks(state: Mapping[str, Any], weights: Mapping[str, Any], networks: Sequence[str]) -> dict[str, Any]:
-    """Return a learning's state with given weights in place of its own.
+    """Return a learner's state with its weights replaced.
 
     Args:
-        state: of the learning.
+        state: of the learner.
         weights: of a network, by name.
-        networks: the names under which the state has networks of that kind: each gets them.
+        networks: names of all networks in the state that get the weights.
     """
     return {**state, **{f"{network}.{name}": value for network in networks for name, value in weights.items()}}

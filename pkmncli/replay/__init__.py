@@ -1,1 +1,1 @@
-"""Replay: recorded episodes play again, are checked at every step, and are shown or filmed."""
+"""Replay: recorded episodes are played again, checked at every step, and shown or filmed."""

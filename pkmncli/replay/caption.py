@@ -1,4 +1,4 @@
-"""Writes words below a picture of the game, so that the picture itself stays whole, and puts pictures side by side."""
+"""Captions below pictures of the game, and pictures side by side."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LINE_PIXELS = 36
 FONT_PIXELS = 24
 _MARGIN = 12
 _PADDING = 16
-"""Below the last line, which would else touch the edge. Films keep a height in whole blocks of 16."""
+"""Pixels below the last line, so that it does not touch the edge. Film heights are multiples of 16."""
 _BACKGROUND = (24, 26, 32)
 _COLOURS = ((150, 158, 170), (245, 245, 245), (255, 206, 92), (150, 200, 255))
-"""Of the lines, the first on: progress, place, what was pressed, why."""
+"""Colours of the lines: progress, place, action, reason."""
 
 
 def with_caption(picture: NDArray[np.uint8], lines: Sequence[str]) -> NDArray[np.uint8]:
-    """The picture (height, width, 3) with a band of text below; what is too long for the width is cut off.
+    """Return the picture (height, width, 3) with a band of text below; longer lines are cut off.
 
     The font is the one in Pillow, Aileron by Sora Sagano, which is in the public domain (CC0 1.0).
     """
@@ -30,11 +30,11 @@ def with_caption(picture: NDArray[np.uint8], lines: Sequence[str]) -> NDArray[np
 
 
 def side_by_side(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Two pictures of the same height next to each other."""
+    """Return two pictures of the same height side by side."""
     return np.concatenate([left, right], axis=1)
 
 
-@lru_cache(maxsize=8)  # steps that say the same come one after the other
+@lru_cache(maxsize=8)  # successive steps often have the same caption
 def _band(lines: tuple[str, ...], width: int) -> NDArray[np.uint8]:
     from PIL import Image, ImageDraw  # noqa: PLC0415 - only captions need it
 

@@ -1,4 +1,4 @@
-"""What was decided at each step of a recorded episode, by whom and why, and where that was: words for a viewer."""
+"""Captions for a recorded episode: the decision at each step, its source and reason, and the place."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 _MAPS_PER_GROUP = 256
 
 LINES = 4
-"""Of a caption: progress; place; who pressed what; why."""
+"""Lines of a caption: progress; place; who chose which action; the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What maps and phases are called in a run's game; numbers where it is not known."""
+    """Names of maps and phases in a run's game; numbers if unknown."""
 
     maps: Mapping[int, str]
     phases: Sequence[str]
 
     @classmethod
     def of(cls, run_folder: Path) -> Names:
-        """The names that a training left in its folder."""
+        """Return the names in a run folder."""
         try:
             content = Run(run_folder).read_names()
             maps = {int(number): str(name) for number, name in content["maps"].items()}
@@ -41,7 +41,7 @@ class Names:
             return cls({}, ())  # only the caption is poorer without
 
     def place(self, facts: Facts) -> str:
-        """A place in words: ``Fern Trail (5, 7), battle``."""
+        """Return the place in words: ``Fern Trail (5, 7), battle``."""
         name = self.maps.get(facts.map_id, f"map {facts.map_id // _MAPS_PER_GROUP}.{facts.map_id % _MAPS_PER_GROUP}")
         phase = self.phases[facts.phase] if facts.phase < len(self.phases) else ""
         return f"{name} ({facts.x}, {facts.y})" + (f", {phase}" if phase else "")
@@ -51,10 +51,10 @@ class Explanation:
     """Captions for the steps of an episode.
 
     Args:
-        episode: which is shown.
-        decisions: its rows of the table of decisions, where there are any: evaluations record none.
+        episode: the episode.
+        decisions: its rows of the table of decisions; empty for evaluations, which record none.
         names: of the game.
-        who: decided all of it, in words, where no decisions say so.
+        who: the deciding side in words, if there are no decisions.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Explanation:
         self._milestones = sorted((step, name) for name, step in episode.milestones.items())
 
     def lines(self, step: PlayedStep, facts: Facts) -> tuple[str, str, str, str]:
-        """Progress; place; who pressed what; why. ``facts`` are those after the step."""
+        """Return progress; place; who chose which action; the reason. ``facts`` are those after the step."""
         reached = [name for at, name in self._milestones if at <= step.number]
         progress = f"step {step.number:,} of {self._steps:,}   reward {step.total_reward:,.1f}"
         if reached:

@@ -1,4 +1,4 @@
-"""Films an evaluation's episodes when it is over, by playing them again: playing them is not slowed by it."""
+"""Films of an evaluation's episodes, made afterwards by replaying them, so that filming does not slow playing."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.recorded import RecordedEpisode
 
 SPEED = 4.0
-"""Times the speed of the real console."""
+"""Multiple of the real console's speed."""
 
 ALONE_FILM = "learner_alone.mp4"
-"""The film that a training leaves in its run folder."""
+"""Name of the film that a training leaves in its run folder."""
 
 LONGEST_S = 40.0
-"""Of that film, which plays faster where the episode would take longer."""
+"""Maximum length of that film, which plays faster if the episode would take longer."""
 
 STILL_S = 2.0
-"""For which its last picture stays."""
+"""Seconds that its last picture stays."""
 
 
 def can_film() -> bool:
-    """Return whether what writes films is installed."""
+    """Return True if the writer of films is installed."""
     return find_spec("imageio_ffmpeg") is not None
 
 
@@ -45,18 +45,18 @@ def film_learner_alone(
     """Film the episode of an evaluation that reached furthest, and soonest; into the run's folder.
 
     Args:
-        run: whose learner played.
+        run: the run whose learner played.
         settings: of the run.
         registry: where plugins are looked up.
-        evaluation: folder that keeps the evaluation's episodes.
-        tell: says that a film is being made.
+        evaluation: folder with the evaluation's episodes.
+        tell: called with a message before filming.
 
     Returns:
-        The film; None where no episode reached anything.
+        The film; None if no episode reached anything.
 
     Raises:
         typer.Exit: it was interrupted.
-        RunError: the film can't be written.
+        RunError: the film cannot be written.
     """
     rows = _episodes(registry, evaluation)
     reached = [(row, [step for step in parse_json(row["milestones"]).values() if step]) for row in rows]
@@ -82,7 +82,7 @@ def film_learner_alone(
 
 
 def _far(row: Mapping[str, Any], steps: Sequence[int]) -> tuple[bool, int]:
-    """Return a measure of progress: whether the goal was reached, else the count of milestones."""
+    """Return a measure of progress: first the goal, then the number of milestones."""
     return row["terminated"], 0 if row["terminated"] else len(steps)
 
 
@@ -97,21 +97,21 @@ def film_evaluation(
     who: str,
     tell: Callable[[str], None],
 ) -> None:
-    """Films the best episode to a file, or every one into a folder, or both; with words below the pictures.
+    """Film the best episode to a file, or every one into a folder, or both; with captions.
 
     Args:
-        run: whose agent played.
-        settings: as it was evaluated with.
+        run: the run whose agent played.
+        settings: of the evaluation.
         registry: where plugins are looked up.
-        evaluation: folder that keeps the evaluation's episodes.
-        best: film of the one with the highest reward.
-        folder: of films of all, ``episode-0.mp4`` and so on in the order of their starts.
-        who: played, in words.
-        tell: says what was written.
+        evaluation: folder with the evaluation's episodes.
+        best: film of the episode with the highest reward.
+        folder: for films of all, ``episode-0.mp4`` and so on in the order of their starts.
+        who: the playing side, in words.
+        tell: called with a message about the files written.
 
     Raises:
         typer.Exit: it was interrupted; films that were complete stay.
-        RunError: a film can't be written.
+        RunError: a film cannot be written.
     """
     rows = _episodes(registry, evaluation)
     wanted: list[tuple[RecordedEpisode, Path]] = []

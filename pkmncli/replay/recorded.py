@@ -1,4 +1,4 @@
-"""Replay: plays a recorded episode again from its start and presses, and checks that it agrees step by step."""
+"""Replay of a recorded episode from its start and actions, compared with the record at every step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How a replay compared with the record. ``first_difference`` is the step where they part, 0 if they never do."""
+    """Result of a replay. ``first_difference`` is the first step that differs from the record, 0 if there is none."""
 
     steps: int
     memory_checks: int
@@ -26,13 +26,14 @@ class Agreement:
 
     @property
     def equal(self) -> bool:
-        """Whether every check passed."""
+        """True if every check passed."""
         return self.first_difference == 0
 
 
 def choose_episode(rows: Sequence[Mapping[str, Any]], which: str) -> RecordedEpisode:
-    """The episode that ``which`` names: ``best``, ``last``, a number counted from 0 in order of ending, or ``E.N``,
-    episode N of environment E. Raises RunError where there is none.
+    """Return the episode that ``which`` names. Raise RunError if there is none.
+
+    ``best``, ``last``, a number from 0 in the order of ending, or ``E.N``, episode N of environment E.
     """
     if not rows:
         raise RunError("the run has no finished episode yet; replay works as soon as one has ended")
@@ -56,7 +57,7 @@ def choose_episode(rows: Sequence[Mapping[str, Any]], which: str) -> RecordedEpi
 
 @dataclass(frozen=True, slots=True)
 class PlayedStep:
-    """A step of an episode that plays again. ``total_reward`` is what was earned up to it, itself included."""
+    """A step of a replayed episode. ``total_reward`` is the reward so far, including the step's own."""
 
     number: int
     action: Action
@@ -64,14 +65,14 @@ class PlayedStep:
 
 
 def play_again(environment: Environment, episode: RecordedEpisode) -> Generator[PlayedStep, None, Agreement]:
-    """Plays an episode again, a step each time that one is asked for, after which the environment stands there.
+    """Replay an episode, one step per item; after each the environment is in the state after that step.
 
     Args:
         environment: built as the one that recorded it.
-        episode: what was recorded.
+        episode: the record.
 
     Returns:
-        How it compared; it ends at the first step that differs from the record.
+        The result; the replay ends at the first step that differs from the record.
     """
     options = None if episode.start_state is None else {"start_state": episode.start_state}
     environment.reset(seed=episode.seed, options=options)
@@ -92,7 +93,7 @@ def play_again(environment: Environment, episode: RecordedEpisode) -> Generator[
 def replay(
     environment: Environment, episode: RecordedEpisode, on_step: Callable[[PlayedStep], None] = lambda step: None
 ) -> Agreement:
-    """Plays a whole episode again with :func:`play_again`, and tells ``on_step`` of each step after it."""
+    """Replay a whole episode with :func:`play_again`, calling ``on_step`` after each step."""
     steps = play_again(environment, episode)
     while True:
         try:
@@ -103,10 +104,10 @@ def replay(
 
 
 def first_shown(episode: RecordedEpisode, begin: str | None) -> int:
-    """The step from which on an episode is shown: that of a milestone, or a number of steps; 1 without either.
+    """Return the first step of an episode to show: that of a milestone, or a step number; 1 by default.
 
     Raises:
-        RunError: the episode has not reached the milestone, or is over before.
+        RunError: the episode did not reach the milestone, or ended before the step.
     """
     if begin is None:
         return 1

@@ -1,4 +1,4 @@
-"""Finds recorded episodes of runs, and films them or shows them in a terminal or a window, at a pace."""
+"""Search for recorded episodes of runs, and their display: a film, a terminal or a window."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pkmncli.replay.recorded import choose_episode, first_shown
 from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
+from pkmncli.standard_streams import lost_output
 from pkmncli.training.assembly import environment_spec, open_store, tables_folder
 from pkmncli.training.checkpoint_selection import readable_checkpoint
 from pkmncli.training.checkpoints import read_checkpoint
@@ -39,15 +40,15 @@ def open_episode(
     rom: Path | None = None,
     game_folder: Path | None = None,
 ) -> ShownEpisode:
-    """An episode of a run, with an environment that has not begun it yet; to be closed by the caller.
+    """Return an episode of a run, with an environment that has not begun it; the caller must close it.
 
     Args:
-        which: the run, by name or folder; the latest without.
+        which: the run, by name or folder; None for the latest.
         save_dir: folder of the run folders.
         registry: where plugins are looked up.
-        episode: which one, as :func:`pkmncli.replay.recorded.choose_episode` has it.
-        evaluation: one of the latest evaluation, not of the training.
-        begin: milestone or step from which on it is shown.
+        episode: see :func:`pkmncli.replay.recorded.choose_episode`.
+        evaluation: take an episode of the latest evaluation, not of the training.
+        begin: milestone or step from which it is shown.
         rom: where the run's image is now.
         game_folder: where the folder of its game is now.
 
@@ -84,13 +85,13 @@ def _played_by(evaluation: Path) -> str:
     try:
         return PLAYED_BY[read_json(evaluation / "result.json")["mode"]]
     except (OSError, ValueError, KeyError, TypeError):
-        return ""  # only the caption is poorer without
+        return ""  # without it only the caption is less complete
 
 
 def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) -> Environment:
-    """An environment with pictures for people. Raises EmulatorError where the run was of another image or game.
+    """Return an environment with pictures for people. Raise EmulatorError if the run used another image or game.
 
-    A run that lacks what its episodes begin in raises RunError.
+    Raise RunError if the run lacks the start states of its episodes.
     """
     check_kept_starts(settings, run)
     environment: Environment = environment_spec(settings, registry, for_people=True).build()
@@ -112,7 +113,7 @@ def shown_episode(
     *,
     who: str = "",
 ) -> ShownEpisode:
-    """An episode put together with what explains it; ``who`` played where no decisions say so, as in evaluations."""
+    """Return an episode with its captions; ``who`` played if there are no decisions, as in evaluations."""
     return ShownEpisode(
         f"{run.name}, {recorded.title}",
         environment,
@@ -123,22 +124,22 @@ def shown_episode(
 
 
 def play_silently(show: Show) -> None:
-    """Plays all of it, which checks it."""
+    """Play all of it, to check it."""
     for _step in show:
         pass
 
 
 def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
-    """Films it; the film appears when it is complete. Raises RunError where it can't be written.
+    """Film it; the file appears when it is complete. Raise RunError if it cannot be written.
 
     Args:
-        show: what is filmed.
+        show: the episodes.
         path: the film.
-        speed: times the speed of the real console.
-        still_s: seconds for which the last picture stays.
+        speed: multiple of the real console's speed.
+        still_s: seconds that the last picture stays.
     """
     rate = show.frames_per_second * speed
-    # Words need the pixels; without any, a gif of half the size is as good.
+    # Captions need the pixels; without them, a gif of half the size is as good.
     with open_video(path, rate, enlarged=show.overlay) as writer:
         picture = None
         for _step in show:
@@ -150,14 +151,16 @@ def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
 
 
 def show_in_terminal(show: Show, speed: float) -> None:
-    """Plays it in the terminal, in half blocks."""
+    """Play it in the terminal, in half blocks."""
     with TerminalScreen(LINES if show.overlay else 1) as screen:
         for _step in _paced(show, speed):
             screen.show(show.screens(), show.caption())
+            if lost_output() is not None:  # nobody is there to see it
+                return
 
 
 def show_in_window(show: Show, speed: float) -> None:
-    """Plays it in a window, until its end or until that is closed. Raises ConfigurationError without a display."""
+    """Play it in a window, until its end or until the window is closed. Raise ConfigurationError without a display."""
     with PictureWindow(" | ".join(one.title for one in show.episodes)) as window:
         for _step in _paced(show, speed):
             window.show(show.picture())
@@ -166,7 +169,7 @@ def show_in_window(show: Show, speed: float) -> None:
 
 
 def _paced(show: Show, speed: float) -> Iterator[None]:
-    """The steps at a multiple of the real console's speed, as far as this machine keeps up."""
+    """Yield the steps at a multiple of the real console's speed, as far as this machine can."""
     seconds = 1 / (show.frames_per_second * speed)
     due = time.monotonic()
     for _step in show:

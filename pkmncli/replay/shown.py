@@ -1,4 +1,4 @@
-"""An episode that plays again in an environment of its own, with a picture and words for each step."""
+"""A replayed episode in its own environment, with a picture and a caption for each step."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ShownEpisode:
-    """One episode of one run."""
+    """An episode of a run."""
 
     title: str
     environment: Any
     episode: RecordedEpisode
     explanation: Explanation
     first: int
-    """The step from which on it is shown."""
+    """First step to show."""
     agreement: Agreement | None = None
-    """How it compared, once it has been played to its end."""
+    """Result of the replay, once it has ended."""
     _steps: Generator[PlayedStep, None, Agreement] | None = None
     _latest: PlayedStep | None = None
 
     def advance(self) -> bool:
-        """Plays to the next step that is shown. Returns whether there is one; at the end the last one stays."""
+        """Play to the next step to show. Return False if there is none; then the last step stays."""
         if self.agreement is not None:
             return False
         if self._steps is None:
@@ -48,33 +48,33 @@ class ShownEpisode:
 
     @property
     def headline(self) -> str:
-        """How the episode went, in a line."""
+        """Result of the episode, in one line."""
         one = self.episode
         return f"{self.title}: {len(one.presses):,} steps, reward {one.total_reward:.2f}, {one.outcome}."
 
     @property
     def hidden(self) -> bool:
-        """Whether the step that it stands at comes before those that are shown."""
+        """True if the current step is before the first one to show."""
         return self._latest is not None and self._latest.number < self.first
 
     def screen(self) -> NDArray[np.uint8]:
-        """What the console shows, (144, 160, 3)."""
+        """Return the console's screen, (144, 160, 3)."""
         picture: NDArray[np.uint8] = self.environment.render()
         return picture
 
     def lines(self) -> Sequence[str]:
-        """Words for the step that it stands at."""
+        """Return the caption of the current step."""
         assert self._latest is not None
         return self.explanation.lines(self._latest, self.environment.facts())
 
 
 class Show:
-    """One episode, or two side by side, step by step.
+    """Show of one episode, or of two side by side, step by step.
 
     Args:
         episodes: one or two.
-        overlay: words go below the pictures, which are enlarged for it.
-        interrupted: whether to stop. Asked between two steps, since PyBoy may swallow what a signal raises.
+        overlay: captions below the pictures, which are enlarged for them.
+        interrupted: True to stop. Called between two steps, since PyBoy may swallow an exception of a signal handler.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Show:
         self._interrupted = interrupted
 
     def __iter__(self) -> Iterator[None]:
-        """Plays on, a step of each episode at a time. One that is over stands still until the other is, too.
+        """Play on, one step of each episode per item. An ended episode keeps its last step until the other has ended.
 
         Raises:
             KeyboardInterrupt: it was interrupted.
@@ -109,7 +109,7 @@ class Show:
                 return moved
 
     def picture(self) -> NDArray[np.uint8]:
-        """What is shown now, enlarged, and with words where there is to be an overlay."""
+        """Return the current picture, enlarged, and with captions if ``overlay`` is set."""
         pictures = []
         for one in self.episodes:
             picture = enlarge(one.screen(), SCALE)
@@ -120,18 +120,18 @@ class Show:
         return _joined(pictures)
 
     def screens(self) -> NDArray[np.uint8]:
-        """What the consoles show now, as small as they do."""
+        """Return the current screens of the consoles, in original size."""
         return _joined([one.screen() for one in self.episodes])
 
     def caption(self) -> str:
-        """The words as text: the first episode's progress and place, or with an overlay everything, line by line."""
+        """Return the caption as text: the first episode's progress and place, or with an overlay all lines."""
         if not self.overlay:
             return "  ".join(self.episodes[0].lines()[:2])
         return "\n".join("   |   ".join(lines) for lines in zip(*(one.lines() for one in self.episodes), strict=True))
 
     @property
     def frames_per_second(self) -> float:
-        """Steps a second at the speed of the real console, as the environment's metadata says."""
+        """Steps per second at the real console's speed, from the environment's metadata."""
         return float(self.episodes[0].environment.metadata["render_fps"])
 
 

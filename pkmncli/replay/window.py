@@ -1,4 +1,4 @@
-"""A window that shows pictures, where there is a display: Tk's, which comes with Python."""
+"""A window for pictures, if there is a display; it uses Tk, which comes with Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ELSEWHERE = "use --terminal, or --video FILE"
 
 
 class PictureWindow:
-    """To be entered: ``with PictureWindow("title") as window``.
+    """Window as a context manager: ``with PictureWindow("title") as window``.
 
     Raises:
         ConfigurationError: there is no display, or this Python has no Tk.
@@ -36,7 +36,7 @@ class PictureWindow:
         self._label.pack()
         self._picture: Any = None
         self.open = True
-        """Whether the user has it open still."""
+        """True while the user has it open."""
         self._root.protocol("WM_DELETE_WINDOW", self._close)
         self._root.bind("<Escape>", lambda _event: self._close())
 
@@ -46,14 +46,14 @@ class PictureWindow:
     def __exit__(
         self, _kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._picture = None  # before the interpreter that it belongs to goes
+        self._picture = None  # before the interpreter that it belongs to is destroyed
         self._root.destroy()
 
     def _close(self) -> None:
         self.open = False
 
     def show(self, picture: NDArray[np.uint8]) -> None:
-        """Shows a picture, (height, width, 3), as large as it is."""
+        """Show a picture, (height, width, 3), in its own size."""
         from PIL import Image, ImageTk  # noqa: PLC0415
 
         self._picture = ImageTk.PhotoImage(Image.fromarray(picture))

@@ -1,4 +1,4 @@
-"""For plugin authors and tests: fixtures, a check that a plugin keeps the contracts, small trainings, measurements.
+"""Tools for plugin authors and tests: fixtures, a check of a plugin's contracts, small trainings, measurements.
 
 In a project's top ``conftest.py``: ``pytest_plugins = ["pkmncli.testing.pytest_plugin"]``.
 """
@@ -15,7 +15,7 @@ _OWN = {
     "create_test_trainer": "trainers",
     "generate_test_config": "trainers",
 }
-"""Names offered here, and the modules that have them: imported when one is asked for."""
+"""Names exported here, with their modules; each is imported on first use."""
 
 __all__ = [
     "benchmark_decision_latency",

@@ -1,4 +1,4 @@
-"""What ``pkmncli.testing`` offers by name, for type checkers; each is imported when it is asked for."""
+"""Names of ``pkmncli.testing``, for type checkers; each is imported on first use."""
 
 from pkmncli.testing.benchmarks import benchmark_decision_latency as benchmark_decision_latency
 from pkmncli.testing.benchmarks import benchmark_memory_usage as benchmark_memory_usage

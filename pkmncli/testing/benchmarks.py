@@ -1,4 +1,4 @@
-"""Measuring a trainer or an agent of one's own: speed, memory, time of a decision. `pkmn bench` measures pkmncli."""
+"""Measurements of a user's trainer or agent: speed, memory, decision time. `pkmn bench` measures pkmncli itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS_BETWEEN_SAMPLES = 0.5
 
 
 def benchmark_training_speed(trainer: HybridLLMRLTrainer, episodes: int = 100) -> dict[str, float]:
-    """Trains, and returns steps a second and episodes an hour, start-up left aside."""
+    """Train, and return steps per second and episodes per hour, without start-up."""
     summary = trainer.train(total_episodes=episodes, save_interval=None, eval_interval=None)
     return {
         "episodes": summary["total_episodes"],
@@ -27,15 +27,15 @@ def benchmark_training_speed(trainer: HybridLLMRLTrainer, episodes: int = 100) -
 
 
 def benchmark_memory_usage(trainer: HybridLLMRLTrainer, duration: float = 60) -> dict[str, float]:
-    """Trains for a while, and returns how much memory it took, workers included.
+    """Train for a while, and return the memory used, workers included.
 
     Args:
-        trainer: stopped after ``duration``; what it had not saved goes with it.
+        trainer: stopped after ``duration``; unsaved results are lost.
         duration: seconds.
 
     Returns:
-        ``peak_bytes``, ``mean_bytes`` and ``samples``: resident memory of all its processes together, so that what they
-        share counts for each.
+        ``peak_bytes``, ``mean_bytes`` and ``samples``: resident memory of all its processes together, so that shared
+        memory counts for each.
     """
     samples: list[int] = []
     ends = time.monotonic() + duration
@@ -58,11 +58,11 @@ def benchmark_memory_usage(trainer: HybridLLMRLTrainer, duration: float = 60) ->
 
 
 def benchmark_decision_latency(agent: HybridAgent, samples: int = 1000) -> dict[str, float]:
-    """Has an agent decide in the bundled game. Returns the median and the 95th percentile of it, in milliseconds.
+    """Let an agent decide in the bundled game. Return median and 95th percentile of the time, in milliseconds.
 
     Args:
-        agent: decides.
-        samples: decisions, at least 2.
+        agent: the agent.
+        samples: number of decisions, at least 2.
     """
     environment = create_mock_environment()
     taken: list[float] = []
@@ -90,6 +90,6 @@ def _resident_bytes() -> int:
     for child in process.children(recursive=True):
         try:
             total += child.memory_info().rss
-        except psutil.Error:  # it has just ended
+        except psutil.Error:  # the process has just ended
             continue
     return total

@@ -1,4 +1,4 @@
-"""Checks that an encoder reads observations as learners rely on: shapes, numbers, gradients, and nothing remembered."""
+"""Checks of an encoder for what learners rely on: shapes, numbers, gradients, and no memory between calls."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _SPACES: dict[str, dict[str, gymnasium.Space[Any]]] = {
     "a screen alone": {"screen": _SCREEN},
     "a map and numbers": {"local_map": BitPlanes((13, 13), [f"bit {bit}" for bit in range(12)]), "goal": _NUMBERS},
 }
-"""What there may be to see, in words."""
+"""Kinds of observations, in words."""
 
 _LEARNERS_SIZES = SimpleNamespace(
     screen_channels=(8, 8), screen_features=16, map_channels=(8, 8), map_features=8, vector_features=8, head_features=8
 )
-"""In the place of a learner's settings, for an encoder that has none of its own."""
+"""Stand-in for a learner's settings, for an encoder without its own."""
 
 
 def check_encoder(entry: Registration) -> None:
-    """Builds an encoder with its default settings for several kinds of observations, and tries it.
+    """Build an encoder with its default settings for several kinds of observations, and try it.
 
-    One that refuses some of them with a ConfigurationError is fine, as long as it reads one.
+    An encoder may refuse some of them with a ConfigurationError, as long as it reads one.
 
     Raises:
-        AssertionError: it breaks the contract of :class:`pkmncli.learners.encoders.Encoder`; with what it broke.
-        ConfigurationError: it reads nothing at all; with the reason that it gave.
+        AssertionError: it breaks the contract of :class:`pkmncli.learners.encoders.Encoder`; the message says how.
+        ConfigurationError: it reads none of them; with its reason.
     """
     model = entry.load_config()
     factory = EncoderFactory(entry.name, entry.load(), None if model is None else model())
@@ -59,7 +59,7 @@ def check_encoder(entry: Registration) -> None:
 
 
 def _columns(layout: ObservationLayout) -> dict[str, Tensor]:
-    """Observations of which no two are alike."""
+    """Return observations that all differ."""
     rng = np.random.default_rng(0)
     columns = {}
     for name, (shape, kind) in layout.columns.items():
@@ -75,17 +75,17 @@ def _check_reading(title: str, encoder: nn.Module, count: int, columns: Mapping[
     assert features.shape == (_ROWS, count), f"{title}: gives {tuple(features.shape)}, not ({_ROWS}, {count})"
     assert features.dtype == torch.float32, f"{title}: gives {features.dtype}, not torch.float32"
     assert bool(features.isfinite().all()), f"{title}: gives numbers that are not finite"
-    assert bool((features[0] != features[1:]).any()), f"{title}: gives the same for observations that differ"
-    assert torch.equal(features, encoder(columns)), f"{title}: gives something else for the same observations"
+    assert bool((features[0] != features[1:]).any()), f"{title}: gives equal features for different observations"
+    assert torch.equal(features, encoder(columns)), f"{title}: gives different features for the same observations"
     after = encoder.state_dict()
-    assert all(torch.equal(before[name], after[name]) for name in before), f"{title}: is changed by reading"
+    assert all(torch.equal(before[name], after[name]) for name in before), f"{title}: reading changes it"
     alone = encoder({name: tensor[:1] for name, tensor in columns.items()})
-    assert torch.allclose(alone, features[:1], rtol=1e-4, atol=1e-5), f"{title}: what it gives depends on the batch"
+    assert torch.allclose(alone, features[:1], rtol=1e-4, atol=1e-5), f"{title}: its features depend on the batch"
     weights = [weight for weight in encoder.parameters() if weight.requires_grad]
-    if not weights:  # nothing to learn is allowed: a fixed description is an encoder too
+    if not weights:  # an encoder without weights is allowed
         return
     assert features.requires_grad, f"{title}: no gradient reaches its weights"
-    # Of a sum alone a normalised layer would have none.
+    # A plain sum after a normalised layer has no gradient.
     (features * torch.linspace(-1, 1, count) ** 3).sum().backward()
     reached = [weight for weight in weights if weight.grad is not None and bool((weight.grad != 0).any())]
     assert reached, f"{title}: no gradient reaches its weights"

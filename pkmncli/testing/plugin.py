@@ -1,4 +1,4 @@
-"""Registers what the core brings for tests and demonstrations."""
+"""The plugin that registers parts of the core for tests and demonstrations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_llm_backends(register: Register) -> None:
-    """A model that answers from a file."""
+    """Register a model that answers from a file."""
     register(
         "scripted",
         "pkmncli.testing.scripted:ScriptedBackend",

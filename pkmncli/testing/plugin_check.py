@@ -1,4 +1,4 @@
-"""Checks that a plugin keeps the contracts: anyone can run it on their own plugin."""
+"""Checks that a plugin keeps the contracts, for any plugin author."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkmncli.plugins import Registration, Registry
 HEAVY_MODULES = (
     *("torch", "pyboy", "duckdb", "openai", "anthropic", "gymnasium", "numpy", "pydantic", "optuna", "wandb"),
 )
-"""Modules that only using a plugin may import, never loading it."""
+"""Modules that a plugin may import only when used, never when loaded."""
 
 _CONTRACTS: dict[str, type] = {
     "environments": api.Environment,
@@ -35,29 +35,29 @@ _OPTIONAL = {
         *("sample_actions", "observe_shown", "weights", "take_weights"),
     ),
 }
-"""Methods that a target may leave out; something else of the name would be called all the same."""
+"""Optional methods of a target; another attribute of such a name would be called in their place."""
 
 
 def check_plugin(plugin: Any) -> list[Registration]:
-    """Registers a plugin on its own and tries all that it registers.
+    """Register a plugin alone and try all that it registers.
 
     Args:
         plugin: the module that its entry point names, or an object with hook implementations.
 
     Returns:
-        What it registers.
+        The registrations.
 
     Raises:
         PluginError: a hook or a registration is wrong, or a target cannot be imported.
         AssertionError: a target lacks a method of its contract, a setting lacks its default or description, two of
             them name encoders, a preset does not fit the settings, an encoder does not read as it must, or loading it
-            imports something heavy.
+            imports a heavy module.
     """
     registry = Registry()
     registry.register_plugin(plugin, "checked")
     entries = registry.registrations()
     if not entries and not _has_runtime_hook(plugin):
-        raise PluginError("the plugin registers nothing, and has no hook that is called while a run goes on")
+        raise PluginError("the plugin registers nothing, and has no hook that is called during a run")
     for entry in entries:
         assert entry.help, f"{entry.title} has no help line"
         _check_target(entry)
@@ -75,7 +75,7 @@ def check_plugin(plugin: Any) -> list[Registration]:
 
 
 def imported_by_loading(module_name: str) -> list[str]:
-    """Those of :data:`HEAVY_MODULES` that importing a module brings in, tried in a fresh interpreter."""
+    """Return those of :data:`HEAVY_MODULES` that importing a module loads, tried in a fresh interpreter."""
     code = (
         f"import sys; sys.path[:] = {sys.path!r}; import {module_name}; "
         f"print(*[name for name in {HEAVY_MODULES!r} if name in sys.modules])"
@@ -97,7 +97,7 @@ def _check_target(entry: Registration) -> None:
     missing = [name for name in methods if not callable(getattr(target, name, None))]
     assert not missing, f"{entry.title}: {target.__qualname__} has no {', '.join(missing)}"
     for name in _OPTIONAL.get(entry.kind, ()):
-        assert callable(getattr(target, name, len)), f"{entry.title}: {target.__qualname__}.{name} is no method"
+        assert callable(getattr(target, name, len)), f"{entry.title}: {target.__qualname__}.{name} is not a method"
 
 
 def _check_settings(entry: Registration) -> None:
@@ -109,7 +109,7 @@ def _check_settings(entry: Registration) -> None:
         assert not field.is_required(), f"{entry.title}: setting {name} has no default"
         assert field.description, f"{entry.title}: setting {name} has no description"
     naming = [name for name, field in model.model_fields.items() if _names_encoder(field.json_schema_extra)]
-    assert len(naming) < 2, f"{entry.title}: {' and '.join(naming)} are all marked NAMES_ENCODER, where one may be"
+    assert len(naming) < 2, f"{entry.title}: {' and '.join(naming)} are all marked NAMES_ENCODER, only one may be"
 
 
 def _names_encoder(extra: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Fixtures for tests of plugins. Imports nothing but pytest and the registry."""
+"""Fixtures for tests of plugins. It imports only pytest and the registry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkmncli.plugins import Plugin, Registry, set_registry
 
 @pytest.fixture
 def plugin_registry() -> Iterator[Registry]:
-    """An empty registry, which is the process's own while the test runs: what the core looks up is found in it."""
+    """Provide an empty registry that is the process's own during the test: the core looks up plugins in it."""
     registry = Registry()
     previous = set_registry(registry)
     yield registry
@@ -21,7 +21,7 @@ def plugin_registry() -> Iterator[Registry]:
 
 @pytest.fixture
 def register_plugin(plugin_registry: Registry) -> Callable[..., Plugin]:
-    """Registers a module, or an object of a class with hooks, in :func:`plugin_registry`; undone with it."""
+    """Provide a function that registers a module, or an object with hooks, in :func:`plugin_registry`."""
 
     def register(plugin: Any, name: str = "inline") -> Plugin:
         return plugin_registry.register_plugin(plugin, name)

@@ -1,4 +1,4 @@
-"""A language model that answers from a file: for tests, and to show what advice does without any model."""
+"""A language model that answers from a file: for tests, and to show advice without a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _absolute(path: Path) -> Path:
 
 
 class ScriptedSettings(BaseModel):
-    """The section ``[scripted]``."""
+    """Settings of ``[scripted]``."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -54,10 +54,10 @@ class _Script(BaseModel):
 
 
 class ScriptedBackend:
-    """Answers from ``[[reply]]`` tables with ``text``, or ``fault``, and perhaps ``delay_s``.
+    """Language model that answers from ``[[reply]]`` tables with ``text``, or ``fault``, and perhaps ``delay_s``.
 
-    The first reply whose ``when``, a regular expression, is found in the prompt is given. Of those without ``when``
-    the prompt's own text picks one, so that the same prompt always gets the same answer.
+    It gives the first reply whose ``when``, a regular expression, is found in the prompt. Among replies without
+    ``when``, a hash of the prompt picks one, so that the same prompt always gets the same answer.
     """
 
     sees = True
@@ -68,7 +68,7 @@ class ScriptedBackend:
         self._replies: list[_ScriptedReply] = []
 
     def check(self) -> str:
-        """Reads the file."""
+        """Read the file."""
         path = self._settings.file
         if path is None:
             raise LLMConnectionError("the scripted model needs its replies: --set scripted.file=FILE.toml")
@@ -76,7 +76,7 @@ class ScriptedBackend:
         return f"Advice: {len(self._replies)} replies written in {path}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """The reply that the file has for a prompt."""
+        """Return the file's reply to a prompt."""
         if not self._replies:
             try:
                 self.check()
@@ -95,11 +95,11 @@ class ScriptedBackend:
         return LLMReply(chosen.text, self.model, words, len(chosen.text.split()), chosen.delay_s)
 
     def models(self) -> list[str]:
-        """The one."""
+        """Return the only model."""
         return [self.model]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is open."""
 
     def _choose(self, prompt: str) -> _ScriptedReply | None:
         for reply in self._replies:
@@ -115,7 +115,7 @@ def _read(path: Path) -> list[_ScriptedReply]:
     except OSError as error:
         raise LLMConnectionError(f"the replies in {path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise LLMConnectionError(f"the replies in {path} are no TOML: {error}") from error
+        raise LLMConnectionError(f"the replies in {path} are not TOML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

@@ -1,4 +1,4 @@
-"""Small trainings for tests: the real thing on the bundled game, seconds long, in a folder of its own."""
+"""Small trainings for tests: real ones on the bundled game, a few seconds long, in their own folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkmncli.plugins import get_registry
 from pkmncli.training.hybrid_trainer import HybridLLMRLTrainer
 
 MARK = ".pkmn-test"
-"""File that tells a folder made here from one of a user's."""
+"""File that marks a folder made here."""
 
 QUICK: dict[str, Any] = {
     "dqn.learning_starts": 40,
@@ -25,11 +25,11 @@ QUICK: dict[str, Any] = {
     "dqn.head_features": 16,
     "dqn.target_update_interval": 10,
 }
-"""A network that learns as the usual one does, and much faster."""
+"""A network that learns as the usual one does, but much faster."""
 
 
 def create_mock_environment(**settings: Any) -> Any:
-    """The environment of the documents on the bundled game: nothing of it is made up.
+    """Return the real environment on the bundled game.
 
     Args:
         settings: of the environment.
@@ -39,11 +39,11 @@ def create_mock_environment(**settings: Any) -> Any:
 
 
 def generate_test_config(temp_dir: str | Path | None = None, **settings: Any) -> Path:
-    """Writes a settings file for a training of seconds, and returns its path.
+    """Write a settings file for a training of a few seconds, and return its path.
 
     Args:
-        temp_dir: folder for it and its runs; a new temporary one without.
-        settings: of a training by name, in place of the file's own.
+        temp_dir: folder for it and its runs; None for a new temporary one.
+        settings: of a training by name, instead of the file's own.
     """
     folder = _marked(temp_dir)
     sections: dict[str, Any] = {}
@@ -66,12 +66,12 @@ def generate_test_config(temp_dir: str | Path | None = None, **settings: Any) ->
 def create_test_trainer(
     episodes: int = 2, headless: bool = True, temp_dir: str | Path | None = None, **settings: Any
 ) -> HybridLLMRLTrainer:
-    """A trainer of seconds on the bundled game. ``trainer.train(total_episodes=None)`` trains for ``episodes``.
+    """Return a trainer for a few seconds on the bundled game. ``trainer.train(total_episodes=None)`` runs ``episodes``.
 
     Args:
         episodes: its budget.
         headless: without a window.
-        temp_dir: folder for its runs; a new temporary one without.
+        temp_dir: folder for its runs; None for a new temporary one.
         settings: of a training by name, and a plugin's as ``section.key``.
     """
     given = {"episodes": episodes, "headless": headless, "max_steps_per_episode": 50, "curriculum.enabled": False}
@@ -79,10 +79,10 @@ def create_test_trainer(
 
 
 def cleanup_test_files(temp_dir: str | Path) -> None:
-    """Removes a folder that the functions here have made or used, with all that is in it.
+    """Remove a folder that these functions have made or used, with all its content.
 
     Raises:
-        ConfigurationError: it is none of theirs.
+        ConfigurationError: these functions have not made it.
     """
     folder = Path(temp_dir)
     if not folder.exists():
@@ -93,7 +93,7 @@ def cleanup_test_files(temp_dir: str | Path) -> None:
 
 
 def _marked(temp_dir: str | Path | None) -> Path:
-    """The folder, which may only be a new or empty one, or one of ours."""
+    """Return the folder, which must be new, empty, or made here."""
     folder = Path(tempfile.mkdtemp(prefix="pkmn-test-")) if temp_dir is None else Path(temp_dir)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not (folder / MARK).is_file():

@@ -265,12 +265,8 @@ class TrainingSession:
             if isinstance(begun, _Begun):
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
-                content = read_checkpoint(begun)
                 _tell_of_lost_tables(store)
-                trainer.resume(content, read_segments(begun))
-                set_aside = trainer.supersede(content.step)
-                logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
-                self._progress.message(f"Going on from step {content.step:,}.")
+                self._resume(trainer, begun)
             if options.fraction_used(trainer.statistics) >= 1:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
@@ -311,6 +307,14 @@ class TrainingSession:
         run.write_summary(summary)
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
+
+    def _resume(self, trainer: Trainer, checkpoint: Path) -> None:
+        """Have a training go on from a checkpoint."""
+        content = read_checkpoint(checkpoint)
+        trainer.resume(content, read_segments(checkpoint))
+        set_aside = trainer.supersede(content.step)
+        logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
+        self._progress.message(f"Going on from step {content.step:,}.")
 
     def _guard(self, run: Run, lock: RunLock) -> RunGuard:
         """Writes down what the run is trained with, and looks after that from then on."""

@@ -1,1 +1,1 @@
-"""Tuning: searches settings of a training for those with the best figure, by trials of several seeds each."""
+"""Tuning: a search for the settings of a training with the best figure, by trials of several seeds each."""

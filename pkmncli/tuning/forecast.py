@@ -1,4 +1,4 @@
-"""About what a tuning takes where no trial is stopped: time and space, measured on its first training's parts."""
+"""An estimate of a tuning's time and space if no trial is stopped, measured on parts of its first training."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pkmncli.training.workers import WorkerPool
 
 
 def forecast(one: ExperimentRun, registry: Registry, *, steps: int, runs: float, processes: int) -> Estimate:
-    """Builds the parts of a training, measures a few steps, and leaves no trace.
+    """Build the parts of a training, measure a few steps, and leave no trace.
 
     Args:
         one: a training of the tuning.
         registry: the plugins.
         steps: of each run.
-        runs: how many there are still to be.
-        processes: how many of them go on side by side.
+        runs: number of runs left.
+        processes: number of parallel runs.
 
     Raises:
         PkmnError: a training with these settings cannot begin.

@@ -1,4 +1,4 @@
-"""The median rule: a trial falls behind that stands below the median of the completed ones at the same look."""
+"""The median rule: a trial is stopped if it is below the median of the completed ones at the same look."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class MedianOfLook(BasePruner):
-    """Judges a trial by what it has reached at its latest look, whatever it had reached before.
+    """Pruner that judges a trial by its value at the latest look, whatever it had reached before.
 
-    Optuna's own median pruner takes the best of all its looks, which lets a trial on that has got worse since.
+    Optuna's own median pruner takes the best of all looks, which continues a trial that has become worse since.
 
     Args:
-        startup_trials: completed trials that there must be before any is stopped.
+        startup_trials: completed trials needed before any trial is stopped.
     """
 
     def __init__(self, startup_trials: int) -> None:
         self._startup_trials = startup_trials
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
-        """Whether the trial falls behind."""
+        """Return True if the trial should be stopped."""
         look = trial.last_step
         complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         if look is None or len(complete) < self._startup_trials:

@@ -1,4 +1,4 @@
-"""What a tuning makes as large or small as it can: a figure of a run, made of its metrics up to a step."""
+"""The objective of a tuning: a figure of a run to maximise or minimise, from its metrics up to a step."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
 
 EPISODES = "episode/reward"
-"""The metric that every ended episode has."""
+"""Metric that every ended episode has."""
 
 _CLOCK = (EPISODES, "time/steps_per_second")
-"""Metrics that tell how far a run's tables have got."""
+"""Metrics that show how far a run's tables reach."""
 
 EVALUATED = ("evaluation/avg_reward", "evaluation/std_reward", "evaluation/avg_length", "evaluation/goal_share")
 _KNOWN = (
@@ -31,7 +31,7 @@ _KNOWN = (
     *("curriculum/stage", "curriculum/trust", "alone/reward"),
 )
 _OPEN = ("learner/", "milestone/", "reward/", "time/", "store/", "memory/")
-"""Beginnings of metrics whose names learner, game or reward decide."""
+"""Prefixes of metrics whose names depend on learner, game or reward."""
 
 _SHARE = re.compile(r"milestone/(?P<name>.+)/share")
 LAST_EPISODES = 10
@@ -39,10 +39,10 @@ LAST_EPISODES = 10
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """A metric, how many of its latest values are averaged, and which way is better.
+    """A metric, the number of its latest values to average, and the better direction.
 
-    Values of one step count together, as those of episodes that ended with the same step in several environments.
-        ``milestone/NAME/share`` stands for the share of the latest episodes that reached a milestone.
+    Values of the same step count together, such as those of episodes that ended with it in several environments.
+    ``milestone/NAME/share`` is the share of the latest episodes that reached a milestone.
     """
 
     metric: str
@@ -51,7 +51,7 @@ class Objective:
 
     @property
     def milestone(self) -> str | None:
-        """The milestone whose share it is, if it is one's."""
+        """Milestone of a share metric; None for other metrics."""
         found = _SHARE.fullmatch(self.metric)
         return found["name"] if found else None
 
@@ -61,20 +61,20 @@ class Objective:
 
 
 def check_metric(metric: str) -> None:
-    """Raises ConfigurationError for a name that no run could have a metric of."""
+    """Raise ConfigurationError for a name that no run could have a metric of."""
     if not metric.startswith(_OPEN):
         check_names([metric], _KNOWN, "metric")
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a run's tables hold of an objective: how far they have got, and rows of step, name and value by step."""
+    """A run's tables for an objective: the steps that they reach, and rows of step, name and value by step."""
 
     steps: int
     rows: tuple[tuple[int, str, float], ...]
 
     def value(self, objective: Objective, until: float) -> float | None:
-        """The objective's figure of what the run had measured after so many steps; None where that is nothing yet."""
+        """Return the objective's figure from what the run had measured after ``until`` steps; None if nothing yet."""
         rows = [row for row in self.rows if row[0] <= until]
         if objective.milestone is None:
             values = _latest(rows, objective.metric, objective.last)
@@ -82,19 +82,19 @@ class Measured:
         ends = _latest(rows, EPISODES, objective.last)
         if not ends:
             return None
-        # an episode's milestones stand at the step at which it ended
+        # an episode's milestones have the step at which it ended
         reached = sum(step >= ends[0][0] for step, name, _ in rows if name == _column(objective))
         return reached / len(ends)
 
 
 def _latest(rows: Sequence[tuple[int, str, float]], metric: str, last: int) -> list[tuple[int, float]]:
-    """Step and value of so many latest rows of a metric, and of the others that have the step of the first of them."""
+    """Return step and value of the ``last`` latest rows of a metric, and of all rows of the same step as the first."""
     found = [(step, value) for step, name, value in rows if name == metric]
     return [(step, value) for step, value in found if step >= found[-last:][0][0]]
 
 
 def measure(one: ExperimentRun, objective: Objective, registry: Registry) -> Measured:
-    """Reads what a run has measured so far, also while it trains.
+    """Read the metrics of a run, also while it trains.
 
     Raises:
         ConfigurationError: its game has no such milestone.
@@ -110,13 +110,13 @@ def measure(one: ExperimentRun, objective: Objective, registry: Registry) -> Mea
     finally:
         store.close()
     found = [(int(row["global_step"]), str(row["name"]), float(row["value"])) for row in rows]
-    # by nothing but the step: sorted by value, the latest of a step would be the highest
+    # by step only: sorted by value too, the highest of a step would be the latest
     found.sort(key=itemgetter(0))
     return Measured(found[-1][0] if found else 0, tuple(found))
 
 
 def no_figure(one: ExperimentRun, objective: Objective, registry: Registry) -> ConfigurationError | RunError:
-    """Why a run that has ended has no figure."""
+    """Return the error that explains why an ended run has no figure."""
     if objective.milestone is not None or objective.metric == EPISODES:
         return RunError(
             f"run {one.run.folder} has nothing to measure: none of its episodes has ended; give it more steps"

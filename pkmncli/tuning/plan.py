@@ -1,4 +1,4 @@
-"""The file of a tuning: what is trained, which settings are searched, and how.
+"""The file of a tuning: the training, the settings to search, and the search.
 
 [tune]
 name = "rates"
@@ -42,7 +42,7 @@ from pkmncli.tuning.objective import EPISODES, EVALUATED, LAST_EPISODES, Objecti
 from pkmncli.tuning.space import Choice, Range, Space, Value, corners, read_space
 
 PRUNERS = ("median", "halving", "hyperband", "none")
-"""How trials are stopped that fall behind: below the median of others at that point; by successive halving; none."""
+"""Rules that stop trials early: below the median of others at that point; by successive halving; none."""
 
 DIRECTIONS = ("maximize", "minimize")
 
@@ -52,14 +52,14 @@ _KEYS = (
     *("interval", "pruner", "startup_trials", "sampler_seed"),
 )
 _INTERVALS = 10
-"""Looks at a run where neither the file nor evaluations say when."""
+"""Default number of looks at a run if there are no evaluations."""
 _COMBINATIONS = 200
-"""Combinations of choices that are tried, at most, for one that uses a setting."""
+"""Maximum number of combinations of choices tried to find one that uses a setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class TuningPlan:
-    """All that a tuning's file says. ``interval`` are the steps between two looks at a run."""
+    """Content of a tuning's file. ``interval`` is the number of steps between two looks at a run."""
 
     name: str
     trials: int
@@ -76,18 +76,18 @@ class TuningPlan:
 
     @property
     def looks(self) -> int:
-        """How often a run is looked at, its end included."""
+        """Number of looks at a run, its end included."""
         return -(-self.steps // self.interval)
 
     def trials_at_a_time(self, processes: int) -> int:
-        """How many trials go on together: more than one only where all their seeds have room."""
+        """Return the number of parallel trials: more than one only if all their seeds have room."""
         return max(1, processes // len(self.seeds))
 
     def runs(self, trial: int, values: Mapping[str, Value], save_dir: Path, registry: Registry) -> list[ExperimentRun]:
-        """The trainings of a trial, one for each seed.
+        """Return the trainings of a trial, one for each seed.
 
         Raises:
-            PkmnError: its settings don't go together.
+            PkmnError: its settings do not fit together.
         """
         settings = {**self.settings, **values}
         planned = tuple(PlannedRun(f"trial-{trial:03}_seed-{seed}", settings, seed) for seed in self.seeds)
@@ -95,7 +95,7 @@ class TuningPlan:
 
     @property
     def asked(self) -> dict[str, str]:
-        """What decides every figure, by how messages name it: a tuning that goes on must not change it."""
+        """Values that determine every figure, by their name in messages: a resumed tuning must not change them."""
         return {
             "[settings]": json.dumps({name: as_text(value) for name, value in self.settings.items()}, sort_keys=True),
             "[space]": json.dumps({name: repr(dimension) for name, dimension in self.space.items()}, sort_keys=True),
@@ -107,10 +107,10 @@ class TuningPlan:
 
 
 def read_tuning(path: Path, save_dir: Path, registry: Registry) -> TuningPlan:
-    """Reads the file of a tuning, and tries ends and choices of its space on the settings.
+    """Read the file of a tuning, and check ends and choices of its space on the settings.
 
     Raises:
-        ConfigurationError: it is missing, or something in it is wrong; with what and where.
+        ConfigurationError: it is missing, or something in it is wrong; the message says what and where.
     """
     content = read_toml(path, "tuning")
     try:
@@ -147,7 +147,7 @@ def _plan(content: Mapping[str, Any], save_dir: Path, registry: Registry) -> Tun
 
 
 def _fitted(plan: TuningPlan, head: Mapping[str, Any], save_dir: Path, registry: Registry) -> TuningPlan:
-    """The plan with what follows from the settings that its trainings will have."""
+    """Return the plan completed from the settings of its trainings."""
     tried = [_tried(plan, point, save_dir, registry) for point in corners(plan.space)]
     _check_read(plan, tried, save_dir, registry)
     train = tried[0].settings.train
@@ -183,14 +183,14 @@ def _fitted(plan: TuningPlan, head: Mapping[str, Any], save_dir: Path, registry:
 def _tried(plan: TuningPlan, point: Mapping[str, Value], save_dir: Path, registry: Registry) -> ExperimentRun:
     planned = PlannedRun("[settings] and [space]", {**plan.settings, **point}, plan.seeds[0])
     try:
-        # under a name that no trial has, so that no run is found there
+        # under a name of no trial, so that no run is found there
         return prepare(Plan(plan.name, 1, (), (planned,)), save_dir, registry)[0]
     except PkmnError as error:
         raise ConfigurationError(str(error)) from None
 
 
 def _check_read(plan: TuningPlan, tried: Sequence[ExperimentRun], save_dir: Path, registry: Registry) -> None:
-    """Refuses settings of plugins that no training of the tuning would have."""
+    """Raise ConfigurationError for settings of plugins that no training of the tuning uses."""
 
     def unread(read: set[str]) -> list[str]:
         sections = {name: name.rpartition(".")[0].replace("_", "-") for name in plan.space}
@@ -198,7 +198,7 @@ def _check_read(plan: TuningPlan, tried: Sequence[ExperimentRun], save_dir: Path
 
     read = {section for one in tried for section in one.settings.sections_in_use}
     if unread(read):
-        # perhaps a part is chosen by two settings together, which ends and choices alone need not bring about
+        # two settings together may choose a part, which ends and choices alone may not cover
         usual = corners(plan.space)[0]
         choices = {name: one.values for name, one in plan.space.items() if isinstance(one, Choice)}
         for values in itertools.islice(itertools.product(*choices.values()), _COMBINATIONS):

@@ -1,4 +1,4 @@
-"""The end of a tuning: the best trial, how sure that is, what decided, and the preset that trains like it."""
+"""The result of a tuning: the best trial and its certainty, the importance of settings, and a preset of the best."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from pkmncli.tuning.study import TrialResult
 
 PRESET_FILE = "best.toml"
 SHOWN = 5
-"""Trials in the table of the best."""
+"""Number of trials in the table of the best."""
 
 _OF_THE_RUN = (*NOT_IN_A_PRESET, "quiet", "decision_db_path")
 
 
 def preset_text(plan: TuningPlan, best: TrialResult, settings: ResolvedSettings, registry: Registry) -> str:
-    """A preset that trains as the best trial's runs did: all that they had other than by default.
+    """Return a preset that trains as the best trial's runs did: all settings that differ from the defaults.
 
     Args:
-        plan: what the tuning's file says.
+        plan: content of the tuning's file.
         best: the trial.
         settings: of one of its runs.
-        registry: tells settings of learners that it does not use.
+        registry: describes settings of learners that are not used.
     """
     document = tomlkit.document()
     document.add(tomlkit.comment(f"Written by pkmn tune: the best of {plan.trials} trials of {plan.name}."))
@@ -60,7 +60,7 @@ def preset_text(plan: TuningPlan, best: TrialResult, settings: ResolvedSettings,
 
 
 def told(best: TrialResult, plan: TuningPlan) -> str:
-    """The best trial in words: its figure, and that of each seed."""
+    """Return the best trial in words: its figure, and that of each seed."""
     seeds = ", ".join(f"seed {seed}: {value:.4g}" for seed, value in zip(plan.seeds, best.figures, strict=False))
     spread = ""
     if len(best.figures) > 1:
@@ -72,7 +72,7 @@ def told(best: TrialResult, plan: TuningPlan) -> str:
 
 
 def table(results: Sequence[TrialResult], plan: TuningPlan) -> str:
-    """The best trials, one a line."""
+    """Return the best trials, one per line."""
     complete = [one for one in results if one.state == "complete" and one.value is not None]
     complete.sort(key=lambda one: float(one.value or 0.0), reverse=plan.objective.maximize)
     rows = [["trial", "figure", "by seed", *(name.rpartition(".")[2] for name in plan.space)]]
@@ -92,18 +92,18 @@ def table(results: Sequence[TrialResult], plan: TuningPlan) -> str:
 
 
 def importance_told(importances: Mapping[str, float], complete: int, needed: int) -> str:
-    """What decided, in a line."""
+    """Return the importance of the settings, in one line."""
     if not importances:
-        return f"What decided can't be told: that takes {needed} trials that come to their end, and differ."
+        return f"Importance of settings: unknown until {needed} trials are complete, with different figures."
     parts = ", ".join(f"{name} {share:.0%}" for name, share in importances.items())
-    return f"What decided, by PED-ANOVA over {complete} trials: {parts}."
+    return f"Importance of settings, by PED-ANOVA over {complete} trials: {parts}."
 
 
 def shown(value: Value) -> str:
-    """A value as people read it: floats to four digits."""
+    """Return a value for people: floats with four digits."""
     return f"{value:.4g}" if isinstance(value, float) else as_text(value)
 
 
 def learners_own(settings: ResolvedSettings) -> bool:
-    """Whether the learner alone earns what a training's episodes bring."""
+    """Return True if the learner alone earns the rewards of a training's episodes."""
     return settings.train.mode == "rl-only" and settings.train.rl != NONE

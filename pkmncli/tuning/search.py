@@ -1,4 +1,4 @@
-"""The search: asks the study for trials, trains their runs side by side, and ends those that fall behind."""
+"""The search: it asks the study for trials, trains their runs in parallel, and stops those that fall behind."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from pkmncli.tuning.study import Study, Trial
 from pkmncli.tuning.trial_in_hand import TrialInHand
 
 MEASURE_S = 2.0
-"""Time between two looks at what the runs have measured; what a run prints to its tables stands there after seconds."""
+"""Seconds between two readings of the runs' tables; a run writes its tables only every few seconds."""
 
 _HOPELESS = 3
-"""Trials that fail, with none that did not, after which the search gives up."""
+"""Number of failed trials, without any other, after which the search ends."""
 
 
 class Search:
-    """The trials of a tuning, from where they stand to their end.
+    """Search over the trials of a tuning, from their current state to their end.
 
     Args:
-        plan: what the tuning's file says.
+        plan: content of the tuning's file.
         study: keeps the trials.
         save_dir: the folder with the tuning's folder.
         registry: the plugins.
-        processes: trainings side by side.
-        tell: is told of what goes on.
-        on_end: is told of a trial that has ended, and of its number among them.
+        processes: number of parallel trainings.
+        tell: called with messages for people.
+        on_end: called with each ended trial and its number among them.
     """
 
     def __init__(
@@ -55,15 +55,15 @@ class Search:
 
     @property
     def ended(self) -> int:
-        """How many trials have ended."""
+        """Number of ended trials."""
         return len(self._study.results())
 
     def run(self, interrupted: Callable[[], bool]) -> None:
-        """Goes on until all trials have ended, or it is interrupted and all trainings are saved.
+        """Run until all trials have ended, or until it is interrupted and all trainings are saved.
 
         Raises:
             ConfigurationError: runs have no such metric.
-            TrainingError: nothing but failures.
+            TrainingError: all trials failed.
         """
         with Trainings() as trainings:
             self._take_up()
@@ -81,7 +81,7 @@ class Search:
                 time.sleep(LOOK_S)
 
     def _take_up(self) -> None:
-        """Goes on with the trials that were going on when the tuning ended."""
+        """Resume the trials that had not ended when the tuning was interrupted."""
         for trial in self._study.begun():
             hand = self._hand(trial)
             if hand is None:
@@ -95,10 +95,10 @@ class Search:
                 stands = {State.NEW: "anew", State.BEGUN: "from its checkpoint", State.FINISHED: f"finished, {done}"}
                 told.append(f"seed {one.planned.seed} {stands[one.state]}{taken}")
             self._tell(f"Trial {trial.number} goes on: {'; '.join(told)}.")
-            hand.refresh()  # a run that was still trained may have come to its end
+            hand.refresh()  # a run that was still training may have ended
 
     def _hand(self, trial: Trial) -> TrialInHand | None:
-        """Takes a trial in hand; one whose settings don't go together fails at once."""
+        """Return a trial with its runs; None if its settings do not fit together: it fails at once."""
         try:
             runs = self._plan.runs(trial.number, trial.values, self._save_dir, self._registry)
         except PkmnError as error:
@@ -113,7 +113,7 @@ class Search:
         for ended in trainings.ended():
             hand = next(hand for hand in self._in_hand if ended.one.name in hand.names)
             hand.end(ended, interrupted=self._interrupted)
-            self._measured_at = 0.0  # what it measured last decides what comes next
+            self._measured_at = 0.0  # its last values decide what follows
 
     def _measure(self, trainings: Trainings) -> None:
         if time.monotonic() - self._measured_at < MEASURE_S:
@@ -123,7 +123,7 @@ class Search:
                 hand.look()
             except ConfigurationError as error:
                 if all(one.state == "failed" for one in self._study.results()):
-                    raise  # the figure that was asked for is none that these trainings have
+                    raise  # these trainings cannot have the requested figure
                 hand.fail(str(error))
             except PkmnError as error:
                 hand.fail(str(error))
@@ -132,7 +132,7 @@ class Search:
         self._measured_at = time.monotonic()
 
     def _settle(self) -> None:
-        """Tells the study of trials that are over."""
+        """Report decided trials to the study."""
         for hand in [hand for hand in self._in_hand if hand.over]:
             self._in_hand.remove(hand)
             hand.keep()
@@ -144,7 +144,7 @@ class Search:
                 raise TrainingError(f"all of the first {len(states)} trials failed: {hand.why}")
 
     def _fill(self, trainings: Trainings) -> None:
-        """Begins trainings while there is room: of the trials in hand first, then of a new one."""
+        """Begin trainings while there is room: first of the current trials, then of a new one."""
         while len(trainings) < self._processes:
             waiting = ((hand, one) for hand in self._in_hand if (one := hand.next_run()) is not None)
             hand, one = next(waiting, (None, None))

@@ -1,4 +1,4 @@
-"""The space that a tuning searches: for each setting a range of numbers, or a list of values."""
+"""The search space of a tuning: a range of numbers or a list of values for each setting."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.experiments.plan import as_text, check_names, settings_of
 
 Value = bool | int | float | str
-"""A value as a trial has it: lists are written as the text that ``--set`` reads."""
+"""A value of a setting in a trial; lists are the text that ``--set`` reads."""
 
 _KEYS = ("low", "high", "log", "step")
 _NOT_SEARCHED = ("steps", "episodes")
-"""Settings that make trials incomparable."""
+"""Settings that would make trials incomparable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from ``low`` to ``high``, both included. ``step`` is the distance between those to try; 0 for any."""
+    """Numbers from ``low`` to ``high``, both included. ``step`` is the distance of candidates; 0 for any number."""
 
     low: float
     high: float
@@ -31,7 +31,7 @@ class Range:
 
     @property
     def corners(self) -> tuple[Value, ...]:
-        """The ends, and a number between them that is not whole, unless all are."""
+        """The ends, and a non-integer number between them unless all are integers."""
         if self.whole:
             return self.low, self.high
         if self.step:
@@ -54,7 +54,7 @@ class Choice:
 
     @property
     def corners(self) -> tuple[Value, ...]:
-        """All of them."""
+        """All values."""
         return self.values
 
     def __str__(self) -> str:
@@ -97,10 +97,10 @@ def key_of(values: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
 
 
 def read_space(table: Any) -> dict[str, Range | Choice]:
-    """The space as a file's table has it.
+    """Return the space from a file's table.
 
     Raises:
-        ConfigurationError: it is empty, or a range is none.
+        ConfigurationError: it is empty, or a range is not valid.
     """
     settings = settings_of(table, "[space]", lambda value: bool({"low", "high"} & value.keys()))
     if not settings:
@@ -112,7 +112,7 @@ def read_space(table: Any) -> dict[str, Range | Choice]:
 
 
 def corners(space: Space) -> list[dict[str, Value]]:
-    """A few points that together have every end of a range and every choice, to be checked before anything begins."""
+    """Return a few points that cover the ends of all ranges and all choices, to check before the search begins."""
     count = max(len(dimension.corners) for dimension in space.values())
     return [
         {name: dimension.corners[number % len(dimension.corners)] for name, dimension in space.items()}

@@ -1,4 +1,4 @@
-"""The study of a tuning: what Optuna draws, is told and keeps in the tuning's folder."""
+"""The study of a tuning: Optuna's samples and results, kept in the tuning's folder."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _ASKED, _FIGURES, _WHY, _STOPPED, _LEFT_OUT = "asked", "figures", "why", "stoppe
 _DRAWS = 100
 """Tries at a combination that was not there before."""
 _REDUCTION = 3
-"""Of the trials at a point, successive halving keeps one in so many."""
+"""Successive halving keeps one in this many trials at a rung."""
 
 
 def check_optuna() -> None:
-    """Raises ConfigurationError with what to install, where optuna is missing."""
+    """Raise ConfigurationError, with the command to install it, if optuna is missing."""
     try:
         import optuna  # noqa: F401, PLC0415 - an extra that only tuning needs
     except ImportError as error:
@@ -41,7 +41,7 @@ def check_optuna() -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """A trial that has ended: as ``complete``, ``pruned`` or ``failed``, with the figure of each seed or why."""
+    """An ended trial: ``complete``, ``pruned`` or ``failed``, with the figure of each seed or the reason."""
 
     number: int
     state: str
@@ -52,7 +52,7 @@ class TrialResult:
 
 
 class Trial:
-    """A trial that goes on."""
+    """A running trial."""
 
     def __init__(self, trial: optuna.Trial) -> None:
         self._trial = trial
@@ -61,9 +61,9 @@ class Trial:
         self._reported = set(_frozen(trial).intermediate_values)
 
     def report(self, look: int, value: float) -> bool:
-        """Keeps what it had reached at a look, once. Returns whether it falls behind and should end.
+        """Keep the value of a look, once. Return True if the trial falls behind and should be stopped.
 
-        That it should is kept too: halving decides once at each of its rungs, and would say no when asked again.
+        The decision is kept too: halving decides once at each of its rungs, and would say no if asked again.
         """
         if look not in self._reported:
             self._trial.report(value, look)
@@ -77,7 +77,7 @@ class Trial:
         return behind
 
     def figure_at(self, look: int) -> float | None:
-        """What was kept of a look."""
+        """Return the value kept of a look; None if there is none."""
         kept: dict[int, float] = _frozen(self._trial).intermediate_values
         return kept.get(look)
 
@@ -86,7 +86,7 @@ class Trial:
         self._trial.set_user_attr(_LEFT_OUT, True)
 
     def keep(self, figures: list[float], why: str) -> None:
-        """Keeps the figures of its seeds so far, and why it ended."""
+        """Keep the figures of its seeds so far, and the reason of its end."""
         self._trial.set_user_attr(_FIGURES, figures)
         self._trial.set_user_attr(_WHY, why)
 
@@ -96,12 +96,12 @@ class Study:
 
     Args:
         folder: the tuning's.
-        plan: what its file says.
-        processes: trainings side by side, which decide how many trials go on together.
+        plan: content of its file.
+        processes: number of parallel trainings; it determines the number of parallel trials.
         file: the journal, if it is not the one in the folder.
 
     Raises:
-        ConfigurationError: the folder has a tuning that was asked for something else.
+        ConfigurationError: the folder has a tuning with another definition.
         RunError: it cannot be written.
     """
 
@@ -138,10 +138,10 @@ class Study:
     @classmethod
     @contextmanager
     def copied(cls, folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study]:
-        """A copy of the study as it stands, for reading: also while a tuning has it open, and nothing is written there.
+        """Open a copy of the current study for reading, also while a tuning has it open; the folder is not written to.
 
         Raises:
-            ConfigurationError: the folder has a tuning that was asked for something else.
+            ConfigurationError: the folder has a tuning with another definition.
             RunError: it cannot be read.
         """
         with TemporaryDirectory() as elsewhere:
@@ -150,7 +150,7 @@ class Study:
             yield cls(folder, plan, processes, Path(elsewhere) / STUDY_FILE)
 
     def begun(self) -> list[Trial]:
-        """The trials that were going on when the tuning ended, with what was drawn for them."""
+        """Return the trials that had not ended when the tuning was interrupted, with their sampled values."""
         running = self._study.get_trials(deepcopy=False, states=(self._optuna.trial.TrialState.RUNNING,))
         return [self._drawn(self._optuna.Trial(self._study, one._trial_id)) for one in running]
 
@@ -185,13 +185,13 @@ class Study:
             self._study.enqueue_trial(chosen)
 
     def tell(self, trial: Trial, state: str, value: float | None = None) -> None:
-        """Ends a trial as ``complete``, ``pruned`` or ``failed``."""
+        """End a trial as ``complete``, ``pruned`` or ``failed``."""
         states = self._optuna.trial.TrialState
         ended = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}[state]
         self._study.tell(trial.number, value if state == "complete" else None, state=ended)
 
     def results(self) -> list[TrialResult]:
-        """The trials that have ended, by number."""
+        """Return the trials that have ended, by number."""
         states = self._optuna.trial.TrialState
         names = {states.COMPLETE: "complete", states.PRUNED: "pruned", states.FAIL: "failed"}
         return [
@@ -213,20 +213,20 @@ class Study:
         return [one.number for one in self._study.get_trials(deepcopy=False) if one.user_attrs.get(_LEFT_OUT)]
 
     def best(self) -> TrialResult | None:
-        """The best trial that was trained to its end, if there is one; of equal ones the first."""
+        """Return the best completed trial, the first of equal ones; None if there is none."""
         complete = [one for one in self.results() if one.state == "complete" and one.value is not None]
         sign = 1 if self._plan.objective.maximize else -1
         return max(complete, key=lambda one: (sign * float(one.value or 0.0), -one.number), default=None)
 
     @property
     def telling(self) -> int:
-        """Trials that have to come to their end before they tell what decided."""
+        """Number of completed trials needed for importances."""
         return 2 * len(self._plan.space) + 2
 
     def importances(self) -> dict[str, float]:
-        """How much each setting decided, as shares of 1: PED-ANOVA (Watanabe, Bansal and Hutter 2023).
+        """Return the importance of each setting, as shares of 1: PED-ANOVA (Watanabe, Bansal and Hutter 2023).
 
-        Empty where there are too few trials, or all came to the same.
+        Empty if there are too few trials, or all have the same figure.
         """
         from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances  # noqa: PLC0415
 
@@ -234,7 +234,7 @@ class Study:
         if len(complete) < self.telling or len({one.value for one in complete}) == 1:
             return {}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of trials too few to tell from each other
+            warnings.simplefilter("ignore")  # about too few trials
             try:
                 found = get_param_importances(self._study, evaluator=PedAnovaImportanceEvaluator())
             except (ValueError, RuntimeError, ZeroDivisionError):
@@ -256,9 +256,9 @@ class Study:
         return pruners.NopPruner()
 
     def _drawn(self, trial: optuna.Trial) -> Trial:
-        """Draws what has not been drawn for a trial; each value is kept the moment that it is.
+        """Sample the missing values of a trial; each value is kept at once.
 
-        Each setting has a sampler with a seed of its own, so that it does not matter which were drawn before a kill.
+        Each setting has its own sampler and seed, so it does not matter which were sampled before a kill.
         """
         for name, dimension in self._plan.space.items():
             self._study.sampler = self._sampler(trial.number, name)
@@ -292,7 +292,7 @@ def _frozen(trial: optuna.Trial) -> Any:
 
 
 def _mend(path: Path) -> None:
-    """Takes back what a killed tuning left: half a line at the end, and the lock of a write."""
+    """Remove what a killed tuning left: half a line at the end, and the lock of a write."""
     path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
     if path.exists():
         content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""A trial whose runs are trained: what waits, runs and has ended, and what it has reached so far."""
+"""A trial in training: its waiting, running and ended runs, and its figures so far."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pkmncli.tuning.study import Trial
 
 
 class TrialInHand:
-    """A trial that goes on.
+    """A running trial.
 
-    It is looked at in one order, whatever runs side by side: the first seed after each interval and at its end, then
-    the next one. What is reported at a look is the mean of the seeds so far, so that the same
-    training leads to the same decisions however fast it was.
+    Looks have a fixed order, whatever runs in parallel: the first seed after each interval and at its end, then the
+    next seed. The value reported at a look is the mean of the seeds so far, so that the same training leads to the same
+    decisions at any speed.
 
     Args:
-        trial: with the values that were drawn.
+        trial: with its sampled values.
         runs: its trainings, one for each seed.
-        plan: what the tuning's file says.
+        plan: content of the tuning's file.
         registry: where the store of the runs' tables is looked up.
     """
 
@@ -37,36 +37,36 @@ class TrialInHand:
         self.refresh()
         self.figures: list[float] = []
         self.outcome = ""
-        """``complete``, ``pruned`` or ``failed``, once that is decided."""
+        """``complete``, ``pruned`` or ``failed``, once decided."""
         self.why = ""
 
     @property
     def names(self) -> set[str]:
-        """The names of its runs."""
+        """Names of its runs."""
         return {one.name for one in self.runs}
 
     @property
     def over(self) -> bool:
-        """Whether it is decided how it ended, and none of its runs goes on any more."""
+        """True if its outcome is decided and none of its runs is training."""
         return bool(self.outcome) and not self._running
 
     def refresh(self) -> None:
-        """Looks which of its runs have come to their end by now."""
+        """Check which of its runs have ended by now."""
         self._ended = {one.name for one in self.runs if one.state is State.FINISHED}
 
     def next_run(self) -> ExperimentRun | None:
-        """The first run that is to be trained and is not."""
+        """Return the first run that needs training and is not training; None if there is none."""
         if self.outcome:
             return None
         waiting = (one for one in self.runs if one.name not in self._ended and one.name not in self._running)
         return next(waiting, None)
 
     def started(self, one: ExperimentRun) -> None:
-        """A run of it has been begun, or gone on with."""
+        """Note that one of its runs was begun or resumed."""
         self._running.add(one.name)
 
     def end(self, ended: Ended, *, interrupted: bool) -> None:
-        """A run of it has ended."""
+        """Note that one of its runs has ended."""
         self._running.discard(ended.one.name)
         if not ended.exit_code:
             self._ended.add(ended.one.name)
@@ -74,11 +74,11 @@ class TrialInHand:
             self.fail(f"seed {ended.one.planned.seed} failed with exit code {ended.exit_code}: {ended.said}")
 
     def fail(self, why: str) -> None:
-        """Nothing comes of it."""
+        """End the trial as failed."""
         self.outcome, self.why = "failed", why
 
     def look(self) -> None:
-        """Takes in what its runs have measured since the last look.
+        """Take in the values that its runs have measured since the last look.
 
         Raises:
             ConfigurationError: a run that has ended has no such metric.
@@ -91,13 +91,13 @@ class TrialInHand:
             steps = self._plan.steps if last else (at + 1) * self._plan.interval
             kept = self.trial.figure_at(self._looks)
             if kept is not None and not last:
-                # what was reported before the tuning was cut off stands, wherever the run goes on from
+                # a value reported before the tuning was interrupted stays valid, wherever the run resumes
                 self._report(kept, one, steps)
             elif last and one.name in self._ended:
                 self._take(self._final(one), one, steps)
             elif not last and one.name in self._running | self._ended:
                 found = measure(one, self._plan.objective, self._registry)
-                # with several environments a step counts them all: what falls on one may stand a little behind it
+                # a step counts all environments: its values may be recorded a little later
                 until = steps + one.settings.train.envs - 1
                 if found.steps <= until and one.name not in self._ended:
                     return
@@ -109,14 +109,14 @@ class TrialInHand:
             self._looks += 1
 
     def _final(self, one: ExperimentRun) -> float:
-        """The figure of a run that has ended."""
+        """Return the figure of a run that has ended."""
         value = measure(one, self._plan.objective, self._registry).value(self._plan.objective, math.inf)
         if value is None:
             raise no_figure(one, self._plan.objective, self._registry)
         return value
 
     def _take(self, value: float, one: ExperimentRun, steps: int) -> None:
-        """The figure of a seed; that of the last one ends the trial."""
+        """Take in the figure of a seed; that of the last seed ends the trial."""
         self.figures.append(value)
         if len(self.figures) == len(self.runs) and math.isfinite(value):
             self.outcome = "complete"
@@ -124,15 +124,15 @@ class TrialInHand:
             self._report(fmean(self.figures), one, steps)
 
     def _report(self, so_far: float, one: ExperimentRun, steps: int) -> None:
-        """Has the study decide on what was reached by now."""
+        """Let the study decide on the value reached so far."""
         seed = one.planned.seed
         at_end = steps == self._plan.steps
         where = f"after seed {seed}" if at_end else f"at {steps:,} of {self._plan.steps:,} steps of seed {seed}"
         if not math.isfinite(so_far):
-            self.fail(f"{self._plan.objective.metric} was no number {where}")
+            self.fail(f"{self._plan.objective.metric} was not a number {where}")
         elif self.trial.report(self._looks, so_far):
             self.outcome, self.why = "pruned", f"stopped {where}, with {so_far:.4g}"
 
     def keep(self) -> None:
-        """Keeps what it came to with the trial."""
+        """Keep its figures with the trial."""
         self.trial.keep(self.figures, self.why)

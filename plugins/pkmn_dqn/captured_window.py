@@ -1,8 +1,8 @@
-"""The updates of a window as a single piece of work for a graphics card: a captured graph, replayed for every window.
+"""The updates of a window as one captured GPU graph, replayed for every window.
 
-Launched one by one, the hundred and more small kernels of an update take the processor several milliseconds, which the
-card mostly waits for. In a graph they are launched together: from what was sent for the window to its metrics, the
-target network and the weights to act with, without a look at any number.
+Launched one by one, the more than hundred small kernels of an update take the processor several milliseconds, while the
+GPU mostly waits. A graph launches them together: from the data sent for the window to its metrics, the target network
+and the weights to act with, without reading any number back.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from pkmn_dqn.device_replay import FIELDS, FIRST_FLOAT, PLACES, PackedColumns
 from pkmn_dqn.lane import Lane, finish_all, host_memory
 from pkmn_dqn.q_learning import Batch, QLearning
 
-_WARM_UPS = 3  # before a graph is captured, so that libraries have chosen their kernels
+_WARM_UPS = 3  # runs before a graph is captured, so that libraries have chosen their kernels
 
 
 class CapturedWindow:
-    """The updates of a :class:`QLearning`, which is not to be updated otherwise.
+    """The updates of a :class:`QLearning`, which must not be updated otherwise.
 
     Args:
-        learning: learns.
+        learning: the part that learns.
         rows: (slots, words) int64, the packed observations that batches are gathered from.
-        packed: how they are packed.
-        numbers: (places, updates, fields, n) int32 as :data:`pkmn_dqn.device_replay.FIELDS` says, what windows learn
-            from; they take places by turns.
+        packed: their layout.
+        numbers: (places, updates, fields, n) int32 (see :data:`pkmn_dqn.device_replay.FIELDS`), the data that windows
+            learn from; windows use the places in turn.
         weighted: batches have importance weights.
 
-    On a CPU nothing is captured, and the updates simply run.
+    On a CPU nothing is captured; the updates simply run.
     """
 
     def __init__(
@@ -41,23 +41,23 @@ class CapturedWindow:
         self._numbers = numbers
         self._weighted = weighted
         self._place = torch.zeros(1, dtype=torch.int64, device=device)
-        self._next_place = 0  # what stands there
+        self._next_place = 0  # place of the next window
         self._updates = torch.zeros((), dtype=torch.int64, device=device)
         self.metric_names = learning.METRICS
-        """Of the first numbers of results; the rest are the steps' errors."""
+        """Names of the first numbers of results; the rest are the steps' errors."""
         updates, size = numbers.shape[1], numbers.shape[3]
         shape = (PLACES, updates, len(self.metric_names) + size)
         self._results = torch.zeros(shape, dtype=torch.float32, device=device)
         self.results = host_memory(shape, torch.float32, device)
-        """(places, updates, metrics and errors) float32 in ordinary memory: what came of the latest windows."""
+        """(places, updates, metrics and errors) float32 in ordinary memory: results of the latest windows."""
         self.weights = learning.weights.repeat(PLACES, 1)
-        """(places, weights) float32: the learned network's after each of them."""
+        """(places, weights) float32: the learned network's weights after each of these windows."""
         self._graph: torch.cuda.CUDAGraph | None = None
         self._begun = False
         finish_all(device)
 
     def run(self, place: int) -> None:
-        """Learn from what was sent to a place."""
+        """Learn from the data sent to a place."""
         if not self._begun:
             self._begun = True
             if self._device.type == "cuda":
@@ -74,17 +74,17 @@ class CapturedWindow:
         self._learning.updates += self._numbers.shape[1]
 
     def recapture(self) -> None:
-        """Capture anew at the next run: the optimizer's state has moved in memory."""
+        """Capture again at the next run, because the optimizer's state has moved in memory."""
         self._graph, self._begun = None, False
 
     def _captured(self) -> torch.cuda.CUDAGraph:
         graph, lane = torch.cuda.CUDAGraph(), Lane(self._device)
-        # Sums in the same order each time, in full precision, so that a resumed training is as exact as can be.
+        # Sums in a fixed order and full precision, so that a resumed training is as exact as possible.
         with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
             with lane.open(), self._learning.tried():
                 for _ in range(_WARM_UPS):
                     self._learn()
-            # Another thread may go on meanwhile, on other streams.
+            # Another thread may continue meanwhile, on other streams.
             with torch.cuda.graph(graph, stream=lane.stream, capture_error_mode="thread_local"):
                 self._learn()
         lane.join()

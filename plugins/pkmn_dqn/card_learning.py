@@ -1,8 +1,8 @@
-"""Learning on a graphics card without waiting for it.
+"""Learning on a GPU without waiting for it.
 
-The stand-in there of :class:`pkmncli.learners.learning_apart.LearningApart`. The updates of a window are launched, not
-waited for. Their metrics are read some windows later, when they are there for certain; a fixed number of windows, so
-that a resumed training reports the same. Only who acts waits: for the weights that are to act.
+It takes the place of :class:`pkmncli.learners.learning_apart.LearningApart` there. The updates of a window are launched
+without waiting. Their metrics are read some windows later, when they are certainly complete; after a fixed number of
+windows, so that a resumed training reports the same. Only acting waits: for the weights that it acts with.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pkmncli.learners.flat_adam import lay_out
 from pkmncli.learners.weights import under
 
 READ_AFTER = 4
-"""Windows after which a window's metrics are read."""
+"""Number of windows after which a window's metrics are read."""
 
 _UNREAD = "unread"
 _TIMED_WINDOWS = 20
@@ -35,35 +35,35 @@ _TIMED_WINDOWS = 20
 
 @dataclass(frozen=True, slots=True)
 class _Launched:
-    """A window that was launched."""
+    """A window whose updates were launched."""
 
     place: int
     ended: Mark
     updates: int
-    """Until its end."""
+    """Number of updates until its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentDrawn(Drawn):
-    """Steps that a window's updates learn from, sent to the card."""
+    """Steps that a window's updates learn from, sent to the GPU."""
 
     place: int
-    """Place on the card."""
+    """Place of the data on the GPU."""
 
 
 class LearningOnCard:
-    """A :class:`QLearning` on a card.
+    """A :class:`QLearning` on a GPU.
 
     Args:
-        build: builds it.
-        replay: the experience on the card.
-        settings: with priorities, each :meth:`learn` waits for its steps' errors, which decide what is drawn next.
+        build: returns a new one.
+        replay: the experience on the GPU.
+        settings: with priorities, each :meth:`learn` waits for its steps' errors, which decide the next sample.
     """
 
     def __init__(self, build: Callable[[], QLearning], replay: DeviceReplay, settings: DQNSettings) -> None:
         self.here = build()
         self.learned = 0
-        """Windows since it was built or loaded."""
+        """Number of windows since it was built or loaded."""
         self._build = build
         self._replay = replay
         self._wants_errors = settings.priority_exponent > 0
@@ -71,24 +71,23 @@ class LearningOnCard:
         self._weights_lane = Lane(self._device)
         self._window = CapturedWindow(self.here, replay.rows, replay.packed, replay.numbers, self._wants_errors)
         self._launched: deque[_Launched] = deque(maxlen=PLACES)
-        self._unread: deque[_Launched | Mapping[str, float]] = deque()  # as numbers where they were read early
+        self._unread: deque[_Launched | Mapping[str, float]] = deque()  # numbers if they were read early
         self._first_weights = self.here.weights.clone()
         self._acting: Tensor | None = None
-        self._wanted: _Launched | None = None  # whose weights are to act
-        self._wants_first = False  # those that it began with are
+        self._wanted: _Launched | None = None  # the window whose weights are to act
+        self._wants_first = False  # the initial weights are to act
         finish_all(self._device)
 
     def send(self, drawn: Drawn) -> SentDrawn:
-        """Send what was drawn, steps without observations, to the card. For the trainer's thread."""
+        """Send sampled steps, without observations, to the GPU. For the trainer's thread."""
         place = self._replay.send(drawn.samples, drawn.demonstration_weight)  # type: ignore[arg-type]
         return SentDrawn(drawn.samples, drawn.demonstration_weight, drawn.metrics, place)
 
     def learn(self, drawn: SentDrawn) -> Learned:
         """Launch the updates of a window.
 
-        Returns their own metrics and errors where errors are wanted; otherwise the metrics of the window
-        :data:`READ_AFTER` windows before, and no errors. Raises TrainingError when a loss that is read is not a finite
-        number.
+        Return their own metrics and errors if errors are needed; otherwise the metrics of the window
+        :data:`READ_AFTER` windows before, and no errors. Raise TrainingError if a loss that is read is not finite.
         """
         if self._wanted is not None and self._wanted.place == drawn.place:
             self.settle()
@@ -105,27 +104,27 @@ class LearningOnCard:
         return Learned(dict(metrics) | always, [])
 
     def take_weights(self, acting: Tensor, update: int) -> None:
-        """Have the network of :meth:`lay_out` act with the weights of a window: see :meth:`settle`.
+        """Make the network of :meth:`lay_out` act with the weights of a window; see :meth:`settle`.
 
-        It must be the latest that was launched, or the one before; -1 is what it began with.
+        It must be the latest window that was launched, or the one before; -1 for the initial weights.
         """
         self._wants_first = update < 0
         self._wanted = None if self._wants_first else self._launched[update - self.learned]
 
     def settle(self) -> None:
-        """Bring the weights that were taken last to where they act, and wait until they are there."""
+        """Copy the weights that were taken last to the acting network, and wait for the copy."""
         if self._acting is None or (self._wanted is None and not self._wants_first):
             return
         wanted = self._wanted
         weights = self._first_weights if wanted is None else self._window.weights[wanted.place]
-        # Beside the updates that were launched since.
+        # In parallel with the updates that were launched since.
         with self._weights_lane.open(None if wanted is None else wanted.ended), torch.no_grad():
             self._acting.copy_(weights, non_blocking=True)
         self._weights_lane.finish()
         self._wanted, self._wants_first = None, False
 
     def lay_out(self, network: nn.Module) -> Tensor:
-        """Put a network's weights one after the other, into memory that the card copies to by itself: (weights,)."""
+        """Move a network's weights into one block of memory that the GPU copies to: (weights,)."""
         memory = None
         if next(network.parameters()).device.type == "cpu":
             memory = host_memory(tuple(self._first_weights.shape), torch.float32, self._device)
@@ -134,7 +133,7 @@ class LearningOnCard:
         finish_all(self._device)
 
     def state_dict(self) -> dict[str, Any]:
-        """The learning's, and the metrics that were not read yet. Not to be called while it learns."""
+        """Return the learner's state and the metrics not read yet. Must not be called while it learns."""
         finish_all(self._device)
         unread = [self._metrics(one) for one in self._unread]
         self._unread = deque(unread)
@@ -142,7 +141,7 @@ class LearningOnCard:
         return self.here.state_dict() | {f"{_UNREAD}.{name}": np.array([one[name] for one in unread]) for name in names}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from :meth:`state_dict`. Raises CheckpointError where that is of another network."""
+        """Resume from :meth:`state_dict`. Raise CheckpointError if that is of another network."""
         finish_all(self._device)
         self.here.load_state_dict(state)
         self._window.recapture()
@@ -154,17 +153,17 @@ class LearningOnCard:
         finish_all(self._device)
 
     def close(self) -> None:
-        """Wait until all is done."""
+        """Wait until all work is done."""
         finish_all(self._device)
 
     def time_window(self) -> float:
-        """Return the seconds that a window's updates take here and now, on a copy of the weights and made-up steps."""
+        """Return the seconds of a window's updates on this machine, on a copy of the weights and synthetic steps."""
         finish_all(self._device)
         trial = self._build()
         trial.load_state_dict(self.here.state_dict())
         rows, numbers = torch.ones_like(self._replay.rows[:1]), torch.zeros_like(self._replay.numbers)
         window = CapturedWindow(trial, rows, self._replay.packed, numbers, self._wants_errors)
-        window.run(0)  # the first one also captures
+        window.run(0)  # the first run also captures
         finish_all(self._device)
         began = time.perf_counter()
         for _ in range(_TIMED_WINDOWS):

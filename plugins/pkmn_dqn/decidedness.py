@@ -1,6 +1,6 @@
-"""How clearly one press stands above the others, for the learner's confidence.
+"""The action gap: how clearly one action is best, for the learner's confidence.
 
-*Decidedness* is 1 - exp(-gap / usual gap), where the gap is what the best allowed action is worth above the second.
+A gap is the value of the best allowed action less that of the second best. It is scaled to 1 - exp(-gap / usual gap).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _GAP_MEMORY = 1_000  # decisions
 
 
 def gaps_of(ranked: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How far the best action stands above the second, (n,); infinite where only one is allowed.
+    """Return the gap between the best and the second action, (n,); infinite if only one is allowed.
 
     Args:
-        ranked: (n, num_actions), minus infinity where an action is not allowed.
+        ranked: (n, num_actions), minus infinity for actions that are not allowed.
     """
     if ranked.shape[1] == 1:
         return np.full(len(ranked), np.inf, np.float32)
@@ -26,21 +26,21 @@ def gaps_of(ranked: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(top[:, 1] - top[:, 0], np.float32)
 
 
-class Decidedness:
-    """Compares gaps with the usual one, a running mean."""
+class ActionGap:
+    """Scale for action gaps: a running mean of the usual gap."""
 
     def __init__(self) -> None:
         self._usual_gap = 0.0
         self._gaps_seen = 0
 
     def of(self, gaps: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Decidedness (n,) in 0..1 of choices that are worth ``gaps`` (n,) more than the second best."""
+        """Return gaps (n,) scaled to 0..1."""
         if self._usual_gap == 0:
             return np.zeros(len(gaps), np.float32)
         return np.asarray(-np.expm1(-gaps / self._usual_gap), np.float32)
 
     def note(self, gaps: NDArray[np.float32]) -> None:
-        """Takes the gaps (n,) of a step into the usual one; infinite ones say nothing."""
+        """Add the gaps (n,) of a step to the running mean; infinite ones are ignored."""
         real = gaps[np.isfinite(gaps)]
         if len(real):
             self._gaps_seen += 1
@@ -48,10 +48,10 @@ class Decidedness:
             self._usual_gap += weight * (float(real.mean()) - self._usual_gap)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
+        """Return the state as plain values."""
         return {"usual_gap": self._usual_gap, "gaps_seen": self._gaps_seen}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self._usual_gap = float(state["usual_gap"])
         self._gaps_seen = int(state["gaps_seen"])

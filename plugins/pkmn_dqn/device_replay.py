@@ -1,8 +1,8 @@
-"""Experience on the card that learns from it, beside the replay buffer in ordinary memory, which stays the master.
+"""Experience on the GPU that learns from it; the replay buffer in ordinary memory stays the master copy.
 
-What is drawn, and from which random numbers, is the same as without a card: rows are drawn and their returns summed in
-ordinary memory. Only the observations, which are nearly all of the bytes, are gathered on the card: each step is sent
-there once, when it is new, and an update is sent about a kilobyte.
+The sampled rows and the random numbers used are the same as without a GPU: rows are sampled and returns summed in
+ordinary memory. Only the observations, nearly all of the bytes, are gathered on the GPU: each step is sent there once,
+when it is new, and an update needs about a kilobyte.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from pkmncli.learners.labels import labels_of
 from pkmncli.learners.observations import Columns
 
 FIELDS = ("rows", "next_rows", "actions", "labels", "returns", "discounts", "weights", "demonstration_weight")
-"""Numbers of 4 bytes that an update is sent of each step; the last four are float32."""
+"""4-byte numbers sent per step of an update; the last four are float32."""
 FIRST_FLOAT = FIELDS.index("returns")
 
 PLACES = 8
-"""Windows that what was sent for them is kept of, and what came of them."""
+"""Number of windows whose data and results are kept on the GPU."""
 
 _ALIGNMENT = 16  # bytes
-_STAGES = 4  # copies under way at a time
-_CHUNK = 1024  # rows sent at a time
+_STAGES = 4  # concurrent copies
+_CHUNK = 1024  # rows per copy
 
 
 class PackedColumns:
-    """Layout of an observation's columns, one after the other in a row of bytes, so that one gather finds all."""
+    """Layout of an observation's columns, one after the other in a row of bytes, so that one gather reads all."""
 
     def __init__(self, columns: ColumnTypes) -> None:
         self._columns = dict(columns)
@@ -50,13 +50,13 @@ class PackedColumns:
         self.row_bytes = end
 
     def pack(self, columns: Columns, out: NDArray[np.uint8]) -> None:
-        """Writes observations, arrays (n, ...), into rows (n, row_bytes)."""
+        """Write observations, arrays (n, ...), into rows (n, row_bytes)."""
         for name, place in self._places.items():
             column = np.ascontiguousarray(columns[name])
             out[:, place] = column.reshape(len(column), -1).view(np.uint8)
 
     def unpack(self, rows: Tensor) -> dict[str, Tensor]:
-        """The columns (n, ...) of rows (n, row_bytes) uint8: the same memory."""
+        """Return the columns (n, ...) of rows (n, row_bytes) uint8: the same memory."""
         found = {}
         for name, (shape, dtype) in self._columns.items():
             kind = torch.from_numpy(np.empty(0, dtype)).dtype
@@ -68,19 +68,19 @@ class PackedColumns:
 class DeviceReplay:
     """The observations of a replay buffer on a device.
 
-    Everything here is called by the trainer's thread. What it sends arrives before whatever the card is given later.
+    Only the trainer's thread may call it. Data sent arrives before work that is given to the GPU later.
     """
 
     def __init__(self, replay: ReplayBuffer, settings: DQNSettings, device: torch.device) -> None:
-        """Takes the memory; it holds nothing yet.
+        """Allocate the memory; it is empty at first.
 
         Args:
-            replay: the master.
-            settings: how many steps and updates a window has, and which steps are demonstrations.
-            device: that learns.
+            replay: the master copy.
+            settings: steps and updates of a window, and which steps are demonstrations.
+            device: the device that learns.
 
         Raises:
-            ConfigurationError: the device has no memory for it.
+            ConfigurationError: the device has not enough memory.
         """
         self._replay = replay
         self.packed = PackedColumns(replay.columns)
@@ -96,24 +96,24 @@ class DeviceReplay:
                 f"dqn.buffer_size = {replay.capacity} takes {size:.0f} GiB, more than {device} has left: set it lower, "
                 "or device = cpu."
             ) from None
-        """(rows of the ring and some for final observations, words) int64: packed observations."""
+        """(rows of the ring, then some for final observations, words) int64: packed observations."""
         self._device = device
         self._row_stage = _Stage((_CHUNK, words), torch.int64, device)
         self._final_stage = _Stage((batch_size, words), torch.int64, device)
         self._number_stage = _Stage((updates, len(FIELDS), batch_size), torch.int32, device)
         shape = (PLACES, updates, len(FIELDS), batch_size)
         self.numbers = torch.zeros(shape, dtype=torch.int32, device=device)
-        """(places, updates, fields, n) int32: what windows learn from, see :data:`FIELDS`."""
+        """(places, updates, fields, n) int32: the data that windows learn from; see :data:`FIELDS`."""
         self._windows = 0
         self._end = 0
         finish_all(device)
 
     def forget(self) -> None:
-        """Sends everything anew at the next window: the buffer was loaded."""
+        """Send all steps again at the next window, because the buffer was loaded."""
         self._end = 0
 
     def send(self, samples: Sequence[tuple[Picked, NDArray[np.float32] | None]], demonstration_weight: float) -> int:
-        """Send new steps, and what a window's updates are to learn from. Returns its place in :attr:`numbers`."""
+        """Send new steps and the data for a window's updates. Return the window's place in :attr:`numbers`."""
         self._follow()
         place = self._windows % PLACES
         self._windows += 1
@@ -137,7 +137,7 @@ class DeviceReplay:
         return place
 
     def _follow(self) -> None:
-        """Sends the steps that the buffer has and the device has not."""
+        """Send the steps that the device does not have yet."""
         kept = self._replay.kept
         start = self._end if kept.start <= self._end <= kept.stop else kept.start
         while start < kept.stop:
@@ -157,7 +157,7 @@ class DeviceReplay:
 
 
 class _Place:
-    """Pinned memory, and when the copy from it has ended."""
+    """Pinned memory, and an event for the end of the copy from it."""
 
     def __init__(self, memory: Tensor, device: torch.device) -> None:
         self.memory = memory
@@ -166,20 +166,20 @@ class _Place:
         self.sent: Mark = None
 
     def send(self, target: Tensor, count: int | None = None) -> None:
-        """Copies it, or its first rows, to the device."""
+        """Copy the memory, or its first rows, to the device."""
         target.copy_(self.memory if count is None else self.memory[:count], non_blocking=True)
         self.sent = mark(self._device)
 
 
 class _Stage:
-    """Pinned memory by turns, so that the next copy is prepared while the last one is under way."""
+    """Places of pinned memory used in turn, so that the next copy is prepared during the last one."""
 
     def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> None:
         self._places = [_Place(host_memory(shape, dtype, device), device) for _ in range(_STAGES)]
         self._turn = 0
 
     def next(self) -> tuple[NDArray[Any], _Place]:
-        """The place whose turn it is, as an array to write to, once it is free."""
+        """Wait until the next place is free; return it as an array to write to, and the place itself."""
         place = self._places[self._turn % len(self._places)]
         self._turn += 1
         wait_until(place.sent)

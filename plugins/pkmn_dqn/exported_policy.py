@@ -1,4 +1,4 @@
-"""The acting Q-network as it leaves the program."""
+"""The export of the acting Q-network."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pkmncli.learners.exported_policy import exported_policy
 from pkmncli.learners.observations import ObservationLayout
 
 _SCORES = '''def scores(x):
-    """The estimated discounted return of each action."""
+    """Return the estimated discounted return of each action."""
     values = F.linear(F.relu(F.linear(x, *of("advantage.0"))), *of("advantage.2"))
-    values = values.reshape(1, ABOUT["num_actions"], -1).mean(dim=2)  # of quantiles, where there are several
+    values = values.reshape(1, ABOUT["num_actions"], -1).mean(dim=2)  # over quantiles, if there are several
     if ABOUT["network"]["dueling"]:
         value = F.linear(F.relu(F.linear(x, *of("value.0"))), *of("value.2")).mean(dim=1, keepdim=True)
         values = value + values - values.mean(dim=1, keepdim=True)
@@ -23,7 +23,7 @@ _SCORES = '''def scores(x):
 def exported_q_network(
     network: QNetwork, layout: ObservationLayout, settings: DQNSettings, encoder: EncoderFactory | None
 ) -> ExportedPolicy:
-    """A Q-network and the layout of its observations, to be taken elsewhere."""
+    """Return a Q-network and the layout of its observations, for use outside this program."""
     return exported_policy(
         network,
         layout,

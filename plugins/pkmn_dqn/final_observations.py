@@ -1,4 +1,4 @@
-"""The last observations of episodes, which no row of experience holds: those of one segment."""
+"""The last observations of the episodes in one segment, which no row of experience holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ColumnTypes = Mapping[str, tuple[tuple[int, ...], type[np.generic]]]
 
 
 class FinalObservations:
-    """What followed on those rows of a segment where an episode ended."""
+    """The observations that followed those rows of a segment at which an episode ended."""
 
     def __init__(self, columns: ColumnTypes) -> None:
         self._columns = columns
@@ -24,31 +24,31 @@ class FinalObservations:
 
     @classmethod
     def of(cls, columns: ColumnTypes, offsets: NDArray[np.int32], arrays: Columns) -> FinalObservations:
-        """Those that :attr:`offsets` and :meth:`arrays` gave."""
+        """Return the observations from :attr:`offsets` and :meth:`arrays`."""
         found = cls(columns)
         found._place = {int(offset): place for place, offset in enumerate(offsets)}
         found._kept = {name: [one.copy() for one in arrays[name]] for name in columns}
         return found
 
     def add(self, offset: int, observations: Columns, environment: int) -> None:
-        """Keeps what followed on the row at ``offset`` of the segment."""
+        """Keep the observation that followed the row at ``offset`` of the segment."""
         self._place[offset] = len(self._place)
         for name, kept in self._kept.items():
             kept.append(observations[name][environment].copy())
 
     def put(self, offset: int, batch: Mapping[str, NDArray[Any]], index: int) -> None:
-        """Puts what followed on the row at ``offset`` into a batch of columns."""
+        """Put the observation that followed the row at ``offset`` into a batch of columns."""
         place = self._place[offset]
         for name, column in batch.items():
             column[index] = self._kept[name][place]
 
     @property
     def offsets(self) -> NDArray[np.int32]:
-        """Of the rows, in the order of :meth:`arrays`."""
+        """Offsets of the rows, in the order of :meth:`arrays`."""
         return np.fromiter(self._place, np.int32, len(self._place))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """By column, (k, ...)."""
+        """Return the observations by column, (k, ...)."""
         return {
             name: np.stack(kept) if kept else np.empty((0, *self._columns[name][0]), self._columns[name][1])
             for name, kept in self._kept.items()

@@ -1,4 +1,4 @@
-"""Streams of a graphics card, or ordinary memory in its place, where everything is done at once."""
+"""Streams of a GPU; on a CPU all work is done at once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 Mark = torch.cuda.Event | None
-"""A place in what a stream was given to do; none in ordinary memory."""
+"""A point in a stream's queue of work; None on a CPU."""
 
 
 class Lane:
-    """Work for a device beside the work of the thread's own stream. The thread that gives it does not wait.
+    """Work for a device in parallel with the thread's current stream, without waiting for it.
 
     Args:
-        device: a graphics card, or the CPU: then every piece of work ends before the next line runs.
+        device: a GPU, or the CPU: then each piece of work ends before the next line runs.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -26,9 +26,10 @@ class Lane:
 
     @contextlib.contextmanager
     def open(self, after: Mark = None) -> Iterator[None]:
-        """Within this, the thread's work goes to the lane.
+        """Send the thread's work to the lane while the context is open.
 
-        It begins after a mark, or after all that the thread's own stream was given; so it may be captured with that.
+        It begins after a mark, or after all work queued on the thread's current stream; so both can be captured
+        together.
         """
         if self.stream is None:
             yield
@@ -41,33 +42,33 @@ class Lane:
             yield
 
     def join(self) -> None:
-        """Let what the thread's own stream is given from now on begin after all that the lane was given."""
+        """Make later work of the thread's current stream begin after all work of the lane."""
         if self.stream is not None:
             torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
 
     def finish(self) -> None:
-        """Wait until all is done."""
+        """Wait until all work is done."""
         if self.stream is not None:
             self.stream.synchronize()
 
 
 def mark(device: torch.device) -> Mark:
-    """The place after all that the thread's own stream was given so far."""
+    """Return the point after all work queued so far on the thread's current stream."""
     return torch.cuda.current_stream(device).record_event() if device.type == "cuda" else None
 
 
 def wait_until(mark: Mark) -> None:
-    """Wait until the card has come to a mark."""
+    """Wait until the GPU has reached a mark."""
     if mark is not None:
         mark.synchronize()
 
 
 def finish_all(device: torch.device) -> None:
-    """Wait until a device has done all that it was given, on whatever stream."""
+    """Wait until a device has done all its work, on every stream."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def host_memory(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Ordinary memory that a device copies from and to without anyone waiting: zeros."""
+    """Return zeros in ordinary memory that a device can copy from and to asynchronously."""
     return torch.zeros(shape, dtype=dtype, pin_memory=device.type == "cuda")

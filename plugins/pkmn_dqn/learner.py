@@ -1,9 +1,9 @@
 """The DQN learner, as the trainer sees it: acting, experience, and updates that may run in another thread.
 
-Which thread touches what: ``learn`` uses :class:`pkmn_dqn.q_learning.QLearning`, which may have moved to a process of
-its own, and what it was given by ``draw``, and puts down the priorities that it finds; everything else belongs to the
-trainer's thread. They meet in ``publish``: there the weights begin to act and the priorities to hold. So results depend
-on the sequence of calls alone, never on how fast a thread is.
+Threads: ``learn`` uses :class:`pkmn_dqn.q_learning.QLearning`, which may have moved to its own process, and the data
+that ``draw`` returned, and notes the new priorities; everything else belongs to the trainer's thread. They meet in
+``publish``: then the weights begin to act and the priorities take effect. So results depend on the sequence of calls
+alone, never on the speed of a thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from pkmn_dqn.card_learning import LearningOnCard, SentDrawn
-from pkmn_dqn.decidedness import Decidedness, gaps_of
+from pkmn_dqn.decidedness import ActionGap, gaps_of
 from pkmn_dqn.device_replay import DeviceReplay
 from pkmn_dqn.exported_policy import exported_q_network
 from pkmn_dqn.network import NumpyQNetwork
@@ -41,18 +41,18 @@ from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
-from pkmncli.learners.track_record import TrackRecord
+from pkmncli.learners.track_record import ValueReliability
 from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
 _TIMED_UPDATES = 5
-_ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
+_ACT_STREAM, _DRAW_STREAM = 0, 1  # random number streams
 
 
 class DQN:
     """A :class:`pkmncli.api.Algorithm`: double, dueling deep Q-learning with n-step returns and action masks.
 
-    Steps are drawn evenly, or by the size of their errors: prioritised experience replay.
+    Steps are sampled uniformly, or by the size of their errors: prioritised experience replay.
     """
 
     def __init__(
@@ -66,17 +66,17 @@ class DQN:
         total_steps: int = 1_000_000,
         encoder: EncoderFactory | None = None,
     ) -> None:
-        """Builds an untrained learner.
+        """Build an untrained learner.
 
         Args:
-            observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are.
+            observation_space: a Dict of ``screen``, ``action_mask``, a map of bits and vectors, each optional.
             action_space: Discrete, from 0.
-            num_envs: environments that every :meth:`observe` brings a step of.
+            num_envs: number of environments; every :meth:`observe` takes a step of each.
             seed: of weights, exploration and sampling.
             settings: the user's.
-            device: of the networks, in torch's words; ``auto`` takes a graphics card where there is one.
+            device: of the networks, as torch names it; ``auto`` is a GPU if there is one.
             total_steps: environment steps of the whole run, over all environments.
-            encoder: what builds the encoder that the settings name, where it is not the default.
+            encoder: factory of the encoder that the settings name; None for the default one.
 
         Raises:
             ConfigurationError: the spaces or settings do not fit the learner.
@@ -95,12 +95,12 @@ class DQN:
         self._layout = layout_of(observation_space, action_space, "dqn")
         require_factory(settings, encoder, "dqn")
         self._encoder = encoder
-        self._drawn = 0  # times, since it was built or loaded
+        self._drawn = 0  # samples since it was built or loaded
         self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
-        self._priorities: Priorities | None = None  # all steps are drawn evenly
+        self._priorities: Priorities | None = None  # None: all steps are sampled uniformly
         if settings.priority_exponent > 0:
             self._priorities = Priorities(settings.buffer_size, settings.priority_exponent)
-        # What errors were found decides which steps are drawn next.
+        # With priorities, the next sample depends on the errors found by the running update.
         self.draws_ahead = self._priorities is None
         self.learns_at_once = learns_on_card(self._device) and self._priorities is None
         self._on_card: DeviceReplay | None = None
@@ -116,17 +116,17 @@ class DQN:
             self._acting.cpu()
         laid_out = self._learning.lay_out if isinstance(self._learning, LearningOnCard) else lay_out
         self._acting_weights = laid_out(self._acting)
-        self._numpy_acting: NumpyQNetwork | None = None  # faster, but for encoders that it doesn't know
+        self._numpy_acting: NumpyQNetwork | None = None  # faster, but for the default encoder only
         if encoder is None:
             self._numpy_acting = NumpyQNetwork(self._acting, self._layout)
-        self._record = TrackRecord(
+        self._value_reliability = ValueReliability(
             num_envs,
             self._layout.num_actions,
             settings.gamma,
             settings.confidence_horizon,
             settings.confidence_memory,
         )
-        self._decidedness = Decidedness()
+        self._action_gap = ActionGap()
         self._schedules = Schedules(settings, total_steps)
         self._total_steps = total_steps
         self._latest_values: NDArray[np.float32] | None = None
@@ -135,32 +135,32 @@ class DQN:
 
     @property
     def epsilon(self) -> float:
-        """Share of exploring actions now; falls by the learner's own count of steps."""
+        """Current share of exploring actions; falls by the learner's own count of steps."""
         return self._schedules.epsilon(self.steps)
 
     @property
     def demonstration_weight(self) -> float:
-        """Weight of demonstrations now; falls by the learner's own count of steps."""
+        """Current weight of demonstrations; falls by the learner's own count of steps."""
         return self._schedules.demonstration_weight(self.steps)
 
     @property
     def reliability(self) -> float:
-        """How far predicted values agreed with what came, 0..1; the larger part of confidence."""
-        return self._record.reliability
+        """Agreement of predicted values with the rewards that followed, 0..1; a factor of confidence."""
+        return self._value_reliability.reliability
 
     @property
     def experience_bytes(self) -> int:
-        """Memory that the experience takes, with its priorities, in bytes."""
+        """Memory of the experience and its priorities, in bytes."""
         return self._replay.nbytes + (0 if self._priorities is None else self._priorities.nbytes)
 
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
-        """Chooses actions; with ``explore``, at random for a share of :attr:`epsilon`.
+        """Choose actions; with ``explore``, a share of :attr:`epsilon` at random.
 
         Args:
             observations: arrays (n, ...); n is the number of environments when exploring, any number otherwise.
-            explore: off for greedy actions that leave no trace.
+            explore: False for greedy actions without any effect on the learner.
 
         Returns:
             Actions (n,), confidences (n,) of the greedy choice, and which of the actions are exploration (n,).
@@ -175,12 +175,12 @@ class DQN:
         ranked = self._latest_values = np.where(allowed, values, np.float32(-np.inf))
         greedy = ranked.argmax(axis=1)
         gaps = gaps_of(ranked)
-        confidences = self._record.reliability * self._decidedness.of(gaps)
+        confidences = self._value_reliability.reliability * self._action_gap.of(gaps)
         if not explore:
             return greedy, confidences, np.zeros(len(greedy), bool)
-        self._record.note_choices(values, greedy)
-        self._decidedness.note(gaps)
-        # Both numbers are drawn for every environment, so that the sequence does not depend on what comes out.
+        self._value_reliability.note_choices(values, greedy)
+        self._action_gap.note(gaps)
+        # Two numbers for every environment in any case, so that the sequence does not depend on the outcome.
         dice, picks = self._act_rng.random((2, len(greedy)))
         exploring = dice < self.epsilon
         counts = allowed.sum(axis=1)
@@ -191,11 +191,11 @@ class DQN:
     def sample_actions(
         self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Draws actions by a softmax over the values of allowed ones, divided by ``softmax_temperature``.
+        """Sample actions from a softmax over the values of allowed ones, divided by ``softmax_temperature``.
 
         Args:
             observations: arrays (n, ...).
-            random: draws one number for each observation.
+            random: gives one number per observation.
 
         Returns:
             Actions (n,), and confidences (n,) of the greedy ones, as :meth:`act` gives them.
@@ -210,25 +210,25 @@ class DQN:
         return pick(likely, random.random(len(likely))), confidences
 
     def action_values(self) -> NDArray[np.float32] | None:
-        """The expected returns of the latest :meth:`act`, (n, num_actions), scaled as rewards are in learning."""
+        """Return the values of the latest :meth:`act`, (n, num_actions): expected returns of scaled rewards."""
         return self._latest_values
 
     def observe(self, transitions: Transitions) -> None:
-        """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
+        """Take in one step of every environment. Raise TrainingError if a reward is not finite."""
         transitions = self._keep(transitions)
         if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
             self._schedules.note_labels()
-        self._record.note_outcomes(
+        self._value_reliability.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
         )
         self.steps += self._num_envs
 
     def observe_shown(self, transitions: Transitions) -> None:
-        """Keeps one step of every environment of an earlier run. Raises TrainingError as :meth:`observe` does."""
+        """Keep one step of every environment of an earlier run. Raise TrainingError as :meth:`observe` does."""
         self._keep(transitions)
 
     def draw(self) -> Drawn | None:
-        """Batches for the next :meth:`learn`; None while there is too little experience."""
+        """Sample batches for the next :meth:`learn`; None while there is too little experience."""
         settings = self._settings
         enough = len(self._replay) >= min(settings.learning_starts, settings.buffer_size)
         if not enough or not self._replay.sampleable(settings.n_step):
@@ -249,7 +249,7 @@ class DQN:
         return self._learning.send(drawn) if isinstance(self._learning, LearningOnCard) else drawn
 
     def learn(self, drawn: object) -> dict[str, float]:
-        """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
+        """Update the learned weights with the result of :meth:`draw`. Safe during :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
         learned: Learned
@@ -264,7 +264,7 @@ class DQN:
         return dict(learned.metrics)
 
     def time_learning(self) -> float:
-        """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
+        """Return the seconds of one :meth:`learn` on this machine, on a copy of the weights and synthetic steps."""
         if isinstance(self._learning, LearningOnCard):
             return self._learning.time_window()
         size = self._settings.batch_size
@@ -273,23 +273,23 @@ class DQN:
         sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.full(size, Source.RULE, np.uint8), numbers)
         trial = self._learning.trial()
         batch = Batch.of(sample, self._device, self._settings, self.demonstration_weight)
-        trial.update(batch)  # the first one also allocates
+        trial.update(batch)  # the first update also allocates
         began = time.perf_counter()
         for _ in range(_TIMED_UPDATES):
             trial.update(batch)
         return (time.perf_counter() - began) / _TIMED_UPDATES * self._settings.gradient_steps
 
     def publish(self, *, begun: bool = False) -> None:
-        """Acts with what the latest :meth:`learn` has learned, and draws by the errors that it found.
+        """Let the weights of the latest :meth:`learn` act, and the priorities that it found take effect.
 
-        With ``begun``, acts with what the one before the latest drawn has: that one may be learned from already.
+        With ``begun``, use the update before the one sampled last, because that one may be running already.
         """
         self._learning.take_weights(self._acting_weights, self._drawn - 2 if begun else self._learning.learned - 1)
         if self._priorities is not None:
             self._priorities.apply()
 
     def state_dict(self) -> dict[str, Any]:
-        """All that decides what comes next, but for the segments. Not to be called while :meth:`learn` runs."""
+        """Return the state except the segments. Must not be called while :meth:`learn` runs."""
         self._settle()
         state: dict[str, Any] = {
             "version": _STATE_VERSION,
@@ -304,12 +304,12 @@ class DQN:
         state |= {f"replay.{name}": value for name, value in self._replay.state_dict().items()}
         if self._priorities is not None:
             state |= {f"priorities.{name}": value for name, value in self._priorities.state_dict().items()}
-        record = self._record.state_dict() | self._decidedness.state_dict()
+        record = self._value_reliability.state_dict() | self._action_gap.state_dict()
         state |= {f"record.{name}": value for name, value in record.items()}
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`. Without the segments, learning waits until ``learning_starts`` are new.
+        """Resume from :meth:`state_dict`. Without segments, learning waits for ``learning_starts`` new steps.
 
         Raises:
             CheckpointError: the state is of another version, network or number of environments.
@@ -324,41 +324,41 @@ class DQN:
             self._on_card.forget()
         if self._priorities is not None:
             self._priorities.load_state_dict(under("priorities", state))
-        self._record.load_state_dict(under("record", state))
-        self._decidedness.load_state_dict(under("record", state))
+        self._value_reliability.load_state_dict(under("record", state))
+        self._action_gap.load_state_dict(under("record", state))
         restore_generator(self._act_rng, state["random.act"])
         restore_generator(self._draw_rng, state["random.draw"])
         self._schedules.load_state_dict(state)
         self.steps = int(state["steps"])
 
     def segments(self) -> Iterable[Segment]:
-        """The experience kept, oldest first, in segments of 4,096 steps. Sealed ones never change."""
+        """Return the experience kept, oldest first, in segments of 4,096 steps. Sealed ones never change."""
         return self._replay.segments()
 
     def load_segments(self, segments: Iterable[Segment]) -> None:
-        """Takes up experience that :meth:`segments` gave. Raises CheckpointError when it does not fit."""
+        """Load the experience of :meth:`segments`. Raise CheckpointError if it does not fit."""
         self._replay.load_segments(segments)
         if self._on_card is not None:
             self._on_card.forget()
 
     def weights(self) -> dict[str, Any]:
-        """The network that acts now."""
+        """Return the weights of the acting network."""
         self._settle()
         return dump_network("acting", self._acting)
 
     def take_weights(self, weights: Mapping[str, Any]) -> None:
-        """Acts and learns on from the network that acted elsewhere. Raises CheckpointError where it is another."""
+        """Act with given weights and learn from there. Raise CheckpointError if they are of another network."""
         restore_network("acting", self._acting, weights, "dqn")
         state = self._learning.state_dict()
         self._learning.load_state_dict(with_networks(state, under("acting", weights), ("online", "target")))
 
     def export_policy(self) -> ExportedPolicy:
-        """The network that acts now, for use without this program."""
+        """Return the acting network, for use outside this program."""
         self._settle()
         return exported_q_network(self._acting, self._layout, self._settings, self._encoder)
 
     def remarks(self, steps: int) -> Sequence[str]:
-        """That a training of that many more steps ends before the first update, where it does."""
+        """Return a warning if a training of ``steps`` more steps ends before the first update."""
         missing = min(self._settings.learning_starts, self._settings.buffer_size) - len(self._replay)
         if steps >= missing:
             return ()
@@ -368,17 +368,17 @@ class DQN:
         )
 
     def learn_beside(self) -> None:
-        """Learning may move to a process of its own, since steps go on meanwhile."""
+        """Allow learning to move to its own process, since steps continue meanwhile."""
         if self._settings.own_process and isinstance(self._learning, LearningApart) and self._device.type == "cpu":
             settings = self._settings
             self._learning.may_move(self._total_steps / settings.train_freq * settings.gradient_steps)
 
     def close(self) -> None:
-        """Ends the process that learns, if there is one."""
+        """End the learner's process, if there is one."""
         self._learning.close()
 
     def _keep(self, transitions: Transitions) -> Transitions:
-        """Puts a step into the experience. Returns it with its rewards as they are learned."""
+        """Add a step to the experience. Return it with the rewards as they are learned."""
         require_finite_rewards(transitions.rewards, self.steps)
         transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
         self._replay.append(
@@ -406,7 +406,7 @@ class DQN:
         return priorities
 
     def _settle(self) -> None:
-        """Has published weights come to where they act, before anyone looks at them."""
+        """Wait until published weights have reached the acting network."""
         if isinstance(self._learning, LearningOnCard):
             self._learning.settle()
 
@@ -422,5 +422,5 @@ class DQN:
 
 
 def learns_on_card(device: torch.device) -> bool:
-    """Tell whether experience is kept on the device and updates are captured there."""
+    """Return True if experience is kept on the device and updates are captured there."""
     return device.type == "cuda"

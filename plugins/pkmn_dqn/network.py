@@ -1,4 +1,4 @@
-"""The Q-network: what reads observations, and dueling output streams."""
+"""The Q-network: the part that reads observations, and dueling output streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkmncli.learners.observations import Columns, ObservationLayout
 
 
 class QNetwork(ObservationNetwork):
-    """Estimates the return of every action: its mean, or quantiles of its distribution.
+    """Network that estimates the return of every action: its mean, or quantiles of its distribution.
 
     Quantiles: Dabney et al. 2018, "Distributional reinforcement learning with quantile regression".
     """
@@ -29,10 +29,10 @@ class QNetwork(ObservationNetwork):
         self.value = stream(self.num_features, features, self.quantiles) if settings.dueling else None
 
     def forward(self, observations: Mapping[str, Tensor]) -> Tensor:
-        """Values of all actions.
+        """Return the values of all actions.
 
         Args:
-            observations: as :meth:`ObservationNetwork.features` takes them.
+            observations: see :meth:`ObservationNetwork.features`.
 
         Returns:
             (n, num_actions) float32.
@@ -40,7 +40,7 @@ class QNetwork(ObservationNetwork):
         return values_of(self.distributions(observations))
 
     def distributions(self, observations: Mapping[str, Tensor]) -> Tensor:
-        """Equally likely returns of all actions, (n, num_actions, quantiles) float32."""
+        """Return equally likely returns of all actions, (n, num_actions, quantiles) float32."""
         features = self.features(observations)
         advantage: Tensor = self.advantage(features).unflatten(1, (-1, self.quantiles))
         if self.value is None:
@@ -50,12 +50,12 @@ class QNetwork(ObservationNetwork):
 
 
 def values_of(distributions: Tensor) -> Tensor:
-    """The mean returns (...) of equally likely ones (..., quantiles)."""
+    """Return the means (...) of equally likely returns (..., quantiles)."""
     return distributions.squeeze(-1) if distributions.shape[-1] == 1 else distributions.mean(dim=-1)
 
 
 class NumpyQNetwork:
-    """The same, but for rounding, of a network in ordinary memory that has the default encoder."""
+    """The same network in numpy, up to rounding, for one in ordinary memory that has the default encoder."""
 
     def __init__(self, network: QNetwork, layout: ObservationLayout) -> None:
         self._features = NumpyFeatures(network, layout)
@@ -63,9 +63,9 @@ class NumpyQNetwork:
         self._value = None if network.value is None else numpy_layers(network.value)
         self._quantiles = network.quantiles
 
-    @np.errstate(all="ignore")  # who looks at the loss says it better
+    @np.errstate(all="ignore")  # the check of the loss gives a better message
     def __call__(self, observations: Columns) -> NDArray[np.float32]:
-        """Values (n, num_actions) of all actions."""
+        """Return the values (n, num_actions) of all actions."""
         features = self._features(observations)
         advantage = self._advantage(features)
         if self._quantiles > 1:

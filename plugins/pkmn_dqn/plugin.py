@@ -1,4 +1,4 @@
-"""Registers the DQN learner with pkmncli."""
+"""The plugin that registers the DQN learner."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_algorithms(register: Register) -> None:
-    """Registers the algorithm ``dqn``."""
+    """Register the algorithm ``dqn``."""
     register(
         "dqn",
         "pkmn_dqn.learner:DQN",
         config="pkmn_dqn.settings:DQNSettings",
-        help="Deep Q-learning: double, dueling, n-step; learns from everything that is pressed",
+        help="Deep Q-learning: double, dueling, n-step; learns from the actions of all sides",
         presets="pkmn_dqn:presets",
     )

@@ -1,12 +1,12 @@
-"""Prioritised experience replay: which steps are drawn more often, and how much each of them then weighs.
+"""Prioritised experience replay: the probability of each step to be sampled, and the weight of its loss.
 
-Proportional prioritisation of Schaul et al. 2016, "Prioritized experience replay": a step of priority p is drawn in
-proportion to p ** priority_exponent, and its loss is weighed by (N * P) ** -importance_exponent, where P is its
-probability among N steps; weights are divided by the batch's greatest.
+Proportional prioritisation of Schaul et al. 2016, "Prioritized experience replay": a step of priority p is sampled in
+proportion to p ** priority_exponent, and its loss is weighted by (N * P) ** -importance_exponent, where P is its
+probability among N steps; weights are divided by the largest of the batch.
 
-A step that nothing was learned from yet has the greatest priority that any step was ever given in this run, 1 before
-the first. It never falls: a surprise early on gives new steps a large priority for good, which ends with their first
-update. Unlike the greatest among the steps kept it is a single number, which a checkpoint holds.
+A step that was never learned from has the largest priority that any step had in this run so far, 1 before the first.
+That maximum never falls: a large early error gives all new steps a large priority, each until its first update. Unlike
+the maximum over the steps kept, it is a single number, which a checkpoint holds.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from pkmn_dqn.sum_tree import SumTree
 
 
 class Priorities:
-    """Priorities of the rows that may be drawn; no other row has any chance.
+    """Priorities of the rows that may be sampled; other rows have probability 0.
 
     Rows are numbered as in the replay buffer, which never has more than ``capacity`` of them: row r is in slot
     r % capacity of a sum tree.
     """
 
     def __init__(self, capacity: int, exponent: float) -> None:
-        """Starts without rows.
+        """Make a set without rows.
 
         Args:
-            capacity: most rows that may be drawn from at a time.
-            exponent: of priorities, above 0: how far draws follow them.
+            capacity: maximum number of rows to sample from.
+            exponent: of priorities, above 0: how strongly sampling follows them.
         """
         self._exponent = exponent
         self._tree = SumTree(capacity)
@@ -46,24 +46,24 @@ class Priorities:
         return self._tree.nbytes
 
     def follow(self, rows: range) -> None:
-        """From now on ``rows`` may be drawn: those gone lose their chance, new ones get the greatest priority."""
+        """Make ``rows`` the ones to sample: removed rows lose their probability, new ones get the largest priority."""
         known = self._rows
         if not known.start <= rows.start <= known.stop <= rows.stop:
-            # The experience was lost, or nothing was drawn for longer than it lasts: no row that is known is left.
+            # The experience was lost, or not sampled for longer than it lasts: none of the known rows is left.
             self._tree.fill(np.zeros(self._tree.slots))
             known = range(rows.start, rows.start)
         gone, new = np.arange(known.start, rows.start), np.arange(known.stop, rows.stop)
         powers = np.zeros(len(gone) + len(new))
         powers[len(gone) :] = self.greatest**self._exponent
-        self._tree.set(self._slots(np.concatenate((gone, new))), powers)  # a new row may take the slot of one gone
+        self._tree.set(self._slots(np.concatenate((gone, new))), powers)  # a new row may reuse a removed row's slot
         self._rows = rows
 
     def draw(
         self, size: int, importance_exponent: float, rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Draws rows (size,) and gives the importance weights (size,) of their losses, in 0..1.
+        """Sample rows (size,); return them with the importance weights (size,) of their losses, in 0..1.
 
-        There must be rows to draw from.
+        There must be rows to sample.
         """
         slots = self._tree.sample(size, rng)
         start = self._rows.start
@@ -73,16 +73,16 @@ class Priorities:
         return rows, (weights / weights.max()).astype(np.float32)
 
     def note(self, rows: NDArray[np.int64], priorities: NDArray[np.float64]) -> None:
-        """Puts down new priorities (n,), above 0, of rows (n,). They hold from :meth:`apply` on.
+        """Note new priorities (n,), above 0, of rows (n,). They take effect with :meth:`apply`.
 
-        May be called beside :meth:`follow` and :meth:`draw`, from another thread.
+        May be called in another thread than :meth:`follow` and :meth:`draw`.
         """
         self._noted.append((rows, priorities))
 
     def apply(self) -> None:
-        """Gives rows the priorities that were noted, in that order: of a row that comes twice, the last one holds.
+        """Give rows their noted priorities, in order: if a row was noted twice, the last priority counts.
 
-        Rows that may no longer be drawn are passed over.
+        Rows that may no longer be sampled are skipped.
         """
         if not self._noted:
             return
@@ -93,7 +93,7 @@ class Priorities:
         self._tree.set(self._slots(rows[kept]), priorities[kept] ** self._exponent)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything, as arrays and plain values. Not to be called beside :meth:`note`."""
+        """Return the state as arrays and plain values. Must not be called during :meth:`note`."""
         state: dict[str, Any] = {
             "powers": self._tree.values.copy(),
             "first": self._rows.start,
@@ -105,9 +105,9 @@ class Priorities:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`, as far as the capacity reaches.
+        """Resume from :meth:`state_dict`, up to the capacity.
 
-        A checkpoint of a run that drew evenly has none: all its steps get the greatest priority.
+        A checkpoint of a run with uniform sampling has no priorities: all its steps get the largest priority.
         """
         self._tree.fill(np.zeros(self._tree.slots))
         self._rows, self.greatest, self._noted = range(0), 1.0, []

@@ -1,17 +1,17 @@
 """Deep Q-learning proper: the learned network, its target network, and one update of them.
 
 Double: van Hasselt et al. 2016. Dueling: Wang et al. 2016. n-step returns as in Rainbow, Hessel et al. 2018.
-Losses of demonstrations: :mod:`pkmn_dqn.demonstrations`. Importance weights of steps that were not drawn evenly: Schaul
+Losses of demonstrations: :mod:`pkmn_dqn.demonstrations`. Importance weights of steps sampled with priorities: Schaul
 et al. 2016, "Prioritized experience replay".
 
-The weights are of all that is learned from a step, its demonstration too: so both losses estimate, up to the batch's
-common factor, what even draws would give. Were demonstrations left out, their loss would grow beside the other one as
-the weights get smaller, and demand most where errors are large.
+Importance weights apply to both losses of a step, also that of its demonstration: so both estimate, up to a common
+factor of the batch, the result of uniform sampling. If they left demonstrations out, that loss would grow relative to
+the other as weights get smaller, and be strongest where errors are large.
 
-n-step returns run on over presses of all sides, uncorrected. What follows a step may be pressed worse than the learner
-would (then the return is too low), never better than the best: the games change in the same way whenever the same is
-done, so the errors are to one side, and at most ``n_step`` long. Cutting a return wherever the one who presses changes
-would leave one-step targets around every trial of the learner's, which is where news must travel.
+n-step returns include the actions of all sides, uncorrected. Later actions may be worse than the learner's own (then
+the return is too low), never better than the best: the games are deterministic, so errors are one-sided, and at most
+``n_step`` long. Cutting returns wherever the acting side changes would leave one-step targets around every trial of the
+learner, exactly where new information must travel.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from pkmncli.learners.weights import dump_network, restore_network
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A sample in tensors of its own."""
+    """A sample as tensors."""
 
     observations: Mapping[str, Tensor]
     actions: Tensor
@@ -54,11 +54,11 @@ class Batch:
     labels: Tensor
     """(n,) int64: the actions demonstrated, -1 for none."""
     demonstration_weight: float | Tensor
-    """Of the demonstrations' loss in this update; 0 leaves it out."""
+    """Weight of the demonstrations' loss in this update; 0 leaves it out."""
     weights: Tensor | None = None
-    """(n,) importance weights of the steps' losses; none where they were drawn evenly."""
+    """(n,) importance weights of the steps' losses; None if steps were sampled uniformly."""
     both: Mapping[str, Tensor] | None = None
-    """(2n, ...) observations and then next observations, where they stand so in memory: for one pass over both."""
+    """(2n, ...) observations and then next observations, if they are adjacent in memory: for one pass over both."""
 
     @classmethod
     def of(
@@ -69,7 +69,7 @@ class Batch:
         demonstration_weight: float = 0.0,
         weights: NDArray[np.float32] | None = None,
     ) -> Batch:
-        """Copies a sample."""
+        """Copy a sample."""
 
         def copied(array: Any) -> Tensor:
             return on_device(array, device)
@@ -88,18 +88,18 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What one update, or several, learn from, and what was true when it was drawn."""
+    """Samples that one update, or several, learn from, and the schedules' values when they were taken."""
 
     samples: Sequence[tuple[Sample | Picked, NDArray[np.float32] | None]]
-    """Steps, each with its importance weights (n,); none where they were drawn evenly. Without their observations where
-    those are gathered on a card."""
+    """Steps, each with its importance weights (n,), None if sampled uniformly. Without their observations if those are
+    gathered on a GPU."""
     demonstration_weight: float
     metrics: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What came of it: means of the updates' metrics, and of each its steps' errors (n,), values less targets."""
+    """Result of updates: means of their metrics, and the errors (n,) of each update's steps, value less target."""
 
     metrics: Mapping[str, float]
     td_errors: Sequence[NDArray[np.float32]]
@@ -107,10 +107,10 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What came of one update.
+    """Result of one update.
 
     ``metrics``: ``loss``, ``mean_q`` (of the actions taken), ``td_error`` (mean absolute), ``demonstration_loss``
-    (without its weight in the loss; 0 where it is off), ``grad_norm`` (before clipping). ``td_errors`` (n,): value less
+    (without its weight in the loss; 0 if it is off), ``grad_norm`` (before clipping). ``td_errors`` (n,): value less
     target of each step, before the update.
     """
 
@@ -119,9 +119,9 @@ class Update:
 
 
 def td_losses(predicted: Tensor, targets: Tensor, huber_delta: float) -> Tensor:
-    """The Huber loss (n,) of values, or the quantile Huber loss of several returns each.
+    """Return the Huber loss (n,) of values, or the quantile Huber loss of several returns each.
 
-    Every return that is predicted is drawn to a quantile of its own of the targets (Dabney et al. 2018, "Distributional
+    Each predicted return is regressed to its own quantile of the targets (Dabney et al. 2018, "Distributional
     reinforcement learning with quantile regression", equation 10).
 
     Args:
@@ -141,7 +141,7 @@ def td_losses(predicted: Tensor, targets: Tensor, huber_delta: float) -> Tensor:
 
 
 class QLearning:
-    """The weights that are learned, and how."""
+    """The learned weights, and their updates."""
 
     METRICS = ("loss", "mean_q", "td_error", "grad_norm", "demonstration_loss")
     """Names of an update's metrics."""
@@ -156,23 +156,23 @@ class QLearning:
     ) -> None:
         self._settings = settings
         self._device = device
-        with torch.random.fork_rng(devices=[]):  # leaves the process's own random state as it is
+        with torch.random.fork_rng(devices=[]):  # keeps the process's global random state unchanged
             torch.default_generator.manual_seed(seed)
             self.online = QNetwork(layout, settings, encoder).to(device)
         self.target = copy.deepcopy(self.online).requires_grad_(False)
         self._optimizer = FlatAdam(self.online, settings.learning_rate, settings.adam_epsilon, settings.max_grad_norm)
         self._target_weights = lay_out(self.target)
-        # The target network's pass runs beside the learned network's.
+        # The target network's pass runs in parallel with the learned network's.
         self._beside = Lane(device)
         self.updates = 0
 
     @property
     def network(self) -> QNetwork:
-        """The network that is learned, whose weights are to act."""
+        """The learned network."""
         return self.online
 
     def learn(self, drawn: Drawn) -> Learned:
-        """Learns from all that was drawn. Raises TrainingError when a loss is not a finite number."""
+        """Learn from sampled batches. Raise TrainingError if a loss is not finite."""
         updates = [
             self.update(Batch.of(sample, self._device, self._settings, drawn.demonstration_weight, weights))
             for sample, weights in drawn.samples
@@ -186,7 +186,7 @@ class QLearning:
         )
 
     def update(self, batch: Batch) -> Update:
-        """Learns from one batch. Raises TrainingError when the loss is not a finite number."""
+        """Learn from one batch. Raise TrainingError if the loss is not finite."""
         found, td_errors = self._find_gradients(batch)
         metrics = numbers_of(found)
         require_finite_loss(metrics["loss"], self.updates + 1)
@@ -195,47 +195,47 @@ class QLearning:
         return Update(metrics, td_errors)
 
     def descend(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
-        """Do all of :meth:`update` that a device does by itself, without a look at any number.
+        """Do the part of :meth:`update` that needs no number read back from the device.
 
-        :meth:`follow_target` is to follow. Returns the metrics and the steps' errors (n,).
+        :meth:`follow_target` must follow. Return the metrics and the steps' errors (n,).
         """
         found = self._find_gradients(batch)
         self._optimizer.step()
         return found
 
     def count_update(self) -> None:
-        """Count an update; every so often the target network follows."""
+        """Count an update; every ``target_update_interval`` updates the target network follows."""
         self.updates += 1
         if self.updates % self._settings.target_update_interval == 0:
             self._target_weights.lerp_(self._optimizer.weights, self._settings.tau)
 
     def follow_target(self, updates: Tensor) -> None:
-        """Let the target network follow where that is due after so many updates, () int64, without a look at it."""
+        """Update the target network if that is due after ``updates``, () int64, without reading the number."""
         due = (updates % self._settings.target_update_interval == 0).to(torch.float32)
         self._target_weights.lerp_(self._optimizer.weights, due * self._settings.tau)
 
     @property
     def weights(self) -> Tensor:
-        """(weights,) of the network that is learned: its own memory, which no update moves."""
+        """(weights,) of the learned network: its own memory, which no update moves."""
         return self._optimizer.weights
 
     @contextlib.contextmanager
     def tried(self) -> Iterator[None]:
-        """Take back at the end what updates within it have changed, in the same memory."""
+        """Restore at the end, in the same memory, what updates inside the context have changed."""
         target = self._target_weights.clone()
         with self._optimizer.tried():
             yield
         self._target_weights.copy_(target)
 
     def state_dict(self) -> dict[str, Any]:
-        """Copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""
+        """Return copies of all weights and of the optimizer's state, by dotted name, and the count of updates."""
         state: dict[str, Any] = {"updates": self.updates}
         for prefix, network in (("online", self.online), ("target", self.target)):
             state |= dump_network(prefix, network)
         return state | self._optimizer.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`. Raises CheckpointError when it is of another network."""
+        """Resume from :meth:`state_dict`. Raise CheckpointError if it is of another network."""
         for prefix, network in (("online", self.online), ("target", self.target)):
             restore_network(prefix, network, state, "dqn")
         self._optimizer.load_state_dict(state)
@@ -272,12 +272,12 @@ class QLearning:
         return label_cross_entropy(values, batch.labels, mask, settings.softmax_temperature, batch.weights)
 
     def _returns(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Returns of all actions (n, num_actions, quantiles), and of the best next ones (n, quantiles) for targets."""
+        """Return the returns of all actions (n, num_actions, quantiles), and of the best next ones (n, quantiles)."""
         size, double = len(batch.actions), self._settings.double
         following = batch.next_observations
         with self._beside.open(), torch.no_grad():
             next_returns: Tensor = self.target.distributions(following)
-        if batch.both is not None and double:  # on a card a pass over twice as many costs the same
+        if batch.both is not None and double:  # on a GPU a pass over twice as many rows costs the same
             both = self.online.distributions(batch.both)
             returns, chooser = both[:size], values_of(both[size:].detach())
         else:
@@ -293,17 +293,17 @@ class QLearning:
 
 
 def _of_actions(returns: Tensor, actions: Tensor) -> Tensor:
-    """The returns (n, quantiles) of one action (n,) each, of all (n, num_actions, quantiles)."""
+    """Return the returns (n, quantiles) of one action (n,) per row, from those of all (n, num_actions, quantiles)."""
     return returns.gather(1, actions[:, None, None].expand(-1, 1, returns.shape[2]))[:, 0]
 
 
 def _counts(weight: float | Tensor) -> bool:
-    """A number on a card counts whatever it is: nobody waits to see it."""
+    """Return True if the weight is not 0; a number on a GPU always counts, to avoid waiting for its value."""
     return isinstance(weight, Tensor) or weight > 0
 
 
 def require_finite_loss(loss: float, update: int) -> None:
-    """Raise TrainingError when the loss of an update, by its number from 1 on, is not a finite number."""
+    """Raise TrainingError if the loss of an update, numbered from 1, is not finite."""
     if not math.isfinite(loss):
         raise TrainingError(
             f"The DQN's loss became {loss} at update {update}: lower dqn.learning_rate, "

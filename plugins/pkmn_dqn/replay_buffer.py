@@ -2,8 +2,8 @@
 
 Rows are environment steps, in order of time and, within a step of all environments, of environment: the row after
 ``row`` of the same environment is ``row + num_envs``. Its observation is the next observation of ``row``, unless an
-episode ended there: then the last observation is kept on the side, by segment. A segment is a stretch of rows, aligned
-in the ring, that a checkpoint has as a file: once it is full nothing in it changes.
+episode ended there: then the last observation is kept separately, by segment. A segment is a range of rows, aligned
+in the ring, that a checkpoint stores as a file: once it is full it never changes.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pkmncli.learners.observations import Columns
 SEGMENT_STEPS = 4096
 
 _IN_ORDER_FROM = 64
-"""Larger batches are gathered faster when their rows are in order: 2,048 in half the time, 32 in no less."""
+"""Batch size from which sorted rows are gathered faster: 2,048 in half the time; 32 gain nothing."""
 
 _TERMINATED = 1
 _TRUNCATED = 2
 _STEP_COLUMNS: dict[str, type[np.generic]] = {
     "actions": np.int32,
     "rewards": np.float32,
-    "ends": np.uint8,  # bits: 1 the episode terminated, 2 it was truncated or the experience breaks off
+    "ends": np.uint8,  # bits: 1 the episode terminated, 2 it was truncated or the experience was interrupted
     "sources": np.uint8,  # a pkmncli.api.Source
-    "advised": np.int16,  # the action that the advised side would have taken, -1 where it is not known
+    "advised": np.int16,  # the action that the advised side would have taken, -1 if unknown
 }
 _UNKNOWN = -1
 _FINAL = "final."
@@ -43,7 +43,7 @@ _FIRST_ROW = "first_row"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Steps drawn for an update, n of them.
+    """Steps sampled for an update, n of them.
 
     ``returns`` float32 (n,) are the discounted rewards of up to n_step steps, fewer where the episode ends;
     ``discounts`` float32 (n,) weigh the value of ``next_observations``: 0 where the episode terminated.
@@ -61,13 +61,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """Steps drawn for an update, n of them, without their observations; else as in :class:`Sample`."""
+    """Steps sampled for an update, n of them, without their observations; otherwise as :class:`Sample`."""
 
     rows: NDArray[np.int64]
     next_rows: NDArray[np.int64]
-    """(n,) rows of the observations that followed; where ``ended``, the row that ended the episode."""
+    """(n,) rows of the observations that followed; for ``ended`` steps, the row that ended the episode."""
     ended: NDArray[np.bool_]
-    """(n,) the episode ended in that row, so that what followed is a final observation."""
+    """(n,) True if the episode ended in that row, so that a final observation followed."""
     actions: NDArray[np.int64]
     returns: NDArray[np.float32]
     discounts: NDArray[np.float32]
@@ -85,22 +85,22 @@ class ReplayBuffer:
         capacity: int,
         segment_steps: int = SEGMENT_STEPS,
     ) -> None:
-        """Makes an empty buffer.
+        """Make an empty buffer.
 
         Args:
             columns: shape and type of each column of an observation.
-            num_envs: environments that every :meth:`append` brings a step of.
+            num_envs: number of environments; every :meth:`append` takes a step of each.
             capacity: steps, over all environments, to sample from.
-            segment_steps: about how many steps a segment holds; made a multiple of ``num_envs``.
+            segment_steps: approximate number of steps per segment; rounded to a multiple of ``num_envs``.
         """
         self.columns = dict(columns)
         self.num_envs = num_envs
         self.capacity = capacity
         self.segment_steps = num_envs * max(1, segment_steps // num_envs)
-        # One more than are drawn from: when a segment begins, the one that was there is too old.
+        # One more than are sampled from: when a segment begins, the one it overwrites is too old.
         slots = -(-capacity // self.segment_steps) + 1
         self._size = slots * self.segment_steps
-        # Memory is taken as rows are written: until then the system has only promised it.
+        # Memory is used only as rows are written; until then the system has merely reserved it.
         try:
             self._steps = {name: np.zeros(self._size, dtype) for name, dtype in _STEP_COLUMNS.items()}
             self._rows = {name: np.zeros((self._size, *shape), dtype) for name, (shape, dtype) in columns.items()}
@@ -110,11 +110,11 @@ class ReplayBuffer:
                 f"dqn.buffer_size = {capacity} takes {self._size * each / 2**30:.0f} GiB, more than there is: "
                 "set it lower."
             ) from None
-        self._finals: dict[int, FinalObservations] = {}  # of every segment that has rows
+        self._finals: dict[int, FinalObservations] = {}  # by segment that has rows
         self._begun = 0
         self._first = 0
         self._end = 0
-        self._expected: dict[str, NDArray[Any]] | None = None  # what should be the next observations
+        self._expected: dict[str, NDArray[Any]] | None = None  # the expected next observations
 
     def __len__(self) -> int:
         return min(self._end - self._first, self.capacity)
@@ -127,12 +127,12 @@ class ReplayBuffer:
         return sum(array[:written].nbytes for array in arrays) + sum(one.nbytes for one in self._finals.values())
 
     def append(self, observations: Columns, transitions: Transitions, next_observations: Columns) -> None:
-        """Keeps one step of every environment.
+        """Keep one step of every environment.
 
         Args:
-            observations: columns (num_envs, ...) of what was acted on.
-            transitions: the step itself; of its observations nothing is used.
-            next_observations: columns of what followed; an episode's last observation where it ended.
+            observations: columns (num_envs, ...) that were acted on.
+            transitions: the step itself; its observations are not used.
+            next_observations: columns that followed; an episode's last observation if it ended.
         """
         self._note_breaks(observations)
         start = self._end
@@ -158,16 +158,16 @@ class ReplayBuffer:
             self._drop()
 
     def sampleable(self, n_step: int) -> range:
-        """The rows that may be drawn: of the steps kept, all but the latest ``n_step`` of each environment."""
+        """Return the rows that may be sampled: all steps kept but the latest ``n_step`` of each environment."""
         oldest = self._oldest
         return range(oldest, max(oldest, self._end - n_step * self.num_envs))
 
     def sample(self, size: int, n_step: int, gamma: float, rng: np.random.Generator) -> Sample:
-        """Draws steps, each equally likely and with replacement. There must be :meth:`sampleable` ones."""
+        """Sample steps uniformly with replacement. There must be :meth:`sampleable` ones."""
         return self.at(self.draw(size, n_step, rng), n_step, gamma)
 
     def draw(self, size: int, n_step: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draws the rows (size,) of :meth:`sample`."""
+        """Sample the rows (size,) of :meth:`sample`."""
         rows = self.sampleable(n_step)
         drawn = rng.integers(rows.start, rows.stop, size)
         if size > _IN_ORDER_FROM:
@@ -175,7 +175,7 @@ class ReplayBuffer:
         return drawn
 
     def at(self, rows: NDArray[np.int64], n_step: int, gamma: float) -> Sample:
-        """The steps of given rows (n,) with their n-step returns. All rows walked over must be in the buffer."""
+        """Return the steps of given rows (n,) with their n-step returns. All rows of the returns must be kept."""
         picked = self.pick(rows, n_step, gamma)
         return Sample(
             rows=rows,
@@ -189,10 +189,10 @@ class ReplayBuffer:
         )
 
     def pick(self, rows: NDArray[np.int64], n_step: int, gamma: float) -> Picked:
-        """The same steps without their observations."""
+        """Return the same steps without their observations."""
         walk = rows[:, None] + self.num_envs * np.arange(n_step)
         ends = self._look_up("ends", walk)
-        # A step counts if no earlier one of the walk ended the episode.
+        # A step counts if no earlier step of the return ended the episode.
         counts = np.ones(walk.shape, bool)
         np.cumprod(ends[:, :-1] == 0, axis=1, out=counts[:, 1:])
         rewards = self._look_up("rewards", walk).astype(np.float64)
@@ -215,31 +215,31 @@ class ReplayBuffer:
 
     @property
     def slots(self) -> int:
-        """Rows that there is memory for: row r stands in slot r % slots."""
+        """Number of rows that memory is allocated for: row r is in slot r % slots."""
         return self._size
 
     @property
     def kept(self) -> range:
-        """The rows that :meth:`segments` would give."""
+        """The rows that :meth:`segments` would return."""
         return range(self._first, self._end)
 
     def columns_of(self, rows: range) -> Columns:
-        """The observations of successive rows, which must not run over the end of the ring; the buffer's own memory."""
+        """Return a view of the observations of successive rows, which must not cross the end of the ring."""
         first = rows.start % self._size
         return {name: values[first : first + len(rows)] for name, values in self._rows.items()}
 
     def finals_of(self, rows: NDArray[np.int64]) -> Columns:
-        """The final observations of episodes that ended in rows (m,)."""
+        """Return the final observations of episodes that ended in rows (m,)."""
         found = {name: np.empty((len(rows), *shape), dtype) for name, (shape, dtype) in self.columns.items()}
         self._put_finals(rows, np.arange(len(rows)), found)
         return found
 
     def segments(self) -> Iterator[Segment]:
-        """What is kept, oldest first. Arrays of a sealed segment are the buffer's own, to be read at once."""
+        """Return the experience kept, oldest first. Arrays of a sealed segment are views, to be read at once."""
         for number, finals in sorted(self._finals.items()):
             start = number * self.segment_steps
             stop = min(self._end, start + self.segment_steps)
-            # The latest step of each environment may still be found to have ended its episode.
+            # The latest step of each environment may still turn out to have ended its episode.
             sealed = start + self.segment_steps <= self._end - self.num_envs
             first = start % self._size
             arrays: dict[str, NDArray[Any]] = {_FIRST_ROW: np.array([start], np.int64)}
@@ -252,10 +252,10 @@ class ReplayBuffer:
             yield Segment(f"replay-{number:06d}", sealed, arrays)
 
     def load_segments(self, segments: Iterable[Segment]) -> None:
-        """Replaces what is kept by segments that :meth:`segments` gave.
+        """Replace the experience by segments of :meth:`segments`.
 
         Raises:
-            CheckpointError: they do not follow one another, or are of another environment or number of environments.
+            CheckpointError: they are not consecutive, or are of another environment or number of environments.
         """
         self._finals.clear()
         first = end = None
@@ -276,14 +276,14 @@ class ReplayBuffer:
             self._first = self._end = -(-self._end // self.segment_steps) * self.segment_steps
 
     def state_dict(self) -> dict[str, Any]:
-        """All that is not in the segments: the count of rows and the observations expected next."""
+        """Return the state except the segments: the count of rows and the observations expected next."""
         expected = self._expected or {}
         return {"rows": self._end} | {f"expected.{name}": array.copy() for name, array in expected.items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`; the segments may be loaded before or after, or be lost.
+        """Resume from :meth:`state_dict`; the segments may be loaded before or after, or be lost.
 
-        Where they are lost, row numbers go on from the next segment, so that no two segments of a run share a name.
+        If they are lost, row numbers continue from the next segment, so that no two segments of a run share a name.
         """
         expected = {name: np.array(state[key]) for name in self.columns if (key := f"expected.{name}") in state}
         self._expected = expected or None
@@ -303,9 +303,9 @@ class ReplayBuffer:
         self._begun += 1
 
     def _note_breaks(self, observations: Columns) -> None:
-        """Ends the episode at the latest row where its observation is not the one that was announced.
+        """End the episode at the latest row if its observation is not the expected one.
 
-        So it is when an environment was rebuilt from an earlier state: what follows does not belong together.
+        This happens when an environment was rebuilt from an earlier state: the steps are not consecutive.
         """
         if self._expected is None or self._end == self._first:
             return
@@ -323,18 +323,18 @@ class ReplayBuffer:
                 self._finals[number].add(offset, self._expected, environment)
 
     def _drop(self) -> None:
-        """Gives up segments that hold nothing any more that may be drawn."""
+        """Drop segments without any row that may be sampled."""
         while (next_first := (self._first // self.segment_steps + 1) * self.segment_steps) <= self._end - self.capacity:
             del self._finals[self._first // self.segment_steps]
             self._first = next_first
 
     def _observations(self, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         slots = rows % self._size
-        # "clip", since "raise" would copy twice; there is nothing to clip
+        # "clip", since "raise" would copy twice; no index is out of range
         return {name: values.take(slots, axis=0, mode="clip") for name, values in self._rows.items()}
 
     def _next_observations(self, next_rows: NDArray[np.int64], ended: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-        gathered = self._observations(next_rows)  # where an episode ended, its last observation replaces it
+        gathered = self._observations(next_rows)  # the last observation of an ended episode replaces its row's
         self._put_finals(next_rows, np.flatnonzero(ended), gathered)
         return gathered
 
@@ -367,5 +367,5 @@ class ReplayBuffer:
         self._finals[number] = FinalObservations.of(self.columns, arrays[_FINAL_OFFSETS], finals)
         first = start % self._size
         for name, values in (*self._steps.items(), *self._rows.items()):
-            # Segments of an earlier version don't say what was advised.
+            # Segments of earlier versions have no column of advised actions.
             values[first : first + rows] = arrays.get(name, _UNKNOWN)

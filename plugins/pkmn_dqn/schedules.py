@@ -1,6 +1,6 @@
-"""What changes over a run: exploration, the weight of demonstrations, and the correction of prioritised draws.
+"""Schedules over a run: exploration, the weight of demonstrations, and the correction of prioritised sampling.
 
-All by the learner's own count of steps and by lengths that checkpoints keep, so a run that goes on with a larger budget
+All count the learner's own steps and have lengths that checkpoints keep, so a run that is resumed with a larger budget
 does not start to explore again.
 """
 
@@ -13,10 +13,10 @@ from pkmn_dqn.settings import DQNSettings
 
 
 class Schedules:
-    """Values by the number of environment steps that the learner has seen."""
+    """Scheduled values by the number of environment steps that the learner has seen."""
 
     def __init__(self, settings: DQNSettings, total_steps: int) -> None:
-        """Fixes how long each schedule takes, in a run of ``total_steps`` steps over all environments."""
+        """Fix the length of each schedule for a run of ``total_steps`` steps over all environments."""
         self._settings = settings
         self._beside_rules = False
         self._exploration_steps = max(1, round(settings.exploration_fraction * total_steps))
@@ -24,16 +24,16 @@ class Schedules:
         self._importance_steps = max(1, total_steps)
 
     def epsilon(self, steps: int) -> float:
-        """Share of exploring actions after ``steps`` steps.
+        """Return the share of exploring actions after ``steps`` steps.
 
-        It falls in a straight line, or with ``exponential`` by the same factor in every step, to the same end. Once
-        there are labels it is no more than ``exploration_beside_rules``.
+        It falls linearly, or with ``exponential`` by a constant factor per step, to the same final value. Once
+        there are labels it is at most ``exploration_beside_rules``.
         """
         share = self._falling_share(steps)
         return min(share, self._settings.exploration_beside_rules) if self._beside_rules else share
 
     def note_labels(self) -> None:
-        """From now on there are rules beside the learner that say what they would press."""
+        """Note that rules label steps with the action that they would take."""
         self._beside_rules = True
 
     def _falling_share(self, steps: int) -> float:
@@ -44,7 +44,7 @@ class Schedules:
         return initial + progress * (final - initial)
 
     def demonstration_weight(self, steps: int) -> float:
-        """Weight of demonstrations: falls in a straight line."""
+        """Return the weight of demonstrations, which falls linearly."""
         initial = self._settings.demonstration_weight
         final = min(initial, self._settings.demonstration_final_weight)
         if steps >= self._demonstration_steps:
@@ -52,12 +52,12 @@ class Schedules:
         return final + (initial - final) * (1 - steps / self._demonstration_steps)
 
     def importance_exponent(self, steps: int) -> float:
-        """Exponent of the importance weights: rises to 1, a full correction, in a straight line."""
+        """Return the exponent of the importance weights, which rises linearly to 1, a full correction."""
         initial = self._settings.importance_exponent
         return initial + min(1.0, steps / self._importance_steps) * (1.0 - initial)
 
     def state_dict(self) -> dict[str, Any]:
-        """The lengths, in steps, and whether there are labels."""
+        """Return the lengths, in steps, and whether there are labels."""
         return {
             "exploration_steps": self._exploration_steps,
             "demonstration_steps": self._demonstration_steps,
@@ -66,9 +66,9 @@ class Schedules:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self._exploration_steps = int(state["exploration_steps"])
         self._beside_rules = bool(state.get("beside_rules", False))
-        # A checkpoint of an earlier version has none: demonstrations have their final weight.
+        # Checkpoints of earlier versions have no length: demonstrations have their final weight.
         self._demonstration_steps = int(state.get("demonstration_steps", 0))
         self._importance_steps = int(state.get("importance_steps", self._importance_steps))

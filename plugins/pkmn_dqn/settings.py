@@ -17,7 +17,7 @@ from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
 
 
 class DQNSettings(BaseModel):
-    """What a user may set under ``[dqn]``."""
+    """Settings of ``[dqn]``."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
@@ -48,30 +48,30 @@ class DQNSettings(BaseModel):
     )
     tau: float = Field(1.0, gt=0, le=1, description="Share of the learned weights in such a copy; 1 replaces [nature]")
 
-    # Demonstrations: what the advised side pressed, or would have pressed
+    # Demonstrations: actions that the advised side took, or would have taken
     demonstrations: Literal["every_step", "pressed"] = Field(
         "every_step",
-        description="Steps that demonstrate: all for which the advised side says what it would press, or those alone "
-        "that it pressed [own: as in dataset aggregation, Ross et al. 2011]",
+        description="Steps that demonstrate: all with a known action of the advised side, or only those that it took "
+        "[own: as in dataset aggregation, Ross et al. 2011]",
     )
     demonstration_loss: Literal["margin", "cross_entropy"] = Field(
         "cross_entropy",
-        description="What they demand: to be worth a margin more than any other action, or to be likely under a "
-        "softmax over the values [own: margin in dqfd]",
+        description="Loss of demonstrated actions: a value a margin above all others, or probability under a softmax "
+        "over the values [own: margin in dqfd]",
     )
     demonstration_margin: float = Field(
         0.8,
         ge=0,
-        description="How much more, in units of return, a demonstrated press must be worth than any other; "
-        "0 turns demonstrations off [dqfd]",
+        description="Margin, in units of return, of a demonstrated action above any other; 0 turns demonstrations off "
+        "[dqfd]",
     )
     demonstration_weight: float = Field(
-        1.0, ge=0, description="Weight of that demand beside the loss of the targets, at the start [dqfd]"
+        1.0, ge=0, description="Weight of that loss beside the loss of the targets, at the start [dqfd]"
     )
     demonstration_final_weight: float = Field(
         0.1,
         ge=0,
-        description="The same at the end: demonstrations go on to count a little, 0 lets go of them entirely [own]",
+        description="The same at the end: demonstrations still count a little, 0 drops them entirely [own]",
     )
     demonstration_fraction: float = Field(
         1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls [own]"
@@ -90,30 +90,30 @@ class DQNSettings(BaseModel):
         0.0,
         ge=0,
         le=1,
-        description="How far steps with large errors are drawn more often: 0 draws all evenly, 1 in proportion to the "
-        "error [own; 0.6 in per]",
+        description="Degree to which steps with large errors are sampled more often: 0 uniformly, 1 in proportion to "
+        "the error [own; 0.6 in per]",
     )
     importance_exponent: float = Field(
         0.4,
         ge=0,
         le=1,
-        description="How far the loss makes up for uneven draws at the start; it rises to 1, entirely, at the end of "
-        "the run [per]",
+        description="Degree to which the loss corrects for prioritised sampling at the start; it rises to 1, fully, at "
+        "the end of the run [per]",
     )
     priority_epsilon: float = Field(
-        0.001, gt=0, description="Added to every error, in units of return, so that each step may be drawn [dqfd]"
+        0.001, gt=0, description="Added to every error, in units of return, so that each step may be sampled [dqfd]"
     )
     demonstration_priority: float = Field(
         0.0,
         ge=0,
-        description="Added besides to the error of demonstrated steps, in units of return [own; 1 in dqfd]",
+        description="Also added to the error of demonstrated steps, in units of return [own; 1 in dqfd]",
     )
 
     # Exploration
     exploration_initial: float = Field(1.0, ge=0, le=1, description="Share of random actions at the start [nature]")
     exploration_final: float = Field(0.05, ge=0, le=1, description="Share of random actions at the end [own]")
     exploration_schedule: Literal["linear", "exponential"] = Field(
-        "linear", description="How it falls: in a straight line, or by the same factor in every step [nature]"
+        "linear", description="Fall of random actions: in a straight line, or by the same factor in every step [nature]"
     )
     exploration_fraction: float = Field(
         0.2, ge=0, le=1, description="Share of the run's steps over which random actions get fewer [own]"
@@ -123,38 +123,36 @@ class DQNSettings(BaseModel):
         0.05,
         ge=0,
         le=1,
-        description="Most random actions, as a share, once the advised side says what it would press: every step shows "
-        "then what to do, and random ones little more [own]",
+        description="Maximum share of random actions once the advised side labels steps: every step then shows what to "
+        "do, and random ones add little [own]",
     )
     softmax_temperature: float = Field(
         0.1,
         gt=0,
-        description="Difference of two values, in units of return, that makes one action e times as likely where "
-        "actions are drawn (pkmn eval --stochastic), and in the cross-entropy of demonstrations [own]",
+        description="Difference of two values, in units of return, that makes one action e times as likely when "
+        "actions are sampled (pkmn eval --stochastic), and in the cross-entropy of demonstrations [own]",
     )
 
     # Processes
     own_process: bool = Field(
         True,
-        description="Learning moves to a process of its own after some seconds, which takes 250 MB of memory and lets "
-        "steps go on faster; not on a graphics card [own]",
+        description="Learning moves to its own process after some seconds, which takes 250 MB of memory and makes "
+        "steps faster; not on a graphics card [own]",
     )
 
     # Confidence
     confidence_horizon: Horizon = Field(
         100, description="Steps of reward that a choice is judged by [own: 1 / (1 - gamma)]"
     )
-    confidence_memory: Steps = Field(
-        2_000, description="Latest choices that decide how far the learner is trusted [own]"
-    )
+    confidence_memory: Steps = Field(2_000, description="Latest choices that decide the learner's reliability [own]")
 
     # Network
     dueling: bool = Field(True, description="Separate streams for state value and action advantages [rainbow]")
     quantiles: PositiveInt = Field(
         1,
         le=200,
-        description="Equally likely returns that are learned of each action, of which the value is the mean; 1 learns "
-        "the mean alone [own: 200 in Dabney et al. 2018]",
+        description="Equally likely returns learned for each action, whose mean is the value; 1 learns the mean alone "
+        "[own: 200 in Dabney et al. 2018]",
     )
     encoder: str = Field(
         "convolution", json_schema_extra=NAMES_ENCODER, description="Network part that reads observations [own]"

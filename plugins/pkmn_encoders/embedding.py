@@ -1,7 +1,7 @@
-"""The encoder ``embedding``: state variables that name kinds of things are looked up in tables, not multiplied.
+"""The encoder ``embedding``: categories among the state variables are looked up in tables, not multiplied.
 
-The number of a map is a name: maps 3 and 4 need have nothing in common. A linear layer can only weigh such a number;
-a table gives each of its values numbers of its own, which are learned ("entity embeddings": Guo and Berkhahn 2016).
+The number of a map is a name: maps 3 and 4 may have nothing in common. A linear layer can only multiply such a number;
+a table has learned numbers for each of its values ("entity embeddings": Guo and Berkhahn 2016).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pkmncli.learners.observations import ObservationLayout
 
 
 class EmbeddedVector(nn.Module):
-    """Describes vectors: categories by their tables, all other numbers as they are, then layers over both."""
+    """Network part that reads vectors: tables for categories, other numbers unchanged, then layers over both."""
 
     _places: Tensor
     _largest: Tensor
@@ -30,7 +30,7 @@ class EmbeddedVector(nn.Module):
         categories = layout.categories
         places = {one.place for one in categories}
         amounts = [place for place in range(layout.vector_size) if place not in places]
-        # One table for all, each category with a range of rows of its own: looked up in one go.
+        # One table for all categories, each with its own range of rows, so that one look-up is enough.
         rows = torch.tensor([one.largest + 1 for one in categories])
         self.tables = nn.Embedding(int(rows.sum()), settings.category_features)
         size = len(categories) * settings.category_features + len(amounts)
@@ -40,14 +40,14 @@ class EmbeddedVector(nn.Module):
             size = settings.vector_features
             layers += [nn.LayerNorm(size), nn.ReLU()] if settings.layer_norm else [nn.ReLU()]
         self.layers = nn.Sequential(*layers)
-        # Known from the layout, so no part of checkpoints.
+        # Known from the layout, so not part of checkpoints.
         self.register_buffer("_places", torch.tensor([one.place for one in categories]), persistent=False)
         self.register_buffer("_largest", torch.tensor([one.largest for one in categories]), persistent=False)
         self.register_buffer("_first_rows", rows.cumsum(0) - rows, persistent=False)
         self.register_buffer("_amounts", torch.tensor(amounts, dtype=torch.int64), persistent=False)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """(n, d) float32 to (n, vector_features). A category beyond its range, or no number, is the nearest in it."""
+        """Return (n, vector_features) for (n, d) float32. Categories out of range or NaN are clamped."""
         scaled = torch.nan_to_num(vectors[:, self._places]).clamp(0, 1) * self._largest
         looked_up: Tensor = self.tables(scaled.round().to(torch.int64) + self._first_rows)
         features: Tensor = self.layers(torch.cat((looked_up.flatten(1), vectors[:, self._amounts]), dim=1))
@@ -55,10 +55,10 @@ class EmbeddedVector(nn.Module):
 
 
 class EmbeddingEncoder(nn.Module):
-    """An :class:`pkmncli.learners.encoders.Encoder`: convolutions for screen and map, tables for what names kinds."""
+    """An :class:`pkmncli.learners.encoders.Encoder`: convolutions for screen and map, tables for categories."""
 
     def __init__(self, layout: ObservationLayout, settings: EmbeddingSettings) -> None:
-        """Builds an untrained encoder.
+        """Build an untrained encoder.
 
         Raises:
             ConfigurationError: the layout has no category, or a screen too small for the convolutions.
@@ -66,7 +66,7 @@ class EmbeddingEncoder(nn.Module):
         super().__init__()
         if not layout.categories:
             raise ConfigurationError(
-                f"encoder 'embedding': nothing that {layout.learner} sees here names a kind of thing; it needs "
+                f"encoder 'embedding': the observations of {layout.learner} have no category; it needs "
                 "state_variables (an observation_type other than screen), or Discrete or MultiDiscrete numbers"
             )
         self.vector = EmbeddedVector(layout, settings)
@@ -77,5 +77,5 @@ class EmbeddingEncoder(nn.Module):
         self.num_features += settings.map_features if layout.planes else 0
 
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
-        """Describes observations."""
+        """Return the features of observations."""
         return read_branches(self.screen, self.map, self.vector, columns)

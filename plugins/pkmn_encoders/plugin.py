@@ -1,4 +1,4 @@
-"""Registers the encoders that come with pkmncli."""
+"""The plugin that registers the encoders of pkmncli."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_encoders(register: Register) -> None:
-    """Registers ``convolution`` and ``embedding``."""
+    """Register ``convolution`` and ``embedding``."""
     register(
         "convolution",
         "pkmncli.learners.networks:ConvolutionEncoder",
@@ -18,5 +18,5 @@ def pkmn_register_encoders(register: Register) -> None:
         "embedding",
         "pkmn_encoders.embedding:EmbeddingEncoder",
         config="pkmn_encoders.settings:EmbeddingSettings",
-        help="As convolution, and a table of learned numbers for each state variable that names a kind, as maps do",
+        help="As convolution, and a table of learned numbers for each state variable that is a category, like maps",
     )

@@ -1,6 +1,6 @@
 """Settings of the encoder ``embedding``, each with its unit.
 
-[own] is chosen here; sizes of the part that reads screens are those of the learners.
+[own] is chosen here; the sizes of the part that reads screens are those of the learners.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from pkmncli.learners.sizes import Channels, Features
 
 
 class EmbeddingSettings(BaseModel):
-    """What a user may set under ``[embedding]``."""
+    """Settings of ``[embedding]``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    category_features: Features = Field(8, description="Numbers that each category is looked up as [own]")
+    category_features: Features = Field(8, description="Learned numbers per category [own]")
     vector_features: Features = Field(64, description="Numbers that describe the state variables [own: as dqn's]")
-    vector_layers: PositiveInt = Field(1, le=8, description="Layers that these are computed in [own]")
-    layer_norm: bool = Field(True, description="Normalise what each of those layers gives [own: as the default does]")
+    vector_layers: PositiveInt = Field(1, le=8, description="Layers that compute these [own]")
+    layer_norm: bool = Field(
+        True,
+        description="Normalise the output of each of those layers [own: as the default does]",
+    )
     screen_channels: tuple[Channels, Channels] = Field(
         (32, 64), description="Channels of the two convolutions on the screen [own: as dqn's]"
     )

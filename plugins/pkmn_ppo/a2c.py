@@ -2,8 +2,8 @@
 
 Mnih et al. 2016, "Asynchronous methods for deep reinforcement learning"; A2C is its synchronous form.
 
-A rollout is gathered while the one before is being learned from, so the policy that drew its presses is one update
-older than the one that learns from it. A press that has become less likely since counts less, by the ratio of the two
+A rollout is collected during the update on the one before, so the policy that sampled its actions is one update older
+than the one that learns from it. An action that has become less likely since then counts less, by the ratio of the two
 probabilities, as in Espeholt et al. 2018, "IMPALA", section 4.1, with weights of at most 1.
 """
 
@@ -20,43 +20,45 @@ from pkmn_ppo.settings import A2CSettings
 from pkmncli.learners.weights import RMSPROP
 
 
-def policy_gradient_loss(log_probs: Tensor, log_probs_drawn: Tensor, advantages: Tensor, own: Tensor) -> Tensor:
-    """The mean over all steps of -min(1, ratio) log p(press) A, with 0 for presses that are not the learner's own.
+def policy_gradient_loss(log_probs: Tensor, log_probs_drawn: Tensor, advantages: Tensor, on_policy: Tensor) -> Tensor:
+    """Return the mean over all steps of -min(1, ratio) log p(action) A, with 0 for actions of other sides.
 
     Args:
-        log_probs: (n,) of the presses, by the policy that learns.
-        log_probs_drawn: (n,) by the policy that drew them.
+        log_probs: (n,) of the actions, by the policy that learns.
+        log_probs_drawn: (n,) by the policy that sampled them.
         advantages: (n,).
-        own: (n,), 1 where the learner drew the press itself, else 0.
+        on_policy: (n,), 1 if the learner sampled the action itself, else 0.
     """
-    own_log_probs = torch.where(own > 0, log_probs, 0.0)
+    own_log_probs = torch.where(on_policy > 0, log_probs, 0.0)
     weights = (own_log_probs.detach() - log_probs_drawn).exp().clamp(max=1)
-    return -(weights * own_log_probs * advantages * own).mean()
+    return -(weights * own_log_probs * advantages * on_policy).mean()
 
 
 class A2CLearning(PolicyLearning[A2CSettings]):
-    """RMSprop, and the plain policy gradient of a whole rollout."""
+    """Learning with RMSprop and the plain policy gradient of a whole rollout."""
 
     learner = "a2c"
     optimizer_parts = RMSPROP
 
     def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        """RMSprop."""
+        """Return RMSprop."""
         settings = self.settings
         return torch.optim.RMSprop(
             parameters, settings.learning_rate, alpha=settings.rms_alpha, eps=settings.rms_epsilon
         )
 
     def epochs(self, steps: int, rng: np.random.Generator) -> Epochs:
-        """All rows at once, once."""
+        """Return one pass with all rows in one minibatch."""
         return [[np.arange(steps)]]
 
     def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
-        """The policy gradient's loss, less the entropy, plus the value's error."""
-        policy_loss = policy_gradient_loss(policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.own)
+        """Return the policy gradient's loss, less the entropy, plus the value's error."""
+        policy_loss = policy_gradient_loss(
+            policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.on_policy
+        )
         value_loss = nn.functional.mse_loss(values, batch.returns)
-        entropy = (policy.entropy() * batch.own).mean()
+        entropy = (policy.entropy() * batch.on_policy).mean()
         loss = policy_loss - ent_coef * entropy + self.settings.vf_coef * value_loss
-        own_share = batch.own.mean().clamp(min=1 / len(batch.own))
+        own_share = batch.on_policy.mean().clamp(min=1 / len(batch.on_policy))
         metrics = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy / own_share}
         return loss, {name: value.detach() for name, value in metrics.items()}

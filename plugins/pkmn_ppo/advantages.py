@@ -1,4 +1,4 @@
-"""Generalized advantage estimation: how much better a press turned out than the value had foretold.
+"""Generalized advantage estimation: how much better an action turned out than the value predicted.
 
 Schulman et al. 2016, "High-dimensional continuous control using generalized advantage estimation".
 """
@@ -18,32 +18,32 @@ def generalized_advantages(
     gamma: float,
     gae_lambda: float,
 ) -> NDArray[np.float32]:
-    """Advantages of a rollout; with the values added they are the returns that values are learned from.
+    """Return the advantages of a rollout; with the values added they are the returns that values are learned from.
 
-    An episode that terminated is worth nothing more; one that was only cut off is worth what its last observation is.
-    Neither takes anything from the next episode, which begins in the row below.
+    After a terminated episode nothing more is earned; a truncated episode is worth the value of its last observation.
+    Neither includes anything of the next episode, which begins in the row below.
 
     Args:
-        rewards: (n_steps, num_envs), as all that follow.
+        rewards: (n_steps, num_envs), as all arrays that follow.
         values: of the observations acted on.
-        next_values: of what followed on each step: the episode's last observation where it ended. Not used where it
-            terminated.
-        terminated: whether an episode came to its end at a step.
-        ended: whether it terminated or was cut off.
+        next_values: of the observations that followed each step; the episode's last observation if it ended. Not used
+            if it terminated.
+        terminated: True if an episode terminated at a step.
+        ended: True if it terminated or was truncated.
         gamma: discount of the reward one step later.
         gae_lambda: weight of longer returns; 0 looks one step ahead, 1 at all rewards.
     """
-    surprises = rewards + gamma * np.where(terminated, 0, next_values) - values
+    td_errors = rewards + gamma * np.where(terminated, 0, next_values) - values
     carried = gamma * gae_lambda * ~ended
     advantages = np.empty(rewards.shape, np.float64)
     following = np.zeros(rewards.shape[1])
     for step in reversed(range(len(rewards))):
-        following = advantages[step] = surprises[step] + carried[step] * following
+        following = advantages[step] = td_errors[step] + carried[step] * following
     return advantages.astype(np.float32)
 
 
 def normalized(advantages: NDArray[np.float32], counted: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Advantages shifted and scaled so that the ``counted`` ones have mean 0 and deviation 1."""
+    """Return advantages shifted and scaled so that the ``counted`` ones have mean 0 and deviation 1."""
     chosen = advantages[counted]
     if len(chosen) < 2:
         return advantages

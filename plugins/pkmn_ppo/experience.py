@@ -1,4 +1,4 @@
-"""A rollout as tensors to learn from: one row a step, with advantages and returns by the values of now."""
+"""A rollout as tensors to learn from: one row per step, with advantages and returns by the current values."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from pkmncli.learners.observations import ObservationLayout
 from pkmncli.learners.transfer import on_device
 
 _ROWS_AT_ONCE = 1024
-"""Of observations that are only looked at, to keep memory small."""
+"""Rows per forward pass without gradients; bounds memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """Steps to learn from, n of them; all but the observations are (n,)."""
+    """Steps to learn from, n of them; arrays are (n,) except the observations."""
 
     observations: Mapping[str, Tensor]
     actions: Tensor
     labels: Tensor
     """Actions that the advised side demonstrates; -1 for none."""
-    own: Tensor
-    """1 where the learner drew the press itself, else 0: only such steps say anything about its policy."""
+    on_policy: Tensor
+    """1 if the learner sampled the action itself, else 0: only such steps are evidence about its policy."""
     log_probs: Tensor
-    """Of the learner's own presses, by the policy that drew them."""
+    """Log-probabilities of the learner's own actions, by the policy that sampled them."""
     log_probs_before: Tensor
-    """Of all presses, by the policy as it is before the update."""
+    """Log-probabilities of all actions, by the policy before the update."""
     values: Tensor
-    """By the network as it is before the update."""
+    """Values by the network before the update."""
     advantages: Tensor
     returns: Tensor
 
     @classmethod
     def of(cls, rollout: Rollout, network: ActorCritic, settings: OnPolicySettings, device: torch.device) -> Experience:
-        """Judges a full rollout by a network's values.
+        """Return the steps of a full rollout, with advantages by a network's values.
 
-        The values are those of the network that will learn, not of the one that acted, which is an update older: the
-        newer ones are the better ones, and the update then begins where they are.
+        The values are those of the network that will learn, not of the acting one, which is an update older: the
+        newer values are better, and the update then begins from them.
         """
         steps = rollout.steps
         n_steps, num_envs = steps["ended"].shape
@@ -83,7 +83,7 @@ class Experience:
 
     @classmethod
     def made_up(cls, layout: ObservationLayout, size: int, device: torch.device) -> Experience:
-        """Steps of nothing, to measure how long learning takes."""
+        """Return synthetic steps, to measure how long learning takes."""
         ones, zeros = torch.ones(size, device=device), torch.zeros(size, device=device)
         observations = {
             name: torch.tensor(np.ones((size, *shape), dtype), device=device)
@@ -93,13 +93,13 @@ class Experience:
         return cls(observations, whole, whole, ones, zeros, zeros, ones, ones, ones)
 
     def rows(self, chosen: NDArray[np.int64]) -> Experience:
-        """Those steps alone, in that order."""
+        """Return the chosen steps, in that order."""
         index = on_device(chosen, self.actions.device)
         others = {one.name: getattr(self, one.name)[index] for one in fields(self) if one.name != "observations"}
         return Experience({name: tensor[index] for name, tensor in self.observations.items()}, **others)
 
     def explained_variance(self) -> float:
-        """Share of the returns' variance that the values foretold: 1 all of it, 0 none, less where they mislead."""
+        """Return the share of the returns' variance that the values predicted: 1 all, 0 none, below 0 if worse."""
         variance = float(self.returns.var(correction=0).item())
         missed = float((self.returns - self.values).var(correction=0).item())
         return 1 - missed / variance if variance > 0 else 0.0
@@ -107,7 +107,7 @@ class Experience:
 
 @torch.no_grad()
 def look_at(network: ActorCritic, observations: Mapping[str, Tensor], actions: Tensor) -> tuple[Tensor, Tensor]:
-    """Logarithms of the presses' probabilities, and values, (n,) each, with nothing to be learned from them."""
+    """Return log-probabilities of actions, and values, (n,) each, without gradients."""
     parts = []
     for first in range(0, len(actions), _ROWS_AT_ONCE):
         rows = slice(first, first + _ROWS_AT_ONCE)
@@ -120,7 +120,7 @@ def look_at(network: ActorCritic, observations: Mapping[str, Tensor], actions: T
 def _next_values(
     rollout: Rollout, values: NDArray[np.float32], network: ActorCritic, device: torch.device
 ) -> NDArray[np.float32]:
-    """Values (n_steps, num_envs) of what followed on each step; anything where the episode terminated."""
+    """Return the values (n_steps, num_envs) after each step; undefined where the episode terminated."""
     next_values = np.zeros_like(values)
     next_values[:-1] = values[1:]
     places, columns = rollout.successors()

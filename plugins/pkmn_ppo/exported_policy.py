@@ -1,4 +1,4 @@
-"""The acting network of policy and value as it leaves the program."""
+"""The export of the acting network of policy and value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkmncli.learners.exported_policy import exported_policy
 from pkmncli.learners.observations import ObservationLayout
 
 _SCORES = '''def scores(x):
-    """Logits of the actions: a softmax over the allowed ones gives their probabilities."""
+    """Return the logits of the actions: a softmax over the allowed ones gives their probabilities."""
     return F.linear(F.relu(F.linear(x, *of("policy.0"))), *of("policy.2"))
 '''
 
@@ -18,7 +18,7 @@ _SCORES = '''def scores(x):
 def exported_actor_critic(
     network: ActorCritic, layout: ObservationLayout, settings: OnPolicySettings, encoder: EncoderFactory | None
 ) -> ExportedPolicy:
-    """A network of policy and value and the layout of its observations, to be taken elsewhere."""
+    """Return a network of policy and value and the layout of its observations, for use outside this program."""
     return exported_policy(
         network,
         layout,
@@ -26,6 +26,6 @@ def exported_actor_critic(
         encoder,
         scores=_SCORES,
         gives="a logit of each action, whose softmax over the allowed ones is the policy; the greedy action is the "
-        "likeliest. The layers of value say what a situation is worth",
+        "likeliest. The value layers estimate the worth of a situation",
         about_network={},
     )

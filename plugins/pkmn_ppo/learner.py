@@ -1,9 +1,8 @@
 """The learners PPO and A2C, as the trainer sees them: acting, rollouts, and updates that may run in another thread.
 
-Which thread touches what: ``learn`` uses :class:`pkmn_ppo.learning.PolicyLearning`, which may have moved to a process
-of its own, and what it was given by ``draw``; everything else belongs to the trainer's thread. They meet in
-``publish``, which the trainer calls when no ``learn`` is running. So results depend on the sequence of calls alone,
-never on how fast a thread is.
+Threads: ``learn`` uses :class:`pkmn_ppo.learning.PolicyLearning`, which may have moved to its own process, and the data
+that ``draw`` returned; everything else belongs to the trainer's thread. They meet in ``publish``, which the trainer
+calls when no ``learn`` is running. So results depend on the sequence of calls alone, never on the speed of a thread.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ from pkmncli.learners.learning_apart import LearningApart
 from pkmncli.learners.networks import device_of
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
-from pkmncli.learners.track_record import TrackRecord
+from pkmncli.learners.track_record import ValueReliability
 from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
-_ACT_STREAM, _DRAW_STREAM = 0, 1  # of random numbers
-_NOTHING = -1  # where no press was drawn
+_ACT_STREAM, _DRAW_STREAM = 0, 1  # random number streams
+_NOTHING = -1  # no action was sampled
 
 
 class OnPolicyLearner:
-    """A :class:`pkmncli.api.Algorithm` that draws presses from a policy and learns from one rollout at a time."""
+    """A :class:`pkmncli.api.Algorithm` that samples actions from a policy and learns from one rollout at a time."""
 
     def __init__(
         self,
@@ -60,24 +59,24 @@ class OnPolicyLearner:
         total_steps: int,
         encoder: EncoderFactory | None = None,
     ) -> None:
-        """Builds an untrained learner.
+        """Build an untrained learner.
 
         Args:
-            learning: how it learns.
-            observation_space: a Dict of ``screen``, ``action_mask`` and vectors, as far as there are.
+            learning: class of the learning part.
+            observation_space: a Dict of ``screen``, ``action_mask``, a map of bits and vectors, each optional.
             action_space: Discrete, from 0.
-            num_envs: environments that every :meth:`observe` brings a step of.
-            seed: of weights, presses and minibatches.
+            num_envs: number of environments; every :meth:`observe` takes a step of each.
+            seed: of weights, actions and minibatches.
             settings: the user's.
-            device: of the networks, in torch's words; ``auto`` takes a graphics card where there is one.
+            device: of the networks, as torch names it; ``auto`` is a GPU if there is one.
             total_steps: environment steps of the whole run, over all environments.
-            encoder: what builds the encoder that the settings name, where it is not the default.
+            encoder: factory of the encoder that the settings name; None for the default one.
 
         Raises:
             ConfigurationError: the spaces or settings do not fit the learner.
         """
         self.update_interval = settings.n_steps * num_envs
-        self.experience_steps = 0  # the rollout under way is part of the state
+        self.experience_steps = 0  # the current rollout is part of the state
         self.waits_for_updates = not settings.overlap
         self.steps = 0
         self._name = learning.learner
@@ -92,14 +91,14 @@ class OnPolicyLearner:
         if encoder is None:
             self._acting.cpu()
         self._acting_weights = lay_out(self._acting)
-        self._numpy_acting: NumpyActorCritic | None = None  # faster, but for encoders that it doesn't know
+        self._numpy_acting: NumpyActorCritic | None = None  # faster, but for the default encoder only
         if encoder is None:
             self._numpy_acting = NumpyActorCritic(self._acting, self._layout)
         self._rollout = self._new_rollout()
-        # What was drawn for the next step, and its probability's logarithm.
+        # Actions sampled for the next step, and their log-probabilities.
         self._drawn_actions = np.full(num_envs, _NOTHING, np.int64)
         self._drawn_log_probs = np.zeros(num_envs, np.float32)
-        self._record = TrackRecord(
+        self._value_reliability = ValueReliability(
             num_envs,
             self._layout.num_actions,
             settings.gamma,
@@ -109,22 +108,22 @@ class OnPolicyLearner:
         self._latest_probabilities: NDArray[np.float32] | None = None
         self._act_rng = generator(seed, _ACT_STREAM)
         self._draw_rng = generator(seed, _DRAW_STREAM)
-        # Kept in checkpoints: a run resumed with a larger budget does not begin its schedules again.
+        # Kept in checkpoints: a run resumed with a larger budget does not restart its schedules.
         self._schedule_steps = max(1, total_steps)
 
     @property
     def learning_rate(self) -> float:
-        """Step size now: falls in a straight line, by the learner's own count of steps."""
+        """Current step size; falls linearly, by the learner's own count of steps."""
         return self._settings.learning_rate * (1 - self._settings.learning_rate_decay * self._progress)
 
     @property
     def ent_coef(self) -> float:
-        """Weight of the entropy now: falls in a straight line, by the learner's own count of steps."""
+        """Current weight of the entropy; falls linearly, by the learner's own count of steps."""
         return self._settings.ent_coef * (1 - self._settings.ent_coef_decay * self._progress)
 
     @property
     def demonstration_weight(self) -> float:
-        """Weight of demonstrations now; falls by the learner's own count of steps."""
+        """Current weight of demonstrations; falls by the learner's own count of steps."""
         settings = self._settings
         final = min(settings.demonstration_weight, settings.demonstration_final_weight)
         fraction = settings.demonstration_fraction
@@ -133,23 +132,23 @@ class OnPolicyLearner:
 
     @property
     def reliability(self) -> float:
-        """How far values agreed with what came, 0..1; a factor of confidence."""
-        return self._record.reliability
+        """Agreement of values with the rewards that followed, 0..1; a factor of confidence."""
+        return self._value_reliability.reliability
 
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
-        """Chooses actions; with ``explore``, draws them from the policy.
+        """Choose actions; with ``explore``, sample them from the policy.
 
         Args:
             observations: arrays (n, ...); n is the number of environments when exploring, any number otherwise.
-            explore: off for the most probable actions, which leaves no trace.
+            explore: False for the most probable actions, without any effect on the learner.
 
         Returns:
             Actions (n,), confidences (n,) of the most probable ones, and which of the actions are others (n,).
 
         Raises:
-            TrainingError: an observation's mask allows no action, or the policy is not a finite number.
+            TrainingError: an observation's mask allows no action, or the policy is not finite.
         """
         columns = self._layout.encode(observations)
         allowed = columns[MASK] != 0
@@ -169,17 +168,17 @@ class OnPolicyLearner:
         actions = pick(probabilities, self._act_rng.random(len(probabilities)))
         self._drawn_actions[:] = actions
         self._drawn_log_probs[:] = log_probs[np.arange(len(actions)), actions]
-        self._record.note_choices(np.broadcast_to(values[:, None], log_probs.shape), actions)
+        self._value_reliability.note_choices(np.broadcast_to(values[:, None], log_probs.shape), actions)
         return actions, confidences, actions != likeliest
 
     def sample_actions(
         self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Draws actions from the policy.
+        """Sample actions from the policy.
 
         Args:
             observations: arrays (n, ...).
-            random: draws one number for each observation.
+            random: gives one number per observation.
 
         Returns:
             Actions (n,), and confidences (n,) of the most probable ones, as :meth:`act` gives them.
@@ -193,15 +192,15 @@ class OnPolicyLearner:
         return pick(probabilities, random.random(len(probabilities))), confidences
 
     def action_values(self) -> NDArray[np.float32] | None:
-        """The probabilities of the latest :meth:`act`, (n, num_actions)."""
+        """Return the probabilities of the latest :meth:`act`, (n, num_actions)."""
         return self._latest_probabilities
 
     def observe(self, transitions: Transitions) -> None:
-        """Takes in one step of every environment. Raises TrainingError when a reward is not finite."""
+        """Take in one step of every environment. Raise TrainingError if a reward is not finite."""
         require_finite_rewards(transitions.rewards, self.steps)
         transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
         own = np.isin(transitions.sources, (Source.RL, Source.EXPLORE)) & (transitions.actions == self._drawn_actions)
-        if not self._rollout.full:  # one that nobody has drawn yet waits, and what comes meanwhile is let go
+        if not self._rollout.full:  # steps that arrive before a full rollout is taken are dropped
             columns = self._layout.encode(transitions.observations)
             self._rollout.append(
                 columns,
@@ -211,14 +210,14 @@ class OnPolicyLearner:
                 self._drawn_log_probs,
                 self._labels(transitions, columns[MASK]),
             )
-        self._record.note_outcomes(
+        self._value_reliability.note_outcomes(
             transitions.actions, transitions.rewards, transitions.terminated | transitions.truncated
         )
         self._drawn_actions[:] = _NOTHING
         self.steps += self._num_envs
 
     def draw(self) -> Drawn | None:
-        """The rollout, once it is full, for the next :meth:`learn`; a new one begins."""
+        """Return the full rollout for the next :meth:`learn` and begin a new one; None until it is full."""
         if not self._rollout.full:
             return None
         rollout, self._rollout = self._rollout, self._new_rollout()
@@ -232,22 +231,22 @@ class OnPolicyLearner:
         )
 
     def learn(self, drawn: object) -> dict[str, float]:
-        """Updates the learned weights with what :meth:`draw` gave. Safe beside :meth:`act` and :meth:`observe`."""
+        """Update the learned weights with the result of :meth:`draw`. Safe during :meth:`act` and :meth:`observe`."""
         if not isinstance(drawn, Drawn):
             raise TypeError("learn() takes what draw() returned")
         metrics: dict[str, float] = self._learning.learn(drawn)
         return metrics
 
     def time_learning(self) -> float:
-        """Seconds that one :meth:`learn` takes here and now: tried on a copy of the weights, with made-up steps."""
+        """Return the seconds of one :meth:`learn` on this machine, on a copy of the weights and synthetic steps."""
         return self._learning.trial().time_learning(self.update_interval)
 
     def publish(self) -> None:
-        """Acts with the weights learned so far. Not to be called while :meth:`learn` runs."""
+        """Act with the weights learned so far. Must not be called while :meth:`learn` runs."""
         self._learning.take_weights(self._acting_weights, self._learning.learned - 1)
 
     def state_dict(self) -> dict[str, Any]:
-        """All that decides what comes next. Not to be called while :meth:`learn` runs."""
+        """Return the state. Must not be called while :meth:`learn` runs."""
         state: dict[str, Any] = {
             "version": _STATE_VERSION,
             "steps": self.steps,
@@ -259,13 +258,17 @@ class OnPolicyLearner:
             "drawn.log_probs": self._drawn_log_probs.copy(),
         }
         state |= dump_network("acting", self._acting)
-        parts: dict[str, Any] = {"learning": self._learning, "rollout": self._rollout, "record": self._record}
+        parts: dict[str, Any] = {
+            "learning": self._learning,
+            "rollout": self._rollout,
+            "record": self._value_reliability,
+        }
         for prefix, part in parts.items():
             state |= {f"{prefix}.{name}": value for name, value in part.state_dict().items()}
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`.
+        """Resume from :meth:`state_dict`.
 
         Raises:
             CheckpointError: the state is of another version, network, rollout or number of environments.
@@ -275,7 +278,7 @@ class OnPolicyLearner:
         self._learning.load_state_dict(under("learning", state))
         self._rollout = self._new_rollout()
         self._rollout.load_state_dict(under("rollout", state))
-        self._record.load_state_dict(under("record", state))
+        self._value_reliability.load_state_dict(under("record", state))
         restore_generator(self._act_rng, state["random.act"])
         restore_generator(self._draw_rng, state["random.draw"])
         self._drawn_actions[:] = state["drawn.actions"]
@@ -284,32 +287,32 @@ class OnPolicyLearner:
         self.steps = int(state["steps"])
 
     def segments(self) -> Iterable[Segment]:
-        """Nothing."""
+        """Return no segments: no experience is kept."""
         return ()
 
     def load_segments(self, segments: Iterable[Segment]) -> None:
-        """Nothing to take back."""
+        """Do nothing: no experience is kept."""
 
     def weights(self) -> dict[str, Any]:
-        """The network that acts now."""
+        """Return the weights of the acting network."""
         return dump_network("acting", self._acting)
 
     def take_weights(self, weights: Mapping[str, Any]) -> None:
-        """Acts and learns on from the network that acted elsewhere. Raises CheckpointError where it is another."""
+        """Act with given weights and learn from there. Raise CheckpointError if they are of another network."""
         restore_network("acting", self._acting, weights, self._name)
         state = self._learning.state_dict()
         self._learning.load_state_dict(with_networks(state, under("acting", weights), ("network",)))
 
     def export_policy(self) -> ExportedPolicy:
-        """The network that acts now, for use without this program."""
+        """Return the acting network, for use outside this program."""
         return exported_actor_critic(self._acting, self._layout, self._settings, self._encoder)
 
     def remarks(self, steps: int) -> Sequence[str]:
-        """That a training of that many more steps is too short for an update, where it is."""
+        """Return a warning if a training of ``steps`` more steps is too short for an update to act."""
         missing = (self._settings.n_steps - self._rollout.filled) * self._num_envs
         if steps >= missing:
             return ()
-        enough = steps // (2 * self._num_envs)  # what an update changed acts a rollout later
+        enough = steps // (2 * self._num_envs)  # an update's weights act one rollout later
         lower = f"lower {self._name}.n_steps = {self._settings.n_steps} to {enough} or less, or " if enough else ""
         return (
             f"{self._name} learns nothing in {steps:,} steps, since its next update comes after {missing:,}: "
@@ -317,12 +320,12 @@ class OnPolicyLearner:
         )
 
     def learn_beside(self) -> None:
-        """Learning may move to a process of its own, since steps go on meanwhile."""
+        """Allow learning to move to its own process, since steps continue meanwhile."""
         if self._settings.own_process and self._device.type == "cpu":
             self._learning.may_move()
 
     def close(self) -> None:
-        """Ends the process that learns, if there is one."""
+        """End the learner's process, if there is one."""
         self._learning.close()
 
     @property
@@ -330,7 +333,7 @@ class OnPolicyLearner:
         return min(1.0, self.steps / self._schedule_steps)
 
     def _labels(self, transitions: Transitions, allowed: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Actions demonstrated, (num_envs,); none where nobody says what the advised side would press."""
+        """Return the demonstrated actions, (num_envs,); -1 if the advised side's action is unknown."""
         if transitions.advised is None:
             return np.full(self._num_envs, NO_LABEL)
         labels = labels_of(transitions.actions, transitions.sources, transitions.advised, "every_step")
@@ -364,7 +367,7 @@ class PPO(OnPolicyLearner):
         total_steps: int = 1_000_000,
         encoder: EncoderFactory | None = None,
     ) -> None:
-        """Builds an untrained learner, as :class:`OnPolicyLearner` says."""
+        """Build an untrained learner; see :class:`OnPolicyLearner`."""
         rollout = settings.n_steps * num_envs
         if settings.batch_size > rollout:
             raise ConfigurationError(
@@ -389,6 +392,6 @@ class A2C(OnPolicyLearner):
         total_steps: int = 1_000_000,
         encoder: EncoderFactory | None = None,
     ) -> None:
-        """Builds an untrained learner, as :class:`OnPolicyLearner` says."""
+        """Build an untrained learner; see :class:`OnPolicyLearner`."""
         spaces = (observation_space, action_space)
         super().__init__(A2CLearning, *spaces, num_envs, seed, settings, device, total_steps, encoder)

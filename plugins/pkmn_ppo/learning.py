@@ -1,4 +1,4 @@
-"""What PPO and A2C learn with: the network, its optimizer, and the passes over a rollout."""
+"""The learning part of PPO and A2C: the network, its optimizer, and the passes over a rollout."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ SettingsT = TypeVar("SettingsT", bound=OnPolicySettings)
 
 
 Epochs = Sequence[Sequence[NDArray[np.int64]]]
-"""Passes over a rollout, each with the rows of its minibatches: a gradient step for every minibatch."""
+"""Passes over a rollout, each with the rows of its minibatches: one gradient step per minibatch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What one update learns from, and what was true when it was drawn."""
+    """Data that one update learns from, and the schedules' values when it was taken."""
 
     rollout: Rollout
     epochs: Epochs
@@ -46,11 +46,11 @@ class Drawn:
 
 
 Loss = tuple[Tensor, Mapping[str, Tensor]]
-"""To go down, and metrics by name."""
+"""The loss to minimise, and metrics by name."""
 
 
 def demonstration_loss(policy: MaskedCategorical, labels: Tensor) -> Tensor:
-    """The cross-entropy of what is demonstrated, in nats: the mean over all steps, with 0 for those without a label.
+    """Return the cross-entropy of demonstrated actions, in nats: the mean over all steps, 0 for steps without a label.
 
     Args:
         policy: of n steps.
@@ -60,12 +60,12 @@ def demonstration_loss(policy: MaskedCategorical, labels: Tensor) -> Tensor:
 
 
 class PolicyLearning(ABC, Generic[SettingsT]):
-    """The weights that are learned, and how. PPO and A2C fill in the optimizer, the epochs and the loss."""
+    """The learned weights, and their updates. PPO and A2C supply the optimizer, the epochs and the loss."""
 
     learner: ClassVar[str]
-    """The name that the settings stand under."""
+    """Name of the learner's section of settings."""
     optimizer_parts: ClassVar[Sequence[str]]
-    """What the optimizer keeps of each weight."""
+    """Names of the optimizer's state of each weight."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         self.settings = settings
         self._layout = layout
         self._device = device
-        with torch.random.fork_rng(devices=[]):  # leaves the process's own random state as it is
+        with torch.random.fork_rng(devices=[]):  # keeps the process's global random state unchanged
             torch.default_generator.manual_seed(seed)
             self.network = ActorCritic(layout, settings, encoder).to(device)
         self._optimizer = self.optimizer(list(self.network.parameters()))
@@ -86,25 +86,25 @@ class PolicyLearning(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        """The optimizer of these weights."""
+        """Return an optimizer of given weights."""
 
     @abstractmethod
     def epochs(self, steps: int, rng: np.random.Generator) -> Epochs:
-        """How a rollout of that many steps is learned from."""
+        """Return the passes over a rollout of that many steps."""
 
     @abstractmethod
     def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
-        """The loss of a minibatch but for demonstrations, and metrics of it by name, one number each.
+        """Return the loss of a minibatch without demonstrations, and its metrics by name, one number each.
 
         Args:
             batch: the minibatch.
-            policy: what the network makes of its observations.
-            values: (n,) likewise.
+            policy: the network's policy for its observations.
+            values: (n,), the network's values.
             ent_coef: weight of the entropy.
         """
 
     def loss(self, batch: Experience, ent_coef: float, demonstration_weight: float = 0.0) -> Loss:
-        """The loss of a minibatch with demonstrations, and metrics of it by name, one number each."""
+        """Return the loss of a minibatch with demonstrations, and its metrics by name, one number each."""
         policy, values = self.network(batch.observations)
         loss, metrics = self.rl_loss(batch, policy, values, ent_coef)
         demanded = torch.zeros_like(loss)
@@ -114,18 +114,18 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         return loss, {**metrics, "demonstration_loss": demanded.detach()}
 
     def is_enough(self, epoch: Sequence[Mapping[str, float]]) -> bool:
-        """Whether the update is to end after an epoch whose minibatches had these metrics."""
+        """Return True if the update ends after an epoch whose minibatches had these metrics."""
         return False
 
     def describe(self, experience: Experience) -> dict[str, float]:
-        """Metrics of a rollout as a whole, by name."""
-        return {"own_share": float(experience.own.mean().item())}
+        """Return metrics of a rollout as a whole, by name."""
+        return {"own_share": float(experience.on_policy.mean().item())}
 
     def learn(self, drawn: Drawn) -> dict[str, float]:
-        """Learns from a rollout. Returns means over the gradient steps, by name.
+        """Learn from a rollout. Return means over the gradient steps, by name.
 
         Raises:
-            TrainingError: the loss is not a finite number.
+            TrainingError: the loss is not finite.
         """
         experience = Experience.of(drawn.rollout, self.network, self.settings, self._device)
         for group in self._optimizer.param_groups:
@@ -150,11 +150,11 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         }
 
     def time_learning(self, steps: int) -> float:
-        """Seconds that :meth:`learn` takes for a rollout of that many steps. Changes weights: call it on a copy."""
+        """Return the seconds of :meth:`learn` for a rollout of that many steps. Changes weights: call it on a copy."""
         epochs = self.epochs(steps, np.random.default_rng(0))
         size = len(epochs[0][0])
         batch = Experience.made_up(self._layout, size, self._device)
-        self._step(*self.loss(batch, 0.0, self.settings.demonstration_weight))  # the first one also allocates
+        self._step(*self.loss(batch, 0.0, self.settings.demonstration_weight))  # the first step also allocates
         began = time.perf_counter()
         for _ in range(_TIMED_STEPS):
             self._step(*self.loss(batch, 0.0, self.settings.demonstration_weight))
@@ -165,19 +165,19 @@ class PolicyLearning(ABC, Generic[SettingsT]):
         return (stepped - began) / _TIMED_STEPS * gradient_steps + (looked - stepped) * steps / size
 
     def state_dict(self) -> dict[str, Any]:
-        """Copies of all weights and of the optimizer's state, by dotted name, and the count of gradient steps."""
+        """Return copies of weights and optimizer state, by dotted name, and the count of gradient steps."""
         state: dict[str, Any] = {"updates": self.updates}
         state |= dump_network("network", self.network)
         return state | dump_optimizer(self._optimizer, self.network, self.optimizer_parts)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`. Raises CheckpointError when it is of another network."""
+        """Resume from :meth:`state_dict`. Raise CheckpointError if it is of another network."""
         restore_network("network", self.network, state, self.learner)
         restore_optimizer(self._optimizer, self.network, self.optimizer_parts, state)
         self.updates = int(state["updates"])
 
     def _step(self, loss: Tensor, metrics: Mapping[str, Tensor]) -> dict[str, float]:
-        """One gradient step down a loss. Returns the metrics, with the loss and the gradient's norm before scaling."""
+        """Take one gradient step. Return the metrics, with the loss and the gradient's norm before scaling."""
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.max_grad_norm)

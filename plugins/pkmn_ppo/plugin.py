@@ -1,4 +1,4 @@
-"""Registers the learners PPO and A2C with pkmncli."""
+"""The plugin that registers the learners PPO and A2C."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_algorithms(register: Register) -> None:
-    """Registers the algorithms ``ppo`` and ``a2c``."""
+    """Register the algorithms ``ppo`` and ``a2c``."""
     register(
         "ppo",
         "pkmn_ppo.learner:PPO",

@@ -1,12 +1,12 @@
-"""Proximal policy optimization proper: several passes over a rollout, with a loss that stops paying for going far.
+"""Proximal policy optimization proper: several passes over a rollout, with a loss that does not reward large changes.
 
 Schulman et al. 2017, "Proximal policy optimization algorithms".
 
-A rollout is gathered while the one before is being learned from, so the policy that drew its presses is one update
-older than the one that learns from it. What the clipping keeps near is the policy as it is before the update; that the
-presses were drawn by an older one is made up for by a weight, as an importance weight does (Hilton, Cobbe and Schulman
-2021, "Batch size-invariance for policy optimization", equation 4). Weights are cut off, which keeps rare presses that
-have become likely from ruling an update (Espeholt et al. 2018, "IMPALA"). Without a lag all of them are 1.
+A rollout is collected during the update on the one before, so the policy that sampled its actions is one update older
+than the one that learns from it. Clipping keeps the new policy near the policy before the update; an importance weight
+corrects for the older policy that sampled the actions (Hilton, Cobbe and Schulman 2021, "Batch size-invariance for
+policy optimization", equation 4). Weights are truncated, so that rare actions that have become likely do not dominate
+an update (Espeholt et al. 2018, "IMPALA"). Without a lag all weights are 1.
 """
 
 from __future__ import annotations
@@ -27,49 +27,49 @@ from pkmncli.learners.weights import ADAM
 def clipped_surrogate(
     log_probs: Tensor, log_probs_before: Tensor, weights: Tensor, advantages: Tensor, clip_range: float
 ) -> tuple[Tensor, Tensor]:
-    """The policy's loss, and the share of the learner's own presses where the clipping took hold.
+    """Return the policy's loss, and the share of the learner's own actions that were clipped.
 
-    The mean over all steps of -weight min(ratio A, clip(ratio, 1 - range, 1 + range) A), with 0 for presses that are
-    not the learner's own (Schulman et al. 2017, equation 7): so what a step counts does not depend on how many of them
-    are its own.
+    The mean over all steps of -weight min(ratio A, clip(ratio, 1 - range, 1 + range) A), with 0 for actions of other
+    sides (Schulman et al. 2017, equation 7): so the weight of a step does not depend on the number of the learner's own
+    steps.
 
     Args:
-        log_probs: (n,) of the presses, by the policy that learns.
-        log_probs_before: (n,) by the policy as it was before the update.
+        log_probs: (n,) of the actions, by the policy that learns.
+        log_probs_before: (n,) by the policy before the update.
         weights: (n,) of :func:`weights_of_drawn`.
         advantages: (n,).
-        clip_range: how far the ratio counts.
+        clip_range: maximum change of the ratio that counts.
     """
-    own = (weights > 0).float()
-    ratios = torch.where(own > 0, log_probs - log_probs_before, 0.0).exp()
+    on_policy = (weights > 0).float()
+    ratios = torch.where(on_policy > 0, log_probs - log_probs_before, 0.0).exp()
     clipped = ratios.clamp(1 - clip_range, 1 + clip_range)
     gains = weights * torch.minimum(ratios * advantages, clipped * advantages)
-    return -gains.mean(), _mean((ratios != clipped).float(), own)
+    return -gains.mean(), _mean((ratios != clipped).float(), on_policy)
 
 
-def weights_of_drawn(log_probs_before: Tensor, log_probs_drawn: Tensor, own: Tensor, most: float) -> Tensor:
-    """How much a press counts: how much likelier it had become before the update than when it was drawn.
+def weights_of_drawn(log_probs_before: Tensor, log_probs_drawn: Tensor, on_policy: Tensor, most: float) -> Tensor:
+    """Return the importance weights of actions: the ratio of their probability before the update and when sampled.
 
     Args:
-        log_probs_before: (n,) of the presses, by the policy as it was before the update.
-        log_probs_drawn: (n,) by the policy that drew them.
-        own: (n,), 1 where the learner drew the press itself, else 0.
-        most: where weights are cut off.
+        log_probs_before: (n,) of the actions, by the policy before the update.
+        log_probs_drawn: (n,) by the policy that sampled them.
+        on_policy: (n,), 1 if the learner sampled the action itself, else 0.
+        most: maximum weight.
 
     Returns:
-        (n,): 0 for presses of others, since no probability that they were drawn with is known.
+        (n,): 0 for actions of other sides, because the probability that they were sampled with is unknown.
     """
-    return own * torch.where(own > 0, log_probs_before - log_probs_drawn, 0.0).exp().clamp(max=most)
+    return on_policy * torch.where(on_policy > 0, log_probs_before - log_probs_drawn, 0.0).exp().clamp(max=most)
 
 
 def value_error(values: Tensor, values_before: Tensor, returns: Tensor, clip_range_vf: float) -> Tensor:
-    """The value's mean squared error; with ``clip_range_vf``, a value gains nothing by moving further than that.
+    """Return the value's mean squared error; with ``clip_range_vf``, larger changes of a value gain nothing.
 
     Args:
         values: (n,) by the network that learns.
         values_before: (n,) by the network before the update.
-        returns: (n,) to be met.
-        clip_range_vf: how far a value may move, in units of return; 0 for as far as it likes.
+        returns: (n,), the targets.
+        clip_range_vf: maximum change of a value, in units of return; 0 for no limit.
     """
     errors = (values - returns).square()
     if clip_range_vf > 0:
@@ -79,51 +79,54 @@ def value_error(values: Tensor, values_before: Tensor, returns: Tensor, clip_ran
 
 
 class PPOLearning(PolicyLearning[PPOSettings]):
-    """Adam, shuffled minibatches, and the clipped surrogate."""
+    """Learning with Adam, shuffled minibatches, and the clipped surrogate."""
 
     learner = "ppo"
     optimizer_parts = ADAM
 
     def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        """Adam."""
+        """Return Adam."""
         return torch.optim.Adam(parameters, self.settings.learning_rate, eps=self.settings.adam_epsilon, fused=True)
 
     def epochs(self, steps: int, rng: np.random.Generator) -> Epochs:
-        """Shuffles the rows anew for every epoch, and splits them into parts of about equal size."""
+        """Shuffle the rows for every epoch and split them into minibatches of about equal size."""
         parts = -(-steps // self.settings.batch_size)
         return [np.array_split(rng.permutation(steps), parts) for _ in range(self.settings.n_epochs)]
 
     def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
-        """The clipped surrogate, less the entropy, plus the value's error."""
+        """Return the clipped surrogate, less the entropy, plus the value's error."""
         settings = self.settings
         log_probs = policy.log_prob(batch.actions)
-        weights = weights_of_drawn(batch.log_probs_before, batch.log_probs, batch.own, settings.max_importance_weight)
+        weights = weights_of_drawn(
+            batch.log_probs_before, batch.log_probs, batch.on_policy, settings.max_importance_weight
+        )
         policy_loss, clip_fraction = clipped_surrogate(
             log_probs, batch.log_probs_before, weights, batch.advantages, settings.clip_range
         )
         value_loss = value_error(values, batch.values, batch.returns, settings.clip_range_vf)
         entropy = policy.entropy()
-        loss = policy_loss - ent_coef * (entropy * batch.own).mean() + settings.vf_coef * value_loss
+        loss = policy_loss - ent_coef * (entropy * batch.on_policy).mean() + settings.vf_coef * value_loss
         with torch.no_grad():
-            moved = torch.where(batch.own > 0, log_probs - batch.log_probs_before, 0.0)
+            moved = torch.where(batch.on_policy > 0, log_probs - batch.log_probs_before, 0.0)
             metrics = {
                 "policy_loss": policy_loss,
                 "value_loss": value_loss,
-                "entropy": _mean(entropy, batch.own),
-                "approx_kl": _mean(moved.exp() - 1 - moved, batch.own),  # Schulman 2020, "Approximating KL divergence"
+                "entropy": _mean(entropy, batch.on_policy),
+                # Schulman 2020, "Approximating KL divergence"
+                "approx_kl": _mean(moved.exp() - 1 - moved, batch.on_policy),
                 "clip_fraction": clip_fraction,
             }
             return loss, {name: value.detach() for name, value in metrics.items()}
 
     def is_enough(self, epoch: Sequence[Mapping[str, float]]) -> bool:
-        """Whether the policy had moved by more than ``target_kl``, on the mean over an epoch."""
+        """Return True if the policy changed by more than ``target_kl``, on the mean over an epoch."""
         return 0 < self.settings.target_kl < sum(metrics["approx_kl"] for metrics in epoch) / len(epoch)
 
     def describe(self, experience: Experience) -> dict[str, float]:
-        """Also how well the values had foretold the returns, which says nothing for the few steps of A2C."""
+        """Return also how well values predicted the returns, which means little for the few steps of A2C."""
         return super().describe(experience) | {"explained_variance": experience.explained_variance()}
 
 
-def _mean(values: Tensor, own: Tensor) -> Tensor:
-    """The mean over the learner's own steps; 0 where there are none."""
-    return (values * own).sum() / own.sum().clamp(min=1)
+def _mean(values: Tensor, on_policy: Tensor) -> Tensor:
+    """Return the mean over the learner's own steps; 0 if there are none."""
+    return (values * on_policy).sum() / on_policy.sum().clamp(min=1)

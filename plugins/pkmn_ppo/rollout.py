@@ -1,7 +1,7 @@
 """The latest steps of all environments, from one update to the next; screens stay packed.
 
-Environments begin their next episode in the step that ended the last one. So what followed on a step is the
-observation of the next row, unless the episode ended there: then its last observation is kept on the side.
+Environments begin their next episode in the step that ended the last one. So the observation after a step is that of
+the next row, unless the episode ended there: then its last observation is kept separately.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pkmncli.learners.observations import Columns
 from pkmncli.learners.weights import under
 
 _STEP_COLUMNS: dict[str, type[np.generic]] = {
-    "actions": np.int64,  # that were pressed
-    "log_probs": np.float32,  # of the press, by the policy that chose it; 0 where it is not the learner's own
-    "labels": np.int16,  # the action that the advised side demonstrates; -1 where it doesn't
-    "own": np.bool_,  # the learner drew this press itself
+    "actions": np.int64,  # actions taken
+    "log_probs": np.float32,  # of the action, by the policy that chose it; 0 for actions of other sides
+    "labels": np.int16,  # the action that the advised side demonstrates; -1 for none
+    "own": np.bool_,  # the learner sampled this action itself
     "rewards": np.float32,
     "terminated": np.bool_,
-    "ended": np.bool_,  # terminated, truncated, or the experience breaks off
+    "ended": np.bool_,  # terminated, truncated, or the experience was interrupted
 }
 
 
@@ -42,13 +42,13 @@ class Rollout:
         self.steps: dict[str, NDArray[Any]] = {
             name: np.zeros((n_steps, num_envs), dtype) for name, dtype in _STEP_COLUMNS.items()
         }
-        self._latest: dict[str, NDArray[Any]] = {}  # what followed on the latest step
-        self._cut_off: list[tuple[int, int]] = []  # step and environment where an episode was truncated
-        self._cut_off_at: dict[str, list[NDArray[Any]]] = {name: [] for name in columns}  # its last observation
+        self._latest: dict[str, NDArray[Any]] = {}  # observations after the latest step
+        self._cut_off: list[tuple[int, int]] = []  # step and environment at which an episode was truncated
+        self._cut_off_at: dict[str, list[NDArray[Any]]] = {name: [] for name in columns}  # their last observations
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for another step."""
+        """True if there is no room for another step."""
         return self.filled == len(self.steps["ended"])
 
     def append(
@@ -60,15 +60,15 @@ class Rollout:
         log_probs: NDArray[np.float32],
         labels: NDArray[np.int64],
     ) -> None:
-        """Keeps one step of every environment.
+        """Keep one step of every environment.
 
         Args:
-            observations: columns (num_envs, ...) of what was acted on.
-            transitions: the step itself; of its observations nothing is used.
-            next_observations: columns of what followed; an episode's last observation where it ended.
-            own: (num_envs,), whether the learner drew the press itself.
-            log_probs: (num_envs,), of presses that are the learner's own.
-            labels: (num_envs,), what the advised side demonstrates; -1 where it doesn't.
+            observations: columns (num_envs, ...) that were acted on.
+            transitions: the step itself; its observations are not used.
+            next_observations: columns that followed; an episode's last observation if it ended.
+            own: (num_envs,), True if the learner sampled the action itself.
+            log_probs: (num_envs,), of the learner's own actions.
+            labels: (num_envs,), actions that the advised side demonstrates; -1 for none.
         """
         self._note_breaks(observations)
         step = self.filled
@@ -87,11 +87,11 @@ class Rollout:
         self.filled += 1
 
     def successors(self) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
-        """What followed on steps where it is neither the next row nor an end.
+        """Return the observations that followed steps and are not in the next row, except after terminated episodes.
 
         Returns:
-            Places (k, 2), step and environment, and the columns (k, ...) of what followed there: an episode's last
-            observation where it was cut off, and what comes after the rollout where it goes on.
+            Places (k, 2), step and environment, and the columns (k, ...) that followed: the last observation of an
+            episode truncated there, and the observation after the rollout for an episode that continues.
         """
         going_on = np.flatnonzero(~self.steps["ended"][self.filled - 1])
         places = [*self._cut_off, *((self.filled - 1, environment) for environment in going_on.tolist())]
@@ -102,7 +102,7 @@ class Rollout:
         return np.asarray(places, np.int64).reshape(-1, 2), columns
 
     def state_dict(self) -> dict[str, Any]:
-        """Copies of the steps so far, as arrays by dotted name."""
+        """Return copies of the steps so far, as arrays by dotted name."""
         state: dict[str, Any] = {"filled": self.filled}
         if not self.filled:
             return state
@@ -116,12 +116,12 @@ class Rollout:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`. Raises CheckpointError when it does not fit."""
+        """Resume from :meth:`state_dict`. Raise CheckpointError if it does not fit."""
         filled = int(state["filled"])
         kept = {"observations": self.observations, "steps": self.steps}
         for kind, arrays in kept.items():
             saved = under(kind, state)
-            if kind == "steps" and saved:  # a checkpoint of an earlier version has no labels
+            if kind == "steps" and saved:  # checkpoints of earlier versions have no labels
                 saved.setdefault("labels", np.full((filled, self.steps["own"].shape[1]), NO_LABEL, np.int16))
             if filled and {name: array.shape for name, array in saved.items()} != {
                 name: (filled, *array.shape[1:]) for name, array in arrays.items() if filled <= len(array)
@@ -139,9 +139,9 @@ class Rollout:
         self.filled = filled
 
     def _note_breaks(self, observations: Columns) -> None:
-        """Cuts the episode off at the latest step where its observation is not the one that was announced.
+        """Truncate the episode at the latest step if its observation is not the expected one.
 
-        So it is when an environment was rebuilt from an earlier state: what follows does not belong together.
+        This happens when an environment was rebuilt from an earlier state: the steps are not consecutive.
         """
         if not self.filled:
             return

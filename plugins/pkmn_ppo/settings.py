@@ -16,7 +16,7 @@ from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
 
 
 class OnPolicySettings(BaseModel):
-    """What both learners have. Fields without a default have one in each learner's own settings."""
+    """Settings common to both learners. Fields without a default have one in each learner's settings."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
@@ -26,8 +26,8 @@ class OnPolicySettings(BaseModel):
         0.0,
         ge=0,
         le=1,
-        description="Share of the learning rate that is gone at the end of the run, in a straight line; 1 ends at 0 "
-        "[preset: constant]",
+        description="Share of the learning rate lost by the end of the run, in a straight line; 1 ends at 0 [preset: "
+        "constant]",
     )
     max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this Euclidean norm [preset]")
 
@@ -35,8 +35,8 @@ class OnPolicySettings(BaseModel):
     n_steps: Steps
     overlap: bool = Field(
         True,
-        description="Gather the next rollout while learning from the last: faster, but its presses are drawn by a "
-        "policy that is one update older; false waits for the update [own]",
+        description="Collect the next rollout while learning from the last: faster, but its actions are sampled by a "
+        "policy one update older; false waits for the update [own]",
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
     gae_lambda: float
@@ -51,23 +51,23 @@ class OnPolicySettings(BaseModel):
         0.0,
         ge=0,
         le=1,
-        description="Share of that weight that is gone at the end of the run, in a straight line; 1 ends at 0 "
-        "[preset: constant]",
+        description="Share of that weight lost by the end of the run, in a straight line; 1 ends at 0 [preset: "
+        "constant]",
     )
     vf_coef: float = Field(0.5, ge=0, description="Weight of the value's mean squared error [preset]")
 
-    # Demonstrations: what the advised side would press
+    # Demonstrations: actions that the advised side would take
     demonstration_weight: float = Field(
         1.0,
         ge=0,
-        description="Weight of the cross-entropy, in nats, of what the advised side would press, at the start; 0 turns "
+        description="Weight of the cross-entropy, in nats, of the advised side's actions, at the start; 0 turns "
         "demonstrations off [own]",
     )
     demonstration_final_weight: float = Field(
         0.1,
         ge=0,
-        description="The same at the end, so that the policy stays near to what was demonstrated; 0 lets go of it "
-        "entirely [own: as dqn's]",
+        description="The same at the end, so that the policy stays near the demonstrations; 0 drops them entirely "
+        "[own: as dqn's]",
     )
     demonstration_fraction: float = Field(
         1.0, ge=0, le=1, description="Share of the run's steps over which that weight falls [own: as dqn's]"
@@ -76,17 +76,15 @@ class OnPolicySettings(BaseModel):
     # Processes
     own_process: bool = Field(
         True,
-        description="Learning moves to a process of its own after some seconds, which takes 250 MB of memory and lets "
-        "steps go on faster; not on a graphics card, nor without overlap [own]",
+        description="Learning moves to its own process after some seconds, which takes 250 MB of memory and makes "
+        "steps faster; not on a graphics card, nor without overlap [own]",
     )
 
     # Confidence
     confidence_horizon: Horizon = Field(
         100, description="Steps of reward that a value is judged by [own: 1 / (1 - gamma)]"
     )
-    confidence_memory: Steps = Field(
-        2_000, description="Latest choices that decide how far the learner is trusted [own]"
-    )
+    confidence_memory: Steps = Field(2_000, description="Latest choices that decide the learner's reliability [own]")
 
     # Network
     encoder: str = Field(
@@ -109,7 +107,7 @@ class OnPolicySettings(BaseModel):
 
 
 class PPOSettings(OnPolicySettings):
-    """What a user may set under ``[ppo]``."""
+    """Settings of ``[ppo]``."""
 
     learning_rate: float = Field(3e-4, gt=0, description="Step size of Adam, at the start [preset, ppo]")
     n_steps: Steps = Field(
@@ -130,15 +128,16 @@ class PPOSettings(OnPolicySettings):
     clip_range: float = Field(
         0.2,
         gt=0,
-        description="How far a press's probability may move, as a ratio, before its gain is cut [preset, ppo]",
+        description="Maximum change of an action's probability, as a ratio, before its gain is clipped [preset, ppo]",
     )
     max_importance_weight: float = Field(
         2.0,
         ge=1,
-        description="Most that a press counts for having become likelier since it was drawn, an update earlier [own]",
+        description="Maximum importance weight of an action that has become likelier since it was sampled, an update "
+        "earlier [own]",
     )
     clip_range_vf: float = Field(
-        0.0, ge=0, description="How far a value may move, in units of return, likewise; 0 does not clip [study]"
+        0.0, ge=0, description="The same for a value, in units of return; 0 does not clip [study]"
     )
     target_kl: float = Field(
         0.0,
@@ -150,7 +149,7 @@ class PPOSettings(OnPolicySettings):
 
 
 class A2CSettings(OnPolicySettings):
-    """What a user may set under ``[a2c]``."""
+    """Settings of ``[a2c]``."""
 
     learning_rate: float = Field(7e-4, gt=0, description="Step size of RMSprop, at the start [preset, a3c]")
     n_steps: Steps = Field(

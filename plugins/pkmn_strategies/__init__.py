@@ -1,4 +1,4 @@
-"""Strategies: fixed shares of language model and rules, and one that adapts to what each is worth."""
+"""Strategies: fixed shares of language model and rules, and one that adapts to the worth of each."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The adaptive strategy: gives the language model more to say where that brings more than the rules do."""
+"""The adaptive strategy: a larger share for the language model while it brings more than the rules do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pkmn_strategies.track_record import TrackRecord, t_of_difference, t_of_mean
+from pkmn_strategies.track_record import StrategyRecord, t_of_difference, t_of_mean
 from pkmncli.api import StrategyType
 
 if TYPE_CHECKING:
@@ -18,31 +18,31 @@ _RATES = ("llm_success_rate", "rule_success_rate")
 
 
 class History(Protocol):
-    """What the decision history is asked, where there is one: a DecisionHistoryAnalyzer."""
+    """The decision history, if there is one: a DecisionHistoryAnalyzer."""
 
     def analyze_patterns(self, min_frequency: int = 3) -> Sequence[Mapping[str, Any]]:
-        """Patterns with ``success_rate`` and ``sources``, the number of decisions of each side."""
+        """Return patterns with ``success_rate`` and ``sources``, the number of decisions of each side."""
         ...
 
 
 class AdaptiveStrategySystem:
-    """Moves between LLM_HEAVY, BALANCED and RULE_HEAVY, a step at a time, by what episodes show.
+    """Strategy that moves between LLM_HEAVY, BALANCED and RULE_HEAVY, one step at a time, by the results of episodes.
 
-    In each episode it compares what followed on the language model's steps with what followed on the rules', by reward
-    (efficiency) and by how often there was some (success patterns). Where the difference over the latest episodes is
-    too large for chance, it moves that way. Where the sides are alike, it goes back to a strategy under which reward or
-    length of episodes was better, and then looks at the thresholds of reward and length, where some are set.
+    In each episode it compares the rewards that followed the language model's steps with those that followed the
+    rules', by amount (efficiency) and by how often there was any (success patterns). If the difference over the latest
+    episodes is too large for chance, it moves that way. If the sides are alike, it returns to a strategy under which
+    reward or length of episodes was better, and then checks the thresholds of reward and length, if any are set.
 
-    A switch needs ``evidence``, a few episodes since the one before, and that there were no more than
-    ``most_switches`` in ``switch_window_episodes``: so noise cannot make it waver.
+    A switch needs ``evidence``, a few episodes since the switch before, and at most ``most_switches`` in
+    ``switch_window_episodes``, so that noise does not cause repeated switches.
 
-    Override :meth:`_should_switch_strategy` for rules of your own.
+    Override :meth:`_should_switch_strategy` for other rules.
 
     Args:
-        history_analyzer: tells the success of both sides where performance metrics do not.
+        history_analyzer: gives the success of both sides if performance metrics do not.
         goal_planner: kept for subclasses.
-        settings: of the section ``[adaptive]``; defaults without.
-        initial: the strategy to begin with.
+        settings: of the section ``[adaptive]``; None for defaults.
+        initial: the first strategy.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class AdaptiveStrategySystem:
         self.history_analyzer = history_analyzer
         self.goal_planner = goal_planner
         self.current_strategy = StrategyType(initial)
-        self._records = {strategy: TrackRecord() for strategy in StrategyType}
+        self._records = {strategy: StrategyRecord() for strategy in StrategyType}
         self._records[self.current_strategy].times_chosen = 1
         self._episodes = 0
         self._switches: list[tuple[int, str, str]] = []
-        """Episode, from, to; the latest ones."""
+        """Episode, from, to, of the latest switches."""
         self._total_switches = 0
         self._efficiency_gaps: deque[float] = deque(maxlen=settings.window_episodes)
         self._success_gaps: deque[float] = deque(maxlen=settings.window_episodes)
 
-    # What the training asks ------------------------------------------------------------------------------------------
+    # Called by the training ------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -84,20 +84,20 @@ class AdaptiveStrategySystem:
 
     @property
     def asks_to_stay(self) -> bool:
-        """While a switch is too recent to be judged."""
+        """True while a switch is too recent to be judged."""
         return self._total_switches > 0 and self._since_switch < self.settings.min_episodes
 
     def select(self, performance: Mapping[str, Any]) -> float:
-        """Takes in an episode, as :meth:`select_strategy` does, and returns the language model's share."""
+        """Take in an episode as :meth:`select_strategy` does, and return the language model's share."""
         self.select_strategy(performance)
         return self.share
 
     def select_strategy(self, context: Mapping[str, Any]) -> StrategyType:
-        """The strategy from now on.
+        """Return the strategy to use from now on.
 
         Args:
-            context: performance metrics of an episode that has ended, each counted once; a context without
-                ``episode_reward`` only asks for the strategy in use.
+            context: performance metrics of an episode that has ended, each counted once; without ``episode_reward``
+                the strategy in use is returned.
         """
         if "episode_reward" not in context:
             return self.current_strategy
@@ -112,15 +112,15 @@ class AdaptiveStrategySystem:
         return self.current_strategy
 
     def begin_stage(self, preferred: StrategyType | None) -> None:
-        """Takes the strategy that a stage of the curriculum prefers, unless it has more of the language model."""
+        """Take the strategy that a stage of the curriculum prefers, unless it has a larger share of the model."""
         if preferred is not None and preferred.llm_share < self.share:
             self._switch(preferred)
 
     def get_strategy_stats(self) -> dict[str, Any]:
-        """Statistics: the strategy in use, its switches, what the advice is worth, and how each strategy has done.
+        """Return statistics: the strategy in use, its switches, the worth of advice, and the results of each strategy.
 
-        ``advice_gain`` is by how much what follows on a step of the language model's is worth more than on one of the
-        rules', in reward, over the latest episodes; None where it is not known.
+        ``advice_gain`` is the mean reward that follows a step of the language model less that of a step of the rules,
+        over the latest episodes; None if unknown.
         """
         gaps = self._efficiency_gaps
         return {
@@ -139,13 +139,13 @@ class AdaptiveStrategySystem:
     # When to switch --------------------------------------------------------------------------------------------------
 
     def _should_switch_strategy(self, performance_metrics: Mapping[str, Any]) -> StrategyType | None:
-        """The strategy to switch to, None to stay. Called after each episode, with its performance metrics."""
+        """Return the strategy to switch to, None to stay. Called after each episode, with its performance metrics."""
         if not self._may_switch():
             return None
         by_sides = self._by_sides()
         if abs(by_sides) >= self.settings.evidence:
             return self.current_strategy.towards(more_llm=by_sides > 0)
-        if abs(by_sides) < 1:  # alike, or not known: what whole episodes came to has to tell
+        if abs(by_sides) < 1:  # alike, or unknown: the results of whole episodes decide
             return self._by_episodes() or self._by_thresholds(performance_metrics)
         return None
 
@@ -157,7 +157,7 @@ class AdaptiveStrategySystem:
         return rested and lately < settings.most_switches
 
     def _by_sides(self) -> float:
-        """How clearly the language model's steps bring more than the rules' (or less, below 0), as Student's t."""
+        """Return Student's t of the language model's steps bringing more than the rules' (below 0: less)."""
         found = [
             t_of_mean(gaps)
             for gaps in (self._efficiency_gaps, self._success_gaps)
@@ -202,7 +202,7 @@ class AdaptiveStrategySystem:
         self._records[wanted].times_chosen += 1
 
     def _with_history(self, context: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The metrics with the success of both sides as the decision history tells it, if they have none themselves."""
+        """Return the metrics with the success of both sides; if they have none, that of the decision history."""
         if self.history_analyzer is None or any(context.get(name) is not None for name in _RATES):
             return context
         patterns = self.history_analyzer.analyze_patterns(min_frequency=3)
@@ -210,7 +210,7 @@ class AdaptiveStrategySystem:
         return {**context, **rates}
 
     def state_dict(self) -> dict[str, Any]:
-        """All that decides what comes next, as plain values."""
+        """Return the state as plain values."""
         return {
             "current_strategy": self.name,
             "records": {strategy.value: record.state_dict() for strategy, record in self._records.items()},
@@ -222,10 +222,10 @@ class AdaptiveStrategySystem:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         self.current_strategy = StrategyType(state["current_strategy"])
         self._records = {
-            strategy: TrackRecord.from_state_dict(state["records"][strategy.value]) for strategy in StrategyType
+            strategy: StrategyRecord.from_state_dict(state["records"][strategy.value]) for strategy in StrategyType
         }
         self._episodes = int(state["episodes"])
         self._switches = [(int(episode), before, after) for episode, before, after in state["switches"]]
@@ -241,7 +241,7 @@ def _add_gap(gaps: deque[float], llm: float | None, rule: float | None) -> None:
 
 
 def _success_of(side: str, patterns: Sequence[Mapping[str, Any]]) -> float | None:
-    """Mean success rate of the patterns that a side decided, each by how often it did."""
+    """Return the mean success rate of the patterns that a side decided, weighted by how often it did."""
     total = weight = 0.0
     for pattern in patterns:
         count, rate = pattern.get("sources", {}).get(side, 0), pattern.get("success_rate")

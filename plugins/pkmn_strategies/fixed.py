@@ -5,48 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pkmn_strategies.track_record import TrackRecord
+from pkmn_strategies.track_record import StrategyRecord
 from pkmncli.api import StrategyType
 
 
 class FixedStrategy:
-    """Keeps its share whatever happens, and counts how it does.
+    """Strategy with a constant share, which counts its results.
 
     Args:
-        settings: none; strategies are all built alike.
-        initial: where one that adapts would begin.
+        settings: unused; all strategies are built alike.
+        initial: unused; an adaptive strategy begins with it.
     """
 
     kind: ClassVar[StrategyType]
 
     def __init__(self, *, settings: Any = None, initial: StrategyType | None = None) -> None:
-        self._record = TrackRecord(times_chosen=1)
+        self._record = StrategyRecord(times_chosen=1)
 
     @property
     def name(self) -> str:
-        """The strategy's own."""
+        """The strategy's name."""
         return self.kind.value
 
     @property
     def share(self) -> float:
-        """Of the language model, 0..1."""
+        """The language model's share, 0..1."""
         return self.kind.llm_share
 
     @property
     def asks_to_stay(self) -> bool:
-        """Never: it does not depend on stages."""
+        """False: a fixed share does not depend on stages."""
         return False
 
     def select(self, performance: Mapping[str, Any]) -> float:
-        """Counts an episode."""
+        """Count an episode."""
         self._record.add(performance)
         return self.share
 
     def begin_stage(self, preferred: StrategyType | None) -> None:
-        """Changes nothing: who chooses a fixed share wants it in every stage."""
+        """Change nothing: a fixed share holds in every stage."""
 
     def get_strategy_stats(self) -> dict[str, Any]:
-        """How the strategy has done; the keys are those of the adaptive one."""
+        """Return the strategy's results; the keys are those of the adaptive strategy."""
         return {
             "current_strategy": self.name,
             "llm_share": self.share,
@@ -56,12 +56,12 @@ class FixedStrategy:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """What was counted."""
+        """Return the counts."""
         return {"record": self._record.state_dict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
-        self._record = TrackRecord.from_state_dict(state["record"])
+        """Resume from :meth:`state_dict`."""
+        self._record = StrategyRecord.from_state_dict(state["record"])
 
 
 class LLMHeavy(FixedStrategy):

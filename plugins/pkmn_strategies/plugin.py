@@ -1,4 +1,4 @@
-"""Registers the strategies with pkmncli."""
+"""The plugin that registers the strategies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_strategies(register: Register) -> None:
-    """Registers one strategy that adapts, and the three between which it chooses."""
+    """Register one adaptive strategy, and the three that it chooses from."""
     register(
         "adaptive",
         "pkmn_strategies.adaptive:AdaptiveStrategySystem",

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 
 class AdaptiveSettings(BaseModel):
-    """What a user may set under ``[adaptive]``."""
+    """Settings of ``[adaptive]``."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 

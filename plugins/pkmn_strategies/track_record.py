@@ -1,4 +1,4 @@
-"""What each strategy came to: running means and variances of reward and length, updated one episode at a time."""
+"""Results of each strategy: running means and variances of reward and length, updated one episode at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 _CERTAIN = 1e9
-"""In place of an infinite t, which JSON cannot hold."""
+"""Value used for an infinite t, which JSON cannot hold."""
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Running:
     """Sum of the squared differences from the mean."""
 
     def add(self, value: float) -> None:
-        """Takes in a value."""
+        """Add a value."""
         self.count += 1
         before = value - self.mean
         self.mean += before / self.count
@@ -35,12 +35,12 @@ class Running:
 
 
 @dataclass
-class TrackRecord:
-    """How the episodes went that ended while a strategy was in use."""
+class StrategyRecord:
+    """Results of the episodes that ended while a strategy was in use."""
 
     rewards: Running = field(default_factory=Running)
     lengths: Running = field(default_factory=Running)
-    """Of the episodes that reached their goal: only there is it better to be short."""
+    """Lengths of the episodes that reached their goal: only these are better if shorter."""
     llm_usage: Running = field(default_factory=Running)
     successes: Running = field(default_factory=Running)
     best_reward: float | None = None
@@ -48,7 +48,7 @@ class TrackRecord:
     times_chosen: int = 0
 
     def add(self, performance: Mapping[str, Any]) -> None:
-        """Takes in an episode's performance metrics, those that are there."""
+        """Add an episode's performance metrics, as far as present."""
         reward = float(performance["episode_reward"])
         self.rewards.add(reward)
         self.best_reward = reward if self.best_reward is None else max(self.best_reward, reward)
@@ -62,7 +62,7 @@ class TrackRecord:
             self.llm_usage.add(float(performance["llm_usage_rate"]))
 
     def summary(self) -> dict[str, Any]:
-        """For people and programs; None where nothing is known."""
+        """Return the results for people and programs; None for unknown values."""
         episodes = self.rewards.count
         return {
             "episodes": episodes,
@@ -75,25 +75,25 @@ class TrackRecord:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return the state as plain values."""
         return asdict(self)
 
     @classmethod
-    def from_state_dict(cls, state: Mapping[str, Any]) -> TrackRecord:
-        """The record that :meth:`state_dict` described."""
+    def from_state_dict(cls, state: Mapping[str, Any]) -> StrategyRecord:
+        """Return the record that :meth:`state_dict` returned as plain values."""
         running = {name: Running(**state[name]) for name in ("rewards", "lengths", "llm_usage", "successes")}
         return cls(**{**state, **running})
 
 
 def t_of_mean(values: Iterable[float]) -> float:
-    """Student's t of the mean of at least two values against nothing."""
+    """Return Student's t of the mean of at least two values against 0."""
     values = list(values)
     mean, spread = fmean(values), stdev(values)
     return _quotient(mean, spread / math.sqrt(len(values)))
 
 
 def t_of_difference(one: Running, other: Running) -> float:
-    """Welch's t of one mean over another (B. L. Welch, 1947); 0 where either has fewer than two values."""
+    """Return Welch's t of the difference of two means (B. L. Welch, 1947); 0 if either has fewer than two values."""
     if min(one.count, other.count) < 2:
         return 0.0
     return _quotient(one.mean - other.mean, math.sqrt(one.squared_error + other.squared_error))

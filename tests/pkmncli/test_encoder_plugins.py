@@ -122,7 +122,7 @@ def test_an_exported_policy_says_whose_package_its_encoder_needs(pkmn: Pkmn, tmp
         (["--set=dqn.encoder=patches", "--observation-type=state"], "encoder 'patches' reads screens"),
         (
             ["--rl=ppo", "--set=ppo.encoder=embedding", "--observation-type=screen"],
-            "encoder 'embedding': nothing that ppo sees here names a kind of thing",
+            "encoder 'embedding': the observations of ppo have no category",
         ),
     ],
 )

@@ -114,7 +114,7 @@ def test_a_learner_that_would_take_two_encoders_is_told_in_a_line() -> None:
         ({"config": lenient()}, "Lenient must forbid unknown keys"),
         ({"config": without_default()}, "setting weight has no default"),
         ({"config": undescribed()}, "setting weight has no description"),
-        ({"config": two_encoders()}, "near and far are all marked NAMES_ENCODER, where one may be"),
+        ({"config": two_encoders()}, "near and far are all marked NAMES_ENCODER, only one may be"),
     ],
 )
 def test_a_broken_contract_is_found(registration: dict[str, Any], message: str) -> None:
@@ -135,7 +135,7 @@ def test_what_a_learner_may_leave_out_is_a_method_where_it_is_not(method: str) -
             register("odd", self.target, help="learns in its own way")
 
     check_plugin(Learners(type("Odd", (), contract)))
-    with pytest.raises(AssertionError, match=f"Odd.{method} is no method"):
+    with pytest.raises(AssertionError, match=f"Odd.{method} is not a method"):
         check_plugin(Learners(type("Odd", (), {**contract, method: 7})))
 
 

@@ -1,4 +1,4 @@
-"""Videos are complete files or none, and a terminal gets a picture that fits it."""
+"""Videos are complete files or none, and a terminal gets a picture that fits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 
 def screens(count: int) -> list[np.ndarray]:
-    """A white bar that moves over blue."""
+    """Return a white bar that moves over blue."""
     made = []
     for number in range(count):
         screen = np.zeros((144, 160, 3), np.uint8)

@@ -1,4 +1,4 @@
-"""``pkmn compare``: runs in groups, what each reached, and errors that say what to do."""
+"""``pkmn compare``: runs in groups, their scores, and errors that say what to do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCORES = {0.99: [1.0, 5.0, 3.0, 4.0], 0.5: [2.0, 2.5, 0.5, 1.5]}
 
 @pytest.fixture
 def make_run(shared_run: Callable[..., Path], tmp_path: Path) -> MakeRun:
-    """Makes a finished run with other settings and another reward, from the files of a real one."""
+    """Make a finished run with other settings and another reward, from the files of a real one."""
     original = shared_run()
 
     def make(name: str, reward: float | None, *, settings: dict[str, str] | None = None, folder: str = "runs") -> Path:
@@ -44,7 +44,7 @@ def make_run(shared_run: Callable[..., Path], tmp_path: Path) -> MakeRun:
 
 @pytest.fixture
 def grid(make_run: MakeRun) -> None:
-    """Four seeds of two discounts."""
+    """Make four seeds of two discounts."""
     for gamma, rewards in SCORES.items():
         for seed, reward in enumerate(rewards):
             make_run(f"g{gamma}-{seed}", reward, settings={"gamma": str(gamma), "seed": str(seed)})
@@ -154,9 +154,7 @@ def test_a_metric_is_compared(pkmn: Pkmn, make_run: MakeRun) -> None:
     assert [group["scores"] for group in found["groups"]] == [[30.0], [30.0]]
     assert found["groups"][0]["area_under_curve"] == {"value": 30.0, "low": None, "high": None}
     assert found["improvements"][0]["probability"] == {"value": 0.5, "low": None, "high": None}
-    assert found["notes"] == [
-        "2 groups have fewer than 3 runs: that shows little of what chance does; train more seeds"
-    ]
+    assert found["notes"] == ["2 groups have fewer than 3 runs: too few to estimate chance; train more seeds"]
 
 
 @pytest.mark.usefixtures("grid")
@@ -166,7 +164,7 @@ def test_lower_is_better(pkmn: Pkmn) -> None:
 
 
 def test_tasks_are_drawn_apart(pkmn: Pkmn, make_run: MakeRun) -> None:
-    """What the tasks differ in adds nothing to the interval."""
+    """The difference between tasks does not widen the interval."""
     for goal, level in (("outside", 1.0), ("starter", 100.0)):
         for seed in range(2):
             settings = {"goal": f'"{goal}"', "seed": str(seed)}
@@ -197,7 +195,7 @@ def test_a_folder_may_have_runs_that_just_began(pkmn: Pkmn, make_run: MakeRun) -
 
 
 def test_learners_with_settings_of_their_own(pkmn: Pkmn, make_run: MakeRun) -> None:
-    """A section that only one learner has tells nothing that the learner's name does not."""
+    """A section that only one learner has adds nothing to the learner's name."""
     make_run("a", 1.0)
     make_run("b", 2.0, settings={"gamma": "0.5"})
     other = make_run("c", 3.0, settings={"rl": '"none"'})

@@ -1,8 +1,8 @@
 """The measures of a comparison equal those of rliable, the library of the authors who proposed them.
 
 The expected values were computed once with rliable 1.2.0 (arch 7.2.0, scipy 1.17.1, pandas 2.3.3, numpy 2.4.6): it is
-too heavy to install for a test. Its intervals come from 50,000 random draws (20,000 for profile and improvement), so
-they are met as closely as chance allows; everything else is met exactly.
+too heavy to install for a test. Its intervals come from 50,000 random samples (20,000 for profile and improvement), so
+they match as closely as chance allows; everything else matches exactly.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def test_performance_profile(
     assert performance_profile(scores.ravel(), THRESHOLDS).tolist() == pytest.approx(shares)
     ends = bootstrap_interval(tasks(scores), lambda drawn: performance_profile(drawn, THRESHOLDS), draws=20_000)
     for found, expected in zip(ends, (low, high), strict=True):
-        # Shares move in steps of one run, so an end that lies between two of them may fall to either side.
+        # Shares move in steps of one run, so an end between two of them may fall to either side.
         assert np.abs(found * scores.size - expected).max() <= 1.0
         assert np.count_nonzero(np.abs(found * scores.size - expected) > 0.5) <= 1
 
@@ -104,14 +104,14 @@ def test_even_scores_are_half_an_improvement() -> None:
 
 
 def test_the_interval_is_that_of_all_possible_draws() -> None:
-    """Four runs can be drawn in 256 ways, so their interval is known."""
+    """Four runs have 256 bootstrap samples, so their interval is known."""
     scores = np.array([1.0, 2.0, 4.0, 8.0])
     everything = np.percentile([np.mean(drawn) for drawn in itertools.product(scores, repeat=4)], [2.5, 97.5])
     assert bootstrap_interval([scores], mean) == pytest.approx(everything, abs=0.01)
 
 
 def test_tasks_are_never_mixed() -> None:
-    """With one run in each task there is nothing to draw, however far apart the tasks are."""
+    """With one run in each task all samples are equal, however different the tasks are."""
     assert bootstrap_interval([np.array([1.0]), np.array([9.0])], mean) == (5.0, 5.0)
 
 

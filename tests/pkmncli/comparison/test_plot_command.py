@@ -1,4 +1,4 @@
-"""``pkmn plot``: a page that needs nothing else, or a picture; what they are drawn from is what was recorded."""
+"""``pkmn plot``: a self-contained page, or a picture, of the recorded data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Pkmn = Callable[..., Any]
 
 @pytest.fixture
 def runs(shared_run: Callable[..., Path], tmp_path: Path) -> list[Path]:
-    """Three runs: two that differ in the seed, one with two environments."""
+    """Return three runs: two that differ in the seed, one with two environments."""
     made = []
     for name, original, seed in (("a", shared_run(), 0), ("b", shared_run(), 1), ("c", shared_run("adaptive", 2), 0)):
         run = Path(shutil.copytree(original, tmp_path / "runs" / name))
@@ -74,7 +74,7 @@ def test_a_page_needs_nothing_else(pkmn: Pkmn, runs: list[Path], tmp_path: Path)
 
 
 def shades(source: str) -> float:
-    """The middle shade of an embedded picture, 0 to 255: that of its background."""
+    """Return the middle shade of an embedded picture, 0 to 255: that of its background."""
     with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as image:
         return float(np.median(np.asarray(image.convert("L"))))
 

@@ -1,4 +1,4 @@
-"""``pkmn experiment``: trains what is missing, goes on with what was begun, leaves alone what is finished."""
+"""``pkmn experiment``: trains missing runs, resumes started ones, and leaves finished ones alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Pkmn = Callable[..., Any]
 
 @pytest.fixture
 def experiment(small_training: list[str], tmp_path: Path) -> Callable[..., Path]:
-    """Writes the file of an experiment with small trainings, under ``it.toml``."""
+    """Write the file of an experiment with small trainings, under ``it.toml``."""
 
     def write(seeds: str, *, grid: str = "", processes: int = 2, **changes: str) -> Path:
         settings = {}
@@ -41,7 +41,7 @@ def experiment(small_training: list[str], tmp_path: Path) -> Callable[..., Path]
 
 @pytest.fixture
 def finished(shared_run: Callable[..., Path], tmp_path: Path) -> Callable[[str], Run]:
-    """Puts a finished training into the experiment's folder."""
+    """Put a finished training into the experiment's folder."""
 
     def put(name: str) -> Run:
         return Run(shutil.copytree(shared_run(), tmp_path / "runs" / "it" / name))
@@ -50,7 +50,7 @@ def finished(shared_run: Callable[..., Path], tmp_path: Path) -> Callable[[str],
 
 
 def begun_again(run: Run) -> None:
-    """Leaves a run as one that was cut off after 160 of its 240 steps."""
+    """Leave a run as if interrupted after 160 of its 240 steps."""
     shutil.rmtree(run.checkpoints.path(240))
     run.write_summary({**run.read_summary(), "total_steps": 160})
 
@@ -58,7 +58,7 @@ def begun_again(run: Run) -> None:
 def test_what_is_missing_is_trained_and_all_is_compared(
     experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn, tmp_path: Path
 ) -> None:
-    """One run is new, one was finished, one cut off, and one is broken for good, which the others don't mind."""
+    """The first run is new, others are finished, interrupted or broken, which does not affect the others."""
     experiment("[0, 1, 2, 3]")
     done, cut_off, broken = (finished(f"seed-{seed}") for seed in (0, 1, 2))
     before = done.summary_file.stat().st_mtime_ns

@@ -1,4 +1,4 @@
-"""The file of an experiment: what it asks for, under which names, and what may be wrong with it."""
+"""The file of an experiment: its trainings and their names, and mistakes in it."""
 
 from __future__ import annotations
 
@@ -89,14 +89,14 @@ def test_a_combination_of_two_grids_counts_once(tmp_path: Path) -> None:
         (HEAD + "seeds = [0, -1]\n", "give how many, or a list of whole numbers from 0"),
         (HEAD + "seeds = true\n", "seeds = True: give how many"),
         (HEAD + "processes = 0\n", "processes = 0: give the number"),
-        (HEAD + "[settings]\nseed = 3\n", "'seed' in [settings]: each training is given its own"),
-        (HEAD + "[[grid]]\nenvs = 2\n", "'envs' in [[grid]] must be a list of the values to try, not 2"),
+        (HEAD + "[settings]\nseed = 3\n", "'seed' in [settings]: each training gets its own"),
+        (HEAD + "[[grid]]\nenvs = 2\n", "'envs' in [[grid]] must be a list of values to try, not 2"),
         (HEAD + "[[grid]]\nenvs = []\n", "'envs' in [[grid]] must be a list"),
         (HEAD + "[settings]\nenvs = 1\n[[grid]]\nenvs = [2]\n", "'envs' is in [settings] and in [[grid]]"),
         (HEAD + "grid = 3\n[settings]\n", "is no key of [experiment]"),
         ('grid = [3]\n[experiment]\nname = "it"\n', "[[grid]] must be a table"),
         ('grid = 3\n[experiment]\nname = "it"\n', "[[grid]] must be a table"),
-        (HEAD + '[[grid]]\ngoal = ["a b", "a-b"]\n', "two trainings would be called goal-a-b_seed-0"),
+        (HEAD + '[[grid]]\ngoal = ["a b", "a-b"]\n', "two trainings would have the name goal-a-b_seed-0"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(text: str, expected: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The hybrid agent in a loop of one's own: who decides, why, and what it learns."""
+"""The hybrid agent in a user's loop: who decides, why, and what it learns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUICK_ROLLOUTS = {"ppo.n_steps": 8, "ppo.batch_size": 4, "ppo.n_epochs": 1}
 
 
 class Talkative(BaseLLMManager):
-    """Advises to press A, always, and keeps what it was asked."""
+    """Model that always advises to press A, and keeps its prompts."""
 
     def __init__(self) -> None:
         super().__init__(None, "none")
@@ -32,7 +32,7 @@ class Talkative(BaseLLMManager):
 
 
 class Silent(BaseLLMManager):
-    """Never has anything to say."""
+    """Model that never gives advice."""
 
     def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
         return 8, {"error": "the line is dead", "confidence": 0.0}
@@ -46,7 +46,7 @@ def env() -> Iterator[EnhancedPyBoyPokemonCrystalEnv]:
 
 
 def play(env: EnhancedPyBoyPokemonCrystalEnv, agent: HybridAgent, steps: int) -> list[Source]:
-    """Who decided each step."""
+    """Return who decided each step."""
     sources = []
     observation, info = env.reset(seed=1)
     for _ in range(steps):
@@ -120,5 +120,5 @@ def test_a_curriculum_lowers_trust(env: EnhancedPyBoyPokemonCrystalEnv, capsys: 
 
 
 def test_somebody_has_to_decide() -> None:
-    with pytest.raises(ConfigurationError, match="nobody could decide"):
+    with pytest.raises(ConfigurationError, match="no side could decide"):
         HybridAgent(rl="none")

@@ -1,4 +1,4 @@
-"""The allowance of advice: useless advice gets its small share of steps, worthy advice all that it wants."""
+"""The budget of advice: useless advice gets its small share of steps, useful advice as many as it wants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHARE = 0.05
 
 
 def played(steps: int, *, advised: float, rules: float, stretch: int = 8, share: float = SHARE) -> Allowance:
-    """So many steps in stretches of advice, where it may, or of the rules; each step is worth so much."""
+    """Play steps in stretches of advice, if allowed, or of the rules; ``advised``, ``rules``: rewards per step."""
     allowance = Allowance(share)
     for _ in range(steps // stretch):
         by_advice = allowance.allows(stretch)

@@ -1,4 +1,4 @@
-"""The arbiter decides by mode and confidences, and goes on exactly after a resume."""
+"""The arbiter decides by mode and confidences, and resumes exactly."""
 
 from __future__ import annotations
 

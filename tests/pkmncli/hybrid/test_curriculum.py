@@ -1,4 +1,4 @@
-"""The curriculum: what it takes to leave a stage, how trust sinks, and that it goes on exactly after a resume."""
+"""The curriculum: conditions to pass a stage, the fall of trust, and an exact resume."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ rewards = st.lists(st.floats(-20, 700), min_size=0, max_size=60)
 
 
 def on_training(**settings: Any) -> Curriculum:
-    """A curriculum that measures training episodes and is patient without end."""
+    """Return a curriculum that measures training episodes and has endless patience."""
     return Curriculum(CurriculumSettings(**{"measure": "training", "advancement_patience": None, **settings}))
 
 
@@ -153,7 +153,7 @@ def test_trust_never_rises(earned: list[float], decay: float, patience: int, sta
 @settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_with_equal_confidences_the_language_models_share_never_rises_as_stages_advance(seed: int) -> None:
-    """The same confidences in every stage: the advised side's steps, and the model's share of them, only get fewer."""
+    """With equal confidences in every stage, the advised side's steps, and the model's share of them, only decrease."""
     random = np.random.default_rng(seed)
     learner, pilot = (random.random((100, ENVS)).astype(np.float32) for _ in range(2))
     actions, greedy = np.zeros(ENVS, np.int64), np.zeros(ENVS, np.bool_)

@@ -1,4 +1,4 @@
-"""Lessons of earlier runs are told where they hold, and a file that holds none is refused in a line."""
+"""Lessons of earlier runs appear in their situations, and a file without lessons is refused in one line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_lesson_is_told_where_all_of_its_situation_holds(tmp_path: Path) -> No
         )
     )
     assert lessons.lines(Situation(513, 0, 0)) == ["lesson 0 (5 tries)", "lesson 3 (5 tries)"]
-    # What holds against trainers need not hold against the wild.
+    # A lesson about trainers need not hold for wild creatures.
     assert lessons.lines(Situation(513, 5, 161, 2)) == ["lesson 1 (5 tries)", "lesson 3 (5 tries)"]
     assert lessons.lines(Situation(513, 5, 161, 1)) == ["lesson 2 (5 tries)", "lesson 3 (5 tries)"]
     assert lessons.lines(Situation(514, 0, 0)) == []

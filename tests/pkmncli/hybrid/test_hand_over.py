@@ -1,4 +1,4 @@
-"""Handing over by evidence: agreement first, outcomes as they come in, each kind of situation by itself."""
+"""Hand-over by evidence: agreement first, outcomes as they come in, each kind of situation separately."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkmncli.config.hand_over_settings import HandOverSettings
 from pkmncli.hybrid.hand_over import HandOver
 
 SITUATIONS = ("walking", "walking", "battle")
-"""By phase: 0 and 1 are walking, 2 is a battle."""
+"""Situation of each phase: 0 and 1 are walking, 2 is a battle."""
 WALK, FIGHT = 0, 2
 RECORD = np.dtype(list(STEP_RECORD), align=True)
 
@@ -23,7 +23,7 @@ def hand_over(num_envs: int = 1, **settings: object) -> HandOver:
 
 
 def choices(keeper: HandOver, phase: int, count: int, share: float) -> None:
-    """Notes choices of which a share agrees with the advised side's."""
+    """Note choices, a share of which agrees with the advised side's."""
     for number in range(count):
         greedy = np.array([1 if number < share * count else 2])
         keeper.note_choices(np.array([phase]), greedy, np.array([True]), np.array([1]))
@@ -72,7 +72,7 @@ def test_where_nobody_says_what_the_rules_would_do_the_learners_own_confidence_h
 
 
 def outcomes(keeper: HandOver, own: float, theirs: float, count: int = 4_000) -> None:
-    """Stretches of steps by turns, with a mean reward a step for each side."""
+    """Note stretches of steps in turn, with a mean reward per step for each side."""
     for number in range(count):
         learner = number // 20 % 2 == 0
         reward = (own if learner else theirs) * (2 if number % 2 else 0)

@@ -1,4 +1,4 @@
-"""Lessons: what always failed is held back and told, what worked is told, and a run that goes on knows as much."""
+"""Lessons: advice that always failed is held back and reported, successes are reported, and both survive a resume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What followed on the steps of each side."""
+"""Rewards after the steps of each side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkmncli.hybrid.outcomes import HORIZON, side_outcomes
 
 
 def test_a_step_is_judged_by_what_followed_on_it() -> None:
-    """A reward at the end of a stretch of rules belongs to the language model's steps just before it, too."""
+    """A reward at the end of a stretch of rules counts for the language model's steps just before it, too."""
     sources = np.array([Source.LLM] * 10 + [Source.RULE] * 10, np.uint8)
     rewards = np.zeros(20)
     rewards[12] = 4.0

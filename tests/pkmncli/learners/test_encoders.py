@@ -1,4 +1,4 @@
-"""An encoder that is not the default one: built by name, tried, kept in checkpoints under a name of its own."""
+"""An encoder other than the default: built by name, tried, and kept in checkpoints under its own name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SMALL: dict[str, Any] = {"screen_channels": (4, 4), "screen_features": 8, "vecto
 
 
 class Numbers(nn.Module):
-    """Reads the vector alone."""
+    """Encoder that reads the vector alone."""
 
     def __init__(self, layout: ObservationLayout, settings: Any) -> None:
         super().__init__()
@@ -104,9 +104,9 @@ class Wrong(Numbers):
     ("build", "complaint"),
     [
         (lambda layout, settings: Wrong(layout, settings, num_features=3), r"gives \(2, 8\) torch.float32 for 2 obs"),
-        (lambda layout, settings: Wrong(layout, settings, num_features=None), "a whole number num_features"),
+        (lambda layout, settings: Wrong(layout, settings, num_features=None), "an integer num_features"),
         (lambda layout, settings: Wrong(layout, settings, double=True), r"gives \(2, 8\) torch.float64"),
-        (lambda layout, settings: object(), "is no torch.nn.Module"),
+        (lambda layout, settings: object(), "is not a torch.nn.Module"),
         (lambda layout, settings: Numbers(layout, settings, 3), "cannot be built: TypeError: .* takes 3"),
         (lambda layout, settings: Wrong(layout, settings, breaks=True), "cannot read observations: KeyError: 'vector'"),
     ],

@@ -46,7 +46,7 @@ def seen(found: ObservationLayout, rows: int) -> dict[str, np.ndarray]:
 
 
 def changed(network: nn.Module) -> None:
-    """As an update changes it: in place."""
+    """Change weights in place, as an update does."""
     with torch.no_grad():
         for weights in network.parameters():
             weights.add_(torch.randn_like(weights), alpha=0.02)

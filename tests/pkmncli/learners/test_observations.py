@@ -1,4 +1,4 @@
-"""Screens mean the same however they arrive."""
+"""Screens mean the same in every format."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""Reliability is earned: zero without evidence or skill, higher the better values foretell rewards."""
+"""Reliability is 0 without evidence or skill, and higher the better values predict rewards."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from pkmncli.learners.track_record import TrackRecord
+from pkmncli.learners.track_record import ValueReliability
 
 
-def played(skill: float, steps: int, own: bool = True, rewards_scale: float = 1.0) -> TrackRecord:
-    """A record of a learner whose values are ``skill`` parts foresight and the rest noise."""
+def played(skill: float, steps: int, own: bool = True, rewards_scale: float = 1.0) -> ValueReliability:
+    """Return the record of a learner whose values are a share ``skill`` of the true ones, the rest noise."""
     rng = np.random.default_rng(0)
-    record = TrackRecord(num_envs=2, num_actions=3, gamma=0.9, horizon=1, memory=500)
+    record = ValueReliability(num_envs=2, num_actions=3, gamma=0.9, horizon=1, memory=500)
     for _ in range(steps):
         rewards = rng.normal(size=2).astype(np.float32)
         noise = rng.normal(size=2)
@@ -23,7 +23,7 @@ def played(skill: float, steps: int, own: bool = True, rewards_scale: float = 1.
 
 
 def test_reliability_starts_at_zero() -> None:
-    assert TrackRecord(2, 3, 0.9, 10, 500).reliability == 0
+    assert ValueReliability(2, 3, 0.9, 10, 500).reliability == 0
 
 
 def test_reliability_rises_with_skill_and_with_evidence() -> None:
@@ -46,7 +46,7 @@ def test_presses_that_the_learner_would_not_have_chosen_do_not_count() -> None:
 
 
 def test_outcomes_are_discounted_within_the_episode_and_the_horizon() -> None:
-    record = TrackRecord(num_envs=1, num_actions=1, gamma=0.5, horizon=3, memory=10**9)
+    record = ValueReliability(num_envs=1, num_actions=1, gamma=0.5, horizon=3, memory=10**9)
     values = [1.0, 0.0, 0.0, 0.0, 3.0, 0.0]
     rewards = [0.0, 0.0, 4.0, 8.0, 2.0, 2.0]
     ends = [False, False, False, True, False, True]

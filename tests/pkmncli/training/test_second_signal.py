@@ -33,6 +33,25 @@ def pkmn_episode_finished(run, episode):
 """
 
 
+HANDS_ON = """
+import time
+from pathlib import Path
+from pkmncli.hookspecs import hookimpl
+
+@hookimpl
+def pkmn_register_commands(register):
+    register("wait-here", "hands_on:wait", help="Wait.")
+
+def wait() -> None:
+    \"\"\"Wait.\"\"\"
+    Path("stuck").touch()
+    try:
+        time.sleep(600)
+    except KeyboardInterrupt:
+        raise ValueError("a schema that could not be built")
+"""
+
+
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
     ends = time.monotonic() + LIMIT_S
     while not path.exists():
@@ -123,3 +142,19 @@ def test_a_second_sigterm_insists(monkeypatch: pytest.MonkeyPatch) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(LIMIT_S)
     assert interrupted.insisted
+
+
+def test_an_interrupt_that_a_library_hands_on_as_an_error_of_its_own_is_one(tmp_path: Path) -> None:
+    install(tmp_path / "plugins", "hands_on", HANDS_ON)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pkmncli", "wait-here"],
+        cwd=tmp_path,
+        env=environment_with(tmp_path / "plugins"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(tmp_path / "stuck", process)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=LIMIT_S) == ("", "")
+    assert process.returncode == 130

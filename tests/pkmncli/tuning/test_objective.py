@@ -1,4 +1,4 @@
-"""The figure of a run: of what its latest values are, also where many episodes end with one step."""
+"""The figure of a run: from its latest values, also if many episodes end with one step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = tuple(
 
 @pytest.mark.parametrize(("last", "figure", "share"), [(1, 4.0, 0.5), (3, 4.0, 0.5), (4, 4.0, 0.5), (5, 6.5, 0.75)])
 def test_episodes_that_end_with_one_step_count_together(last: int, figure: float, share: float) -> None:
-    """Whatever their order: none of them is a later one."""
+    """Episodes of one step count together in any order: none of them is later."""
     for rows in (ROWS, tuple(sorted(ROWS))):
         measured = Measured(200, rows)
         assert measured.value(Objective("episode/reward", last, maximize=True), 200) == figure

@@ -1,4 +1,4 @@
-"""The study in its folder: what is drawn is the same each time, and nothing is lost with whoever asked."""
+"""The study in its folder: samples are the same each time, and survive the process that asked for them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PLAN = TuningPlan(
 
 
 def figure(values: dict[str, object]) -> float:
-    """Best with a step size of 1e-4, whatever else."""
+    """Return a figure that is best with a step size of 1e-4."""
     rate = values["dqn.learning_rate"]
     assert isinstance(rate, float)
     return -abs(rate - 1e-4) * 1e4
@@ -63,7 +63,7 @@ def test_what_is_drawn_depends_on_nothing_but_what_was_found(tmp_path: Path) -> 
 
 
 def test_the_sampler_learns(tmp_path: Path) -> None:
-    """After the random ones it draws nearer to the best: their mean figure is above that of the first."""
+    """After the random trials it samples nearer to the best: their mean figure is above that of the first."""
     drawn = [figure(values) for values in searched(tmp_path / "it", reopen=False, trials=30)]
     assert sum(drawn[20:]) / 10 > sum(drawn[:10]) / 10
     importances = Study(tmp_path / "it", PLAN, 1).importances()
@@ -84,7 +84,7 @@ def test_a_trial_that_was_cut_off_is_there_again_with_what_it_reported(pruner: s
     assert cut_off is not None
     assert cut_off.report(1, 0.5), "it falls behind the others"
     with (tmp_path / STUDY_FILE).open("ab") as file:
-        file.write(b'{"op_code": 4, "wor')  # killed while it wrote
+        file.write(b'{"op_code": 4, "wor')  # killed while writing
     (tmp_path / f"{STUDY_FILE}.lock").touch()
 
     again = Study(tmp_path, plan, 1)
@@ -109,13 +109,13 @@ def test_what_was_not_drawn_before_a_kill_is_drawn_as_it_would_have_been(tmp_pat
     Study(tmp_path / "killed", PLAN, 1).ask()
     log = tmp_path / "killed" / STUDY_FILE
     lines = log.read_bytes().splitlines(keepends=True)
-    log.write_bytes(b"".join(lines[:-2]))  # the last two of its three values were not
+    log.write_bytes(b"".join(lines[:-2]))  # the last two of its three values are missing
     (begun,) = Study(tmp_path / "killed", PLAN, 1).begun()
     assert begun.values == unbroken.values
 
 
 def test_the_median_is_that_of_the_same_look(tmp_path: Path) -> None:
-    """Judged is what a trial has reached by now, not the best that it ever had."""
+    """A trial is judged by its current value, not by its best one."""
     study = Study(tmp_path, PLAN, 1)
     for number in range(3):
         trial = study.ask()
@@ -140,7 +140,7 @@ def test_the_median_is_that_of_the_same_look(tmp_path: Path) -> None:
 def test_who_is_stopped_where_each_is_worse_than_the_one_before(
     pruner: str, stopped: dict[int, int], tmp_path: Path
 ) -> None:
-    """The look at which each trial is stopped, by its number."""
+    """Expected is the look at which each trial is stopped, by its number."""
     study, found = Study(tmp_path, replace(PLAN, pruner=pruner), 1), {}
     for number in range(12):
         trial = study.ask()

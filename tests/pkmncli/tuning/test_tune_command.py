@@ -1,5 +1,4 @@
-"""``pkmn tune`` with small real trainings: the best is found, who falls behind is stopped, and nothing that ends it is
-lost."""
+"""``pkmn tune`` with small real trainings: it finds the best, stops the others, and survives kills."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from pkmncli.tuning.study import STUDY_FILE, Study, TrialResult
 
 Pkmn = Callable[..., Any]
 
-# The rules play, and what a new tile pays is all that episodes bring. Drawn are 0.28, 0.06 and 0.59: the second is bad.
+# The rules play, and only new tiles give rewards. The samples are 0.28, 0.06 and 0.59: the second is bad.
 HEAD = """
 [tune]
 name = "it"
@@ -52,7 +51,7 @@ max_steps_per_episode = 30
 
 
 def tuning(head: str = HEAD, steps: int = STEPS, more: str = "", space: str = SPACE) -> str:
-    """The text of a small tuning's file."""
+    """Return the text of a small tuning's file."""
     return f"{head}{SETTINGS}steps = {steps}\nsave_interval = {steps // 10}\n{more}{space}"
 
 
@@ -81,7 +80,7 @@ def results(folder: Path) -> list[TrialResult]:
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Path]:
-    """What a tuning that nothing disturbed printed, and where it is. It looks at its runs more often than others do."""
+    """Run a tuning without interruption; give its output and folder. It looks at its runs more often than others do."""
     folder = tmp_path_factory.mktemp("tuned")
     (folder / "it.toml").write_text(tuning())
     with pytest.MonkeyPatch.context() as patch:
@@ -117,7 +116,7 @@ def test_the_best_is_found_and_the_bad_one_stopped(unbroken: tuple[str, str, Pat
 def test_the_preset_trains_as_the_best_trial_did(
     assert_same_course: Callable[[Path, Path], None], pkmn: Pkmn, small_training: list[str], tmp_path: Path
 ) -> None:
-    """Decisions, weights and all, of a learner with steps of a size that was drawn."""
+    """Equal decisions and weights of a learner with a sampled step size."""
     head = '[tune]\nname = "it"\ntrials = 1\nseeds = [4]\n[settings]\n'
     given = [option.removeprefix("--set=").removeprefix("--").split("=", 1) for option in small_training]
     settings = {name if "." in name else name.replace("-", "_"): value for name, value in given} | {"steps": "120"}
@@ -154,7 +153,7 @@ def test_ctrl_c_and_kill_lose_nothing(
     tmp_path: Path,
     assert_same_course: Callable[[Path, Path], None],
 ) -> None:
-    """Stopped in the first trial, killed in the last, while its training goes on: the figures are the same ones."""
+    """After an interrupt in the first trial and a kill in the last, whose training continues, the figures are equal."""
     (tmp_path / "it.toml").write_text(tuning())
     runs = tmp_path / "runs" / "it"
     process = command(tmp_path)
@@ -163,7 +162,7 @@ def test_ctrl_c_and_kill_lose_nothing(
     out, err = process.communicate()
     assert process.returncode == 130, err
     assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
-    with Run(runs / "trial-000_seed-0").locked():  # nobody trains it any more
+    with Run(runs / "trial-000_seed-0").locked():  # nobody trains it now
         pass
 
     process = command(tmp_path)
@@ -200,7 +199,7 @@ def test_a_figure_that_there_is_not_ends_it(pkmn: Pkmn, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_trials_that_cannot_train_are_told_and_end_it(pkmn: Pkmn, tmp_path: Path) -> None:
-    """Each failure is a line; where there is nothing else, the third is the last."""
+    """Each failure is a line; without any other trial, the third failure ends the tuning."""
     (tmp_path / "it.toml").write_text(tuning(HEAD.replace("trials = 3", "trials = 9"), more="disk_limit_gb = 1e-9\n"))
     result = pkmn("tune", "it.toml")
     assert result.code == 1
@@ -213,7 +212,7 @@ def test_trials_that_cannot_train_are_told_and_end_it(pkmn: Pkmn, tmp_path: Path
 
 @pytest.mark.long
 def test_a_run_that_measures_nothing_is_a_failed_trial(pkmn: Pkmn, tmp_path: Path) -> None:
-    """Unlike a name that no run has a metric of: others may get further."""
+    """Other trials continue, unlike with a metric that no run has."""
     (tmp_path / "it.toml").write_text(tuning(HEAD.replace("trials = 3", "trials = 2"), steps=10))
     result = pkmn("tune", "it.toml")
     assert result.code == 1

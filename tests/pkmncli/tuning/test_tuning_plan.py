@@ -1,4 +1,4 @@
-"""The file of a tuning: what it asks for, and the line that each mistake in it is told in."""
+"""The file of a tuning: its content, and one line for each mistake in it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_a_file_asks_for(tmp_path: Path) -> None:
     assert (plan.trials_at_a_time(4), plan.trials_at_a_time(3), plan.trials_at_a_time(1)) == (2, 1, 1)
     assert plan.space == {
         "envs": Range(1, 3, False, 0, whole=True),
-        "dqn.gamma": Range(0, 1, False, 0, whole=False),  # the setting is no whole number, though its ends are
+        "dqn.gamma": Range(0, 1, False, 0, whole=False),  # the setting is a float, though its ends are integers
         "dqn.learning_rate": Range(1e-5, 1e-3, True, 0, whole=False),
         "dqn.n_step": Range(1, 9, False, 2, whole=True),
         "dqn.screen_channels": Choice(("[4, 8]", "[8, 16]")),
@@ -72,7 +72,7 @@ def test_the_runs_of_a_trial(tmp_path: Path) -> None:
 
 
 def test_what_any_combination_uses_may_be_searched(tmp_path: Path) -> None:
-    """Also where the choices that bring it about stand at different places of their lists."""
+    """Also if the choices that lead to it are at different places of their lists."""
     choices = 'rl = ["dqn", "ppo"]\ndqn.encoder = ["convolution", "embedding"]\n'
     plan = plan_of(f"{HEAD}[space]\n{choices}ppo.gamma = [0.8, 0.9]\nembedding.vector_layers = [1, 2]\n", tmp_path)
     assert set(plan.space) == {"rl", "dqn.encoder", "ppo.gamma", "embedding.vector_layers"}
@@ -103,7 +103,7 @@ def test_every_end_and_every_choice_is_tried() -> None:
         (f"{HEAD}objective = 'evaluation/goal_share'\n{SPACE}", "needs evaluations: set eval_interval in [settings]"),
         (f"{HEAD}[spaces]\n{SPACE}", "'spaces' is no table of a tuning: did you mean 'space'?"),
         (f"{HEAD}[settings]\nepisodes = 3\n{SPACE}", "a tuning's trainings are as long as 'steps' says"),
-        (f"{HEAD}[settings]\nseed = 3\n{SPACE}", "'seed' in [settings]: each training is given its own"),
+        (f"{HEAD}[settings]\nseed = 3\n{SPACE}", "'seed' in [settings]: each training gets its own"),
         (f"{HEAD}[settings]\ndqn.gamma = 0.5\n{SPACE}", "'dqn.gamma' is in [settings] and in [space]"),
         (f'{HEAD}[space]\n"dqn.gama" = [0.1, 0.2]\n', "unknown setting 'dqn.gama'"),
         (f'{HEAD}[space]\n"dqn.gama" = [0.1, 0.2]\n', "did you mean 'dqn.gamma'?"),

@@ -1,4 +1,4 @@
-"""What the tests of the DQN share: a small one on a scripted stream."""
+"""Common parts of the tests of the DQN: a small one on a scripted stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning on a card is the same learning, and goes on exactly; on the CPU the same code runs without capture."""
+"""Learning on a GPU is the same learning, and resumes exactly; on the CPU the same code runs without capture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTINGS: list[dict[str, Any]] = [
     {},
     {"n_step": 1, "double": False, "dueling": False, "tau": 0.1, "target_update_interval": 1},
     {"priority_exponent": 0.6, "demonstration_priority": 0.5, "gradient_steps": 2},
-    {"gradient_steps": 3, "buffer_size": 150},  # the ring goes round
+    {"gradient_steps": 3, "buffer_size": 150},  # the ring wraps around
 ]
 
 

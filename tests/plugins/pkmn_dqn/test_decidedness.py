@@ -1,21 +1,21 @@
-"""A clear choice is more decided than a close one, measured by how clear choices usually are."""
+"""The action gap is larger for a clear choice than for a close one, relative to usual gaps."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pkmn_dqn.decidedness import Decidedness, gaps_of
+from pkmn_dqn.decidedness import ActionGap, gaps_of
 
 
 def test_without_a_usual_gap_nothing_is_decided() -> None:
-    assert Decidedness().of(np.array([1.0, np.inf], np.float32)).tolist() == [0, 0]
+    assert ActionGap().of(np.array([1.0, np.inf], np.float32)).tolist() == [0, 0]
 
 
 def test_a_clear_choice_is_more_decided_than_a_close_one() -> None:
-    decidedness = Decidedness()
+    action_gap = ActionGap()
     for _ in range(100):
-        decidedness.note(np.array([1.0, 3.0, np.inf], np.float32))
-    close, usual, clear, only = decidedness.of(np.array([0.01, 2.0, 20.0, np.inf], np.float32))
+        action_gap.note(np.array([1.0, 3.0, np.inf], np.float32))
+    close, usual, clear, only = action_gap.of(np.array([0.01, 2.0, 20.0, np.inf], np.float32))
     assert 0 <= close < usual < clear <= only == 1
 
 

@@ -1,4 +1,4 @@
-"""What the advised side does is demonstrated: labels, their losses, the schedule, and what it is worth."""
+"""Demonstrations of the advised side: labels, their losses, the schedule, and their worth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkmncli.learners.labels import labels_of
 
 LENGTH = 12
 FORWARD = [step % 3 for step in range(LENGTH)]
-"""The press that leads on from each tile of the corridor; any other one leads back to its beginning."""
+"""The action that leads on from each tile of the corridor; any other leads back to its beginning."""
 BLOCKED = 3
 CAP = 2_500
 
@@ -31,13 +31,13 @@ def loss_of(values: list[float], label: int, mask: list[int]) -> float:
 @pytest.mark.parametrize(
     ("values", "label", "mask", "expected"),
     [
-        ([1.0, 2.0, 0.5], 0, [1, 1, 1], 2.0 + 0.8 - 1.0),  # another press seems better
+        ([1.0, 2.0, 0.5], 0, [1, 1, 1], 2.0 + 0.8 - 1.0),  # another action seems better
         ([1.0, 0.9, 0.5], 0, [1, 1, 1], 0.9 + 0.8 - 1.0),  # it is the best, by less than the margin
         ([1.0, 0.1, 0.0], 0, [1, 1, 1], 0.0),  # by more
-        ([1.0, 9.0, 0.5], 0, [1, 0, 1], 0.5 + 0.8 - 1.0),  # what the mask forbids demands nothing
+        ([1.0, 9.0, 0.5], 0, [1, 0, 1], 0.5 + 0.8 - 1.0),  # forbidden actions do not count
         ([1.0, 9.0, 9.0], 0, [1, 0, 0], 0.0),  # the only one allowed
-        ([1.0, 9.0, 0.0], 0, [0, 0, 1], 0.0),  # what was demonstrated counts even where the mask lacks it
-        ([1.0, 2.0, 0.5], -1, [1, 1, 1], 0.0),  # nothing was demonstrated
+        ([1.0, 9.0, 0.0], 0, [0, 0, 1], 0.0),  # the label counts even if the mask forbids it
+        ([1.0, 2.0, 0.5], -1, [1, 1, 1], 0.0),  # no demonstration
     ],
 )
 def test_the_loss_is_the_shortfall_from_the_margin(
@@ -78,7 +78,7 @@ def test_labels_are_what_was_pressed_by_the_advised_side_or_would_have_been(
 
 
 def corridor(tile: int, action: int) -> tuple[int, float, bool]:
-    """The next tile, the reward, and whether the end is reached."""
+    """Return the next tile, the reward, and whether the end is reached."""
     if action != FORWARD[tile]:
         return 0, 0.0, False
     return tile + 1, float(tile + 1 == LENGTH), tile + 1 == LENGTH
@@ -125,7 +125,7 @@ def finds_the_way(learner: DQN) -> bool:
 
 
 def steps_until_the_learner_alone_gets_there(learner: DQN, demonstrated: float) -> int:
-    """Steps taken before the greedy learner walks the corridor; of them a share is pressed by one who knows it."""
+    """Return the steps until the greedy learner walks the corridor; a share of steps is taken by an expert."""
     rng = np.random.default_rng(0)
     tile, age = 0, 0
     for count in range(1, CAP + 1):
@@ -158,7 +158,7 @@ def steps_until_the_learner_alone_gets_there(learner: DQN, demonstrated: float) 
 
 
 def test_demonstrations_shorten_learning() -> None:
-    """Random presses pass one corridor in half a million; alone, the learner sees no reward within the budget."""
+    """Random actions pass one corridor in half a million; alone, the learner sees no reward within the budget."""
     alone = steps_until_the_learner_alone_gets_there(learner_of(), 0.0)
     shown_the_way = steps_until_the_learner_alone_gets_there(learner_of(), 0.8)
     without_margin = steps_until_the_learner_alone_gets_there(learner_of(demonstration_margin=0), 0.8)
@@ -184,7 +184,7 @@ def test_the_weight_falls_to_its_end_and_a_longer_budget_does_not_raise_it(
 
 
 def test_presses_of_the_learners_own_bring_no_such_loss(scripted_training: Any) -> None:
-    with_margin = scripted_training().run(100)  # no step of it is the advised side's
+    with_margin = scripted_training().run(100)  # no step is the advised side's
     without = scripted_training(demonstration_margin=0).run(100)
     assert with_margin.acted == without.acted
     assert all(metrics["demonstration_loss"] == 0 for metrics in with_margin.metrics)
@@ -194,7 +194,7 @@ RIGHT = [2, 0, 1]
 
 
 def learner_of_labels(**settings: Any) -> DQN:
-    """A learner that lived for 400 steps where every press is worth the same, and was told the right ones."""
+    """Return a learner after 400 steps of equal reward, all with a label."""
     chosen: dict[str, Any] = {
         "learning_rate": 3e-3,
         "learning_starts": 40,
@@ -217,7 +217,7 @@ def learner_of_labels(**settings: Any) -> DQN:
         learner.observe(
             Transitions(
                 observations=seen,
-                actions=np.array([BLOCKED]),  # always the same press of its own, a wrong one
+                actions=np.array([BLOCKED]),  # always the same wrong action of its own
                 rewards=np.zeros(1, np.float32),
                 terminated=np.array([False]),
                 truncated=np.array([False]),

@@ -1,4 +1,4 @@
-"""The learner keeps its promises to the trainer: exact resume, no effect of timing, masks, clear errors."""
+"""The learner's promises to the trainer: exact resume, no effect of timing, masks, clear errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PRIORITISED = {"priority_exponent": 0.6, "demonstration_priority": 0.5, "gradien
         {},
         {"n_step": 1, "double": False, "dueling": False, "tau": 0.1},
         PRIORITISED | {"exploration_schedule": "exponential"},
-        PRIORITISED | {"buffer_size": 150},  # the ring of priorities goes round
+        PRIORITISED | {"buffer_size": 150},  # the ring of priorities wraps around
     ],
 )
 def test_a_resumed_training_equals_an_unbroken_one_bit_for_bit(

@@ -1,4 +1,4 @@
-"""What is observed reaches the network's values."""
+"""All observations reach the network's values."""
 
 from __future__ import annotations
 

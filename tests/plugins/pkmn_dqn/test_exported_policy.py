@@ -1,4 +1,4 @@
-"""The policy that leaves the program acts as the learner does, with torch and safetensors alone."""
+"""The exported policy acts as the learner does, with torch and safetensors alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_it_acts_as_the_learner_does(kind: str, dueling: bool, quantiles: int, t
 
 
 def test_it_is_of_the_network_that_acts(tmp_path: Path, scripted_training: Callable[..., Any]) -> None:
-    """Updates that were not published yet are not in it, and learning on changes no policy that was taken."""
+    """Updates that were not published are not in it, and later learning changes no exported policy."""
     training = scripted_training()
     policy = training.learner.export_policy()
     before = {name: tensor.clone() for name, tensor in policy.tensors.items()}

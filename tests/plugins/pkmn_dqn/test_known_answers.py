@@ -1,4 +1,4 @@
-"""Small problems whose answers are known: the learner's values and choices meet them."""
+"""Small problems with known answers: the learner's values and choices match them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def feed(
     masks: np.ndarray | None = None,
     time_limit: int = 1_000,
 ) -> None:
-    """Lets one environment live by a policy; states are shown as one-hot vectors."""
+    """Feed the steps of a policy in one environment; states are one-hot vectors."""
     state, age = 0, 0
     for _ in range(num_steps):
         action = policy(state)
@@ -103,7 +103,7 @@ def value_iteration(step: Step, num_states: int, num_actions: int, gamma: float)
 
 
 def ring(state: int, action: int) -> tuple[int, float, bool]:
-    """Six states in a ring that never ends unless by the last state's action 1; staying pays little, rounds more."""
+    """Return the result in a ring of six states that ends only by the last state's action 1; staying pays little."""
     if action == 0:
         return state, 0.1, False
     if state == 5:
@@ -122,7 +122,7 @@ def ring(state: int, action: int) -> tuple[int, float, bool]:
 def test_values_meet_value_iteration(settings: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     learner = learner_of(6, 3, **settings)
-    # Cut off at random lengths: truncation must not count as an end, or all values come out too low.
+    # Truncated at random lengths: truncation must not count as an end, or all values are too low.
     feed(learner, ring, lambda state: int(rng.integers(3)), 1_500, 6, time_limit=7)
     feed(learner, ring, lambda state: int(rng.integers(3)), 1_500, 6)
     for _ in range(800):
@@ -132,7 +132,7 @@ def test_values_meet_value_iteration(settings: dict[str, Any]) -> None:
 
 
 def test_masked_actions_have_no_say_in_the_values() -> None:
-    """A corridor where every step costs; a third action is never allowed, and what it might be worth is unknown."""
+    """In a corridor where every step costs, a third action is never allowed, and its worth is unknown."""
 
     def corridor(state: int, action: int) -> tuple[int, float, bool]:
         following = min(8, max(0, state + (1 if action == 1 else -1)))
@@ -166,17 +166,17 @@ def test_n_step_returns_carry_a_reward_n_states_further_for_each_target_network(
             10, 2, n_step=n_step, gamma=1.0, target_update_interval=150, tau=1.0, learning_rate=3e-3, double=False
         )
         feed(learner, chain, lambda state: state % 2, 900, 10)
-        learn(learner, 450)  # the first target knows nothing; two more follow
+        learn(learner, 450)  # the first target is untrained; two more follow
         starts[n_step] = values(learner, 10)[0, 0]
     assert starts[3] == pytest.approx(10, abs=0.5)
     assert abs(starts[1] - 10) > 3
 
 
 def updates_until_the_cliffwalk_is_known(seed: int, **settings: Any) -> int:
-    """Updates until all values are right within 0.1, from every sequence of presses: Schaul et al. 2016, section 3.
+    """Update until all values are right within 0.1, from every sequence of actions: Schaul et al. 2016, section 3.
 
-    The Blind Cliffwalk of eight states: the right press, which alternates, leads on, the other one ends the episode.
-    Of 510 steps one is paid.
+    The Blind Cliffwalk of eight states: the right action, which alternates, leads on, the other one ends the episode.
+    One of 510 steps is rewarded.
     """
     length = 8
 
@@ -214,7 +214,7 @@ def test_what_is_rarely_paid_is_learned_with_fewer_updates_by_priorities() -> No
 
 
 def test_a_screen_is_read() -> None:
-    """A bright square stands in one of four corners of a noisy screen, and the press of that number is paid."""
+    """A bright square is in one of four corners of a noisy screen, and the action of that number is rewarded."""
     rng = np.random.default_rng(0)
     num_envs = 8
     learner = DQN(
@@ -253,7 +253,7 @@ def test_a_screen_is_read() -> None:
 
 
 def test_cart_pole_is_balanced() -> None:
-    """From scratch and on its own presses: the whole loop, with vectors only."""
+    """From scratch and with its own actions only: the whole loop, with vectors only."""
     pole = gymnasium.make("CartPole-v1")
     learner = DQN(
         gymnasium.spaces.Dict(state=pole.observation_space),
@@ -307,4 +307,4 @@ def test_cart_pole_is_balanced() -> None:
         lengths.append(length)
     pole.close()
     assert 0.2 < learner.reliability < 1
-    assert np.mean(lengths) > 100  # random presses last about 20
+    assert np.mean(lengths) > 100  # random actions last about 20

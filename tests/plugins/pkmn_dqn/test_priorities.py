@@ -1,4 +1,4 @@
-"""Priorities: who has a chance and how large a one, what weights make up for it, and that saving changes nothing."""
+"""Priorities: which rows are sampled and how often, correct weights, and an exact resume."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def noted(priorities: Priorities, given: dict[int, float]) -> None:
 
 
 def chances(priorities: Priorities, rows: range, draws: int = 20_000) -> np.ndarray:
-    """How often each of the rows comes, in parts of one."""
+    """Return the share of each row among samples."""
     drawn, _ = priorities.draw(draws, 0.0, np.random.default_rng(0))
     assert set(drawn.tolist()) <= set(rows)
     return np.bincount(drawn - rows.start, minlength=len(rows)) / draws
@@ -42,7 +42,7 @@ def test_rows_are_drawn_in_proportion_to_powers_of_their_priorities() -> None:
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_only_rows_that_may_be_drawn_have_a_chance(data: st.DataObject) -> None:
-    """Held against a dictionary, through new rows, rows gone, late news of rows gone, and long pauses."""
+    """Compared with a dictionary, through new rows, removed rows, late priorities of removed rows, and long pauses."""
     priorities, start, stop = Priorities(CAPACITY, EXPONENT), 0, 0
     expected: dict[int, float] = {}
     greatest = 1.0
@@ -89,7 +89,7 @@ def test_with_the_whole_correction_a_weighted_mean_is_that_of_even_draws() -> No
     values = rng.normal(size=500) ** 2
     priorities = Priorities(500, 1.0)
     priorities.follow(rows)
-    noted(priorities, dict(zip(rows, values + 0.05, strict=True)))  # large values are drawn more often
+    noted(priorities, dict(zip(rows, values + 0.05, strict=True)))  # large values are sampled more often
     drawn, weights = priorities.draw(50_000, 1.0, rng)
     seen = values[drawn - rows.start]
     assert np.average(seen, weights=weights) == pytest.approx(values.mean(), rel=0.01)
@@ -99,7 +99,7 @@ def test_with_the_whole_correction_a_weighted_mean_is_that_of_even_draws() -> No
 
 
 def test_weights_are_those_of_the_source() -> None:
-    """(N P) ** -beta, divided by the batch's greatest: Schaul et al. 2016, section 3.4."""
+    """Weights are (N P) ** -beta, divided by the batch's largest: Schaul et al. 2016, section 3.4."""
     priorities = Priorities(CAPACITY, 1.0)
     priorities.follow(range(4))
     noted(priorities, {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0})
@@ -140,7 +140,7 @@ def test_the_state_of_a_run_that_drew_evenly_gives_all_steps_the_same_chance() -
 
 
 def test_learning_moves_priorities_to_the_errors_found(scripted_training: Any) -> None:
-    """After a publish the rows of a batch have the size of their errors, demonstrations the bonus besides."""
+    """After a publish the rows of a batch have the size of their errors, demonstrations also the bonus."""
     training = scripted_training(priority_exponent=1.0, demonstration_priority=5.0, gradient_steps=2, n_step=3)
     training.by_rules = 0.5
     training.run(60)
@@ -180,7 +180,7 @@ def test_rows_that_left_the_buffer_while_being_learned_from_are_passed_over(scri
     learner: DQN = training.learner
     learner.publish()
     drawn = learner.draw()
-    training.run(40)  # everything that was drawn from is gone
+    training.run(40)  # all rows sampled before are gone
     learner.learn(drawn)
     learner.publish()
     later = learner.draw()

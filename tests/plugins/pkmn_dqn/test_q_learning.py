@@ -1,4 +1,4 @@
-"""One update: copies to the target network as the settings say, and importance weights on all that is learned from."""
+"""A single update: copies to the target network as the settings say, and importance weights on both losses."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_soft_copy_moves_the_target_by_tau() -> None:
 
 @pytest.mark.parametrize("demonstration_weight", [0.0, 1.0])
 def test_a_weight_counts_a_step_in_both_losses(demonstration_weight: float) -> None:
-    """Steps of weight 0 leave the gradients and losses of the others, which are means over the whole batch."""
+    """Steps of weight 0 keep the gradients and losses of the others, which are means over the whole batch."""
     whole, part = learning(), learning()
     weighted = whole.update(batch([1, 1, 0, 0], demonstration_weight=demonstration_weight))
     alone = part.update(batch(None, steps=2, demonstration_weight=demonstration_weight))

@@ -1,4 +1,4 @@
-"""With several quantiles the distribution of returns is learned, and what is chosen by is its mean."""
+"""With several quantiles the distribution of returns is learned, and its mean decides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNT = 8
 
 
 def gambler(**settings: int) -> DQN:
-    """A learner that saw 600 coins: action 0 pays 0 or 2, each half of the time, action 1 always 0.9."""
+    """Return a learner that saw 600 coins: action 0 pays 0 or 2, each half of the time, action 1 always 0.9."""
     learner = DQN(
         gymnasium.spaces.Dict(state=gymnasium.spaces.Box(0, 1, (1,), np.float32)),
         gymnasium.spaces.Discrete(2),
@@ -64,8 +64,8 @@ def test_quantiles_are_those_of_what_came() -> None:
 def test_the_loss_by_hand() -> None:
     """Two quantiles, at levels 1/4 and 3/4; errors of at most 1 count half their square, larger ones less 1/2."""
     losses = td_losses(torch.tensor([[0.0, 1.0]]), torch.tensor([[0.5, 3.0]]), huber_delta=1.0)
-    low = (0.25 * 0.125 + 0.25 * 2.5) / 2  # both targets lie above
-    high = (0.25 * 0.125 + 0.75 * 1.5) / 2  # the first one lies below
+    low = (0.25 * 0.125 + 0.25 * 2.5) / 2  # both targets are above
+    high = (0.25 * 0.125 + 0.75 * 1.5) / 2  # the first one is below
     assert losses.item() == pytest.approx(low + high)
 
 

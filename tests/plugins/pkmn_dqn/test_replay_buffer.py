@@ -17,7 +17,7 @@ GAMMA = 0.5
 
 
 class History:
-    """Everything that was fed to a buffer, kept the plain way; the reference that the buffer is held against."""
+    """All steps fed to a buffer, kept in simple form: the reference for the buffer."""
 
     def __init__(self, num_envs: int) -> None:
         self.num_envs = num_envs
@@ -30,7 +30,7 @@ class History:
         return (float(self.serial), -float(self.serial))
 
     def step(self, outcomes: list[str]) -> tuple[dict, Transitions, dict]:
-        """One step of every environment. Each outcome is "go", "terminated", "truncated" or "rebuilt"."""
+        """Make one step of every environment. Each outcome is "go", "terminated", "truncated" or "rebuilt"."""
         observations = list(self.current)
         following = []
         for environment, outcome in enumerate(outcomes):
@@ -62,7 +62,7 @@ class History:
         return columns(observations), transitions, columns(following)
 
     def expected(self, row: int, n_step: int) -> tuple[tuple, int, float, float, tuple]:
-        """Observation, action, n-step return, discount and next observation of a row."""
+        """Return observation, action, n-step return, discount and next observation of a row."""
         index, environment = divmod(row, self.num_envs)
         steps = self.steps[environment]
         total, discount = 0.0, 1.0

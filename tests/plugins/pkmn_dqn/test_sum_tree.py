@@ -1,4 +1,4 @@
-"""The sum tree: its sums, its draws against theory, and that it never depends on how it got where it is."""
+"""The sum tree: its sums, its samples against theory, and its independence of the order of changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def changes(slots: int) -> st.SearchStrategy[list[list[tuple[int, float]]]]:
 
 
 def changed(tree: SumTree, batches: list[list[tuple[int, float]]]) -> dict[int, float]:
-    """Makes the changes, and says the plain way what the numbers are now."""
+    """Make the changes, and return the resulting numbers from a dictionary."""
     numbers: dict[int, float] = {}
     for batch in batches:
         tree.set(np.array([slot for slot, _ in batch], np.int64), np.array([value for _, value in batch]))
@@ -58,7 +58,7 @@ def test_the_slot_found_is_the_one_where_running_sums_pass_the_target() -> None:
 
 
 def test_slots_come_in_proportion_to_their_numbers() -> None:
-    """Pearson's statistic of single draws is below its 99.9th percentile, for 9 degrees of freedom 27.9."""
+    """Pearson's statistic of single samples is below its 99.9th percentile, for 9 degrees of freedom 27.9."""
     tree, rng = SumTree(10), np.random.default_rng(0)
     numbers = np.array([1.0, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     tree.fill(numbers)
@@ -68,7 +68,7 @@ def test_slots_come_in_proportion_to_their_numbers() -> None:
 
 
 def test_stratified_draws_come_as_often_with_less_variance() -> None:
-    """Of a batch, a slot comes as often as expected, rounded up or down and at most one more or less."""
+    """In a batch, a slot comes as often as expected, rounded up or down and at most one more or less."""
     tree, rng = SumTree(50), np.random.default_rng(0)
     numbers = rng.random(50) ** 3
     tree.fill(numbers)
@@ -82,7 +82,7 @@ def test_stratified_draws_come_as_often_with_less_variance() -> None:
 
 
 def test_sums_do_not_drift() -> None:
-    """After a hundred thousand changes over 24 orders of magnitude the sum is that of what is in it."""
+    """After a hundred thousand changes over 24 orders of magnitude the sum equals that of its content."""
     tree, rng = SumTree(1_000), np.random.default_rng(0)
     for _ in range(3_000):
         tree.set(rng.integers(0, 1_000, 32), 10.0 ** rng.uniform(-12, 12, 32))

@@ -1,4 +1,4 @@
-"""State variables that name kinds of things are told apart by the encoder ``embedding``, and hardly by the default."""
+"""The encoder ``embedding`` distinguishes categories among state variables; the default one hardly does."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_discrete_keys_are_categories_too() -> None:
 
 
 def test_where_nothing_names_a_kind_it_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="nothing that it sees here names a kind"):
+    with pytest.raises(ConfigurationError, match="the observations of it have no category"):
         EmbeddingEncoder(layout(numbers=gymnasium.spaces.Box(0, 1, (3,), np.float32)), EmbeddingSettings())
 
 
@@ -104,7 +104,7 @@ def test_layers_and_their_norm_are_settings(layers: int, layer_norm: bool) -> No
 
 
 def error_after_learning(encoder: nn.Module, found: ObservationLayout) -> float:
-    """Mean squared error of a head on an encoder that has learned what each of the maps is worth, by chance 1 or -1."""
+    """Return the mean squared error of a head that has learned a random worth of 1 or -1 per map."""
     worth = torch.tensor(np.random.default_rng(1).choice([-1.0, 1.0], MAPS), dtype=torch.float32)
     numbers = torch.full((MAPS, found.vector_size), 0.5)
     numbers[:, 1] = torch.arange(MAPS) / 128

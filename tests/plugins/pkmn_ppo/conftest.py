@@ -1,4 +1,4 @@
-"""What the on-policy learners' tests share: small ones on a scripted stream, a third of it pressed by the rules."""
+"""Common parts of the on-policy learners' tests: small learners on a scripted stream, a third of it by the rules."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ScriptedTraining(LearnerStream):
         source: Source = Source.RL,
         rewards: tuple[float, float] = (0, 0),
     ) -> None:
-        """Shows the learner one step by hand."""
+        """Give the learner one step by hand."""
         no, sources = np.zeros(NUM_ENVS, bool), np.full(NUM_ENVS, source, np.uint8)
         paid = np.array(rewards, np.float32)
         self.learner.observe(Transitions(observations, actions, paid, no, no, observations, sources))

@@ -1,4 +1,4 @@
-"""Advantages are those of the definition, whatever ends where."""
+"""Advantages equal their definition, wherever episodes end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GAMMA, LAMBDA = 0.9, 0.8
 def by_definition(
     rewards: np.ndarray, values: np.ndarray, next_values: np.ndarray, terminated: np.ndarray, ended: np.ndarray
 ) -> np.ndarray:
-    """The sum over later steps of the same episode of (gamma lambda)^l delta, written out for every step."""
+    """Return the sum over later steps of the same episode of (gamma lambda)^l delta, written out for every step."""
     n_steps, num_envs = rewards.shape
     advantages = np.zeros((n_steps, num_envs))
     for environment in range(num_envs):
@@ -30,7 +30,7 @@ def by_definition(
 
 
 def test_three_steps_by_hand() -> None:
-    """Two environments: one terminates at the second step, one is cut off there and its last observation is worth 7."""
+    """Two environments: one terminates at the second step, one is truncated there before a value of 7."""
     rewards = np.array([[1, 1], [2, 2], [4, 4]], np.float32)
     values = np.array([[10, 10], [20, 20], [30, 30]], np.float32)
     next_values = np.array([[20, 20], [99, 7], [40, 40]], np.float32)
@@ -38,7 +38,7 @@ def test_three_steps_by_hand() -> None:
     ended = np.array([[False, False], [True, True], [False, False]])
     found = generalized_advantages(rewards, values, next_values, terminated, ended, 0.5, 0.5)
     last = 4 + 0.5 * 40 - 30
-    # terminated: 2 - 20; cut off: 2 + 0.5 * 7 - 20; the step before carries a quarter of that
+    # terminated: 2 - 20; truncated: 2 + 0.5 * 7 - 20; the step before carries a quarter of that
     np.testing.assert_allclose(found[2], [last, last])
     np.testing.assert_allclose(found[1], [-18, -14.5])
     np.testing.assert_allclose(found[0], [1 + 10 - 10 + 0.25 * -18, 1 + 10 - 10 + 0.25 * -14.5])

@@ -1,4 +1,4 @@
-"""CartPole, the field's smallest known answer: PPO balances the pole on nothing but its own presses."""
+"""CartPole, the field's smallest known answer: PPO balances the pole with its own actions only."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["one_torch_thread"]
 
 NUM_ENVS = 8
 STEPS = 4_500
-"""Of each environment."""
+"""Steps of each environment."""
 TIME_LIMIT = 500
 BALANCED = 475
-"""Mean return of 100 episodes from which the task counts as solved."""
+"""Mean return of 100 episodes that counts as solved."""
 
 SPACE = gymnasium.spaces.Dict(state=gymnasium.spaces.Box(-10, 10, (4,), np.float32))
 SETTINGS = PPOSettings(
@@ -54,7 +54,7 @@ def trained() -> PPO:
             following[number] = poles[number].reset()[0]
             ages[number] = 0
         states = following
-        if step * NUM_ENVS % learner.update_interval == 0:  # the weights of an update act a window later
+        if step * NUM_ENVS % learner.update_interval == 0:  # an update's weights act a window later
             if running is not None:
                 learner.learn(running)
                 learner.publish()
@@ -63,7 +63,7 @@ def trained() -> PPO:
 
 
 def returns_of(learner: PPO, episodes: int) -> np.ndarray:
-    """Of greedy episodes on starts of their own, at most ``TIME_LIMIT`` each."""
+    """Return the returns of greedy episodes on separate starts, at most ``TIME_LIMIT`` each."""
     poles = [CartPoleEnv() for _ in range(episodes)]
     states = np.stack([pole.reset(seed=10_000 + number)[0] for number, pole in enumerate(poles)])
     returns, standing = np.zeros(episodes), np.ones(episodes, bool)

@@ -1,4 +1,4 @@
-"""A corridor in which most presses are forbidden: both learners find the way out, and the mask is what lets them."""
+"""A corridor in which most actions are forbidden: both learners find the way out, and only with the mask."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SIZES = {"reward_scale": 1.0, "vector_features": 32, "head_features": 32, "gamma
 
 
 class Corridors:
-    """Walk from one end to the other, which pays 1. Other presses do nothing, and the mask, where shown, forbids them.
+    """Corridors to walk from one end to the other, which pays 1. Other actions do nothing; the mask forbids them.
 
-    Episodes begin anew in the step that ended the last one, as the trainer's do.
+    The next episode begins in the step that ended the last one, as with the trainer's environments.
     """
 
     def __init__(self, masked: bool) -> None:
@@ -70,7 +70,7 @@ class Corridors:
 
 
 def trained(rl: str, masked: bool, steps: int) -> tuple[Any, int]:
-    """A learner after ``steps`` of each environment, and how often it was out in the last fifth of them."""
+    """Return a learner after ``steps`` of each environment, and the number of exits in the last fifth of them."""
     corridors = Corridors(masked)
     spaces = (corridors.observation_space, gymnasium.spaces.Discrete(NUM_ACTIONS), NUM_ENVS, 1)
     if rl == "ppo":
@@ -82,7 +82,7 @@ def trained(rl: str, masked: bool, steps: int) -> tuple[Any, int]:
     before = 0
     for step in range(1, steps + 1):
         corridors.step(learner)
-        if step * NUM_ENVS % learner.update_interval == 0:  # the weights of an update act a window later
+        if step * NUM_ENVS % learner.update_interval == 0:  # an update's weights act a window later
             if running is not None:
                 learner.learn(running)
                 learner.publish()

@@ -1,4 +1,4 @@
-"""What the rules would press is learned by the policy, whoever presses."""
+"""The policy learns the rules' actions, whoever acts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RIGHT = [2, 0, 1]
 
 
 def learner_of_labels(rl: str, advised: bool = True, **settings: Any) -> Any:
-    """A learner that lived where every press is worth the same, and was told the right ones at each of its own."""
+    """Return a learner from steps of equal reward whose own actions all have a label."""
     space = gymnasium.spaces.Dict(
         state=gymnasium.spaces.Box(0, 1, (3,), np.float32), action_mask=gymnasium.spaces.Box(0, 1, (4,), np.int8)
     )

@@ -1,4 +1,4 @@
-"""The losses of PPO and A2C are those of their papers; steps that others pressed teach values and nothing else."""
+"""The losses of PPO and A2C are those of their papers; steps of other sides train values only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def batch_of(size: int = 6, own: tuple[float, ...] = (1, 1, 1, 0, 1, 0)) -> Expe
         observations={"vector": torch.randn(size, 3, generator=generator), "action_mask": mask},
         actions=torch.tensor([0, 1, 2, 3, 1, 0]),
         labels=torch.tensor([2, 0, -1, 3, -1, 1]),
-        own=owned,
+        on_policy=owned,
         log_probs=(-1.2 + 0.5 * numbers()) * owned,
         log_probs_before=-1.0 + 0.5 * numbers(),
         values=numbers(),
@@ -62,7 +62,7 @@ def gradients(learning: PolicyLearning[Any], batch: Experience, ent_coef: float 
 
 
 def test_the_clipped_surrogate_by_hand() -> None:
-    """Ratios 1.5 and 0.5 with a range of 0.2: gains are cut, losses are not; the last press is someone else's."""
+    """Ratios 1.5 and 0.5 with a range of 0.2: gains are clipped, losses are not; the last action is another side's."""
     ratios = torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1, 9.0])
     advantages = torch.tensor([2.0, -2.0, 2.0, -2.0, 1.0, 5.0])
     weights = torch.tensor([1.0, 1, 1, 1, 0.5, 0])
@@ -96,7 +96,7 @@ def test_the_loss_of_ppo_by_hand(clip_range_vf: float) -> None:
         if clip_range_vf:
             errors.append((before + min(max(value - before, -0.3), 0.3) - wanted) ** 2)
         value_loss += max(errors) / 6
-        if batch.own[row]:
+        if batch.on_policy[row]:
             ratio = shares[int(batch.actions[row])] / math.exp(batch.log_probs_before[row])
             ratios.append(ratio)
             weight = min(math.exp(batch.log_probs_before[row] - batch.log_probs[row]), 2.0)
@@ -111,7 +111,7 @@ def test_the_loss_of_ppo_by_hand(clip_range_vf: float) -> None:
 
 
 def test_the_loss_of_a2c_by_hand() -> None:
-    """A press that has become half as likely counts half; one that has become likelier no more than once."""
+    """An action that has become half as likely counts half; one that has become likelier counts once."""
     log_probs = torch.tensor([0.2, 0.4, 0.3]).log().requires_grad_()
     drawn = torch.tensor([0.4, 0.2, 1.0]).log()
     advantages, own = torch.tensor([3.0, 5.0, 7.0]), torch.tensor([1.0, 1.0, 0.0])
@@ -127,9 +127,9 @@ def test_value_clipping_pays_nothing_for_moving_too_far() -> None:
     values = torch.tensor([0.1, 0.6, -0.6]).requires_grad_()
     value_error(values, before, returns, 0.2).backward()
     assert values.grad is not None
-    assert values.grad[0] < 0  # within the range: it is drawn on towards the return
-    assert values.grad[1] == 0  # beyond it, on the way to the return: nothing more to gain
-    assert values.grad[2] < 0  # beyond it, on the wrong way: it is drawn back
+    assert values.grad[0] < 0  # within the range: it moves on towards the return
+    assert values.grad[1] == 0  # beyond it, towards the return: nothing more to gain
+    assert values.grad[2] < 0  # beyond it, away from the return: it moves back
     unclipped = value_error(torch.tensor([0.6]), torch.zeros(1), torch.ones(1), 0.0)
     assert unclipped.item() == pytest.approx(0.16)
 
@@ -137,7 +137,7 @@ def test_value_clipping_pays_nothing_for_moving_too_far() -> None:
 @pytest.mark.parametrize("rl", ["ppo", "a2c"])
 def test_steps_of_others_teach_values_and_nothing_about_the_policy(rl: str) -> None:
     learning, batch = learning_of(rl), batch_of()
-    others = batch.own == 0
+    others = batch.on_policy == 0
 
     def changed(name: str) -> dict[str, torch.Tensor]:
         values = getattr(batch, name).clone()
@@ -195,7 +195,7 @@ def test_a2c_takes_all_steps_at_once() -> None:
 
 @pytest.mark.parametrize("rl", ["ppo", "a2c"])
 def test_the_entropy_coefficient_opens_the_policy(rl: str) -> None:
-    """Of a policy that has made up its mind, with nothing else to learn."""
+    """A nearly deterministic policy, with nothing else to learn, becomes less so."""
     learning: PolicyLearning[Any] = learning_of(rl, vf_coef=0, learning_rate=0.01)
     with torch.no_grad():
         learning.network.policy[-1].bias += torch.tensor([2.0, 0, 0, 0])

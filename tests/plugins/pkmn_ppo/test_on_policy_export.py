@@ -1,4 +1,4 @@
-"""The policies of PPO and A2C that leave the program act as the learners do, with torch and safetensors alone."""
+"""The exported policies of PPO and A2C act as the learners do, with torch and safetensors alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_they_act_as_the_learners_do(kind: str, rl: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("rl", ["ppo", "a2c"])
 def test_they_are_of_the_network_that_acts(rl: str, scripted_training: Any) -> None:
-    """Updates that were not published yet are not in them, and learning on changes no policy that was taken."""
+    """Updates that were not published are not in them, and later learning changes no exported policy."""
     training = scripted_training(rl)
     policy = training.learner.export_policy()
     before = {name: tensor.clone() for name, tensor in policy.tensors.items()}

@@ -1,4 +1,4 @@
-"""How the learners act and what they refuse: masks, whose presses count, confidence, schedules, clear errors."""
+"""Acting and checks of the learners: masks, whose actions count, confidence, schedules, clear errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize("rl", ["ppo", "a2c"])
 
 
 def test_probabilities_are_those_that_the_presses_were_drawn_with(scripted_training: Any) -> None:
-    """Also after an update that was published within the rollout."""
+    """Also after an update published within the rollout."""
     training = scripted_training("ppo", n_steps=4, batch_size=4, learning_rate=0.01).run(9)
     learner = training.learner
     observations = training.observations(9)
@@ -37,7 +37,7 @@ def test_presses_of_others_are_not_the_learners_own(scripted_training: Any) -> N
     cases = [
         (drawn, Source.RL, True),
         (drawn, Source.EXPLORE, True),
-        (drawn, Source.RULE, False),  # the same press, but not for the learner's sake
+        (drawn, Source.RULE, False),  # the same action, but chosen by the rules
         (drawn, Source.LLM, False),
         (other, Source.RL, False),
     ]
@@ -45,12 +45,12 @@ def test_presses_of_others_are_not_the_learners_own(scripted_training: Any) -> N
         learner._drawn_actions[:] = drawn
         training.observe(observations, actions, source)
         assert learner._rollout.steps["own"][row].tolist() == [own, own]
-    training.observe(observations, drawn)  # nothing was drawn for this step
+    training.observe(observations, drawn)  # nothing was sampled for this step
     assert not learner._rollout.steps["own"][len(cases)].any()
 
 
 def test_a_rollout_that_nobody_drew_waits(scripted_training: Any) -> None:
-    """As in a loop of one's own that counts steps from elsewhere."""
+    """As in a user's loop that counts other steps."""
     training = scripted_training(n_steps=4, batch_size=4)
     learner, observations = training.learner, training.observations(0)
     for _ in range(6):
@@ -96,7 +96,8 @@ def test_confidence_is_reliability_times_the_lead_of_the_likeliest(scripted_trai
     training = scripted_training().run(20)
     learner, observations = training.learner, training.observations(0)
     observations["action_mask"][1] = [0, 0, 1, 0]
-    learner._record._moments |= {"choices": 1e9, "value_variance": 1.0, "return_variance": 1.0, "covariance": 0.5}
+    moments = {"choices": 1e9, "value_variance": 1.0, "return_variance": 1.0, "covariance": 0.5}
+    learner._value_reliability._moments |= moments
     assert learner.reliability == pytest.approx(0.5)
     _, confidences, _ = learner.act(observations, explore=False)
     log_probs, _ = learner._evaluate(learner._layout.encode(observations))

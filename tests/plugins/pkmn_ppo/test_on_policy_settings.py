@@ -18,7 +18,7 @@ GUIDE = Path(__file__).parents[3] / "docs" / "learners.md"
 
 
 def written(cell: str) -> object:
-    """The value that a cell of the guide's table shows; nothing in an empty one."""
+    """Return the value shown in a cell of the guide's table; None for an empty one."""
     if cell in ("true", "false"):
         return cell == "true"
     if cell.startswith("["):

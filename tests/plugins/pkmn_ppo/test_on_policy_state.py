@@ -1,4 +1,4 @@
-"""What a learner keeps, and when it changes: exact resume, no effect of timing, no trace of what is only looked at."""
+"""A learner's state, and when it changes: exact resume, no effect of timing, no trace of greedy acting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def assert_equal_states(first: dict[str, Any], second: dict[str, Any]) -> None:
 
 
 def through_files(folder: Path, state: dict[str, Any]) -> dict[str, Any]:
-    """Writes a state and reads it back, in formats that know arrays and plain values only."""
+    """Write a state and read it back, in formats with arrays and plain values only."""
     arrays = {name: np.asarray(value) for name, value in state.items() if isinstance(value, torch.Tensor | np.ndarray)}
     plain = {name: value for name, value in state.items() if name not in arrays}
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "learner.safetensors")
@@ -133,7 +133,7 @@ def test_a_checkpoint_of_another_network_or_other_environments_is_refused(script
 
 
 def test_a_real_rollout_is_kept_packed() -> None:
-    """2,048 steps of a packed screen, 25 numbers and a mask take some 6 megabytes, in memory and in a checkpoint."""
+    """2,048 steps of a packed screen, 25 numbers and a mask take about 6 megabytes, in memory and in a checkpoint."""
     space = gymnasium.spaces.Dict(
         screen=gymnasium.spaces.Box(0, 255, (144, 160, 3), np.uint8),
         state_variables=gymnasium.spaces.Box(0, 1, (25,), np.float32),

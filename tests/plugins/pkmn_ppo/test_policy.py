@@ -1,4 +1,4 @@
-"""Forbidden presses have no probability, no entropy and no gradient; what is allowed is drawn as often as it should."""
+"""Forbidden actions have no probability, entropy or gradient; allowed ones are sampled by their probability."""
 
 from __future__ import annotations
 

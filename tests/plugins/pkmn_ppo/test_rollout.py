@@ -1,4 +1,4 @@
-"""A rollout keeps what happened: what followed on each step, also where episodes end, and who pressed."""
+"""A rollout keeps the steps: the next observations, also at ends of episodes, and who acted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS: dict[str, Any] = {"vector": ((1,), np.float32), "action_mask": ((2,), n
 
 
 def columns(*numbers: float) -> dict[str, np.ndarray]:
-    """Observations of as many environments, each a number."""
+    """Return observations of as many environments, each a number."""
     return {
         "vector": np.array(numbers, np.float32)[:, None],
         "action_mask": np.ones((len(numbers), 2), np.uint8),
@@ -52,7 +52,7 @@ def add(
 
 
 def played() -> Rollout:
-    """Environment 0 terminates at step 1, environment 1 is cut off at step 0 and goes on after the rollout."""
+    """Return a rollout: environment 0 terminates at step 1, environment 1 is truncated at step 0 and then continues."""
     rollout = Rollout(COLUMNS, 3, 2)
     add(rollout, (1, 101), (2, 102), truncated=(False, True))
     add(rollout, (2, 103), (3, 104), terminated=(True, False), own=(True, False))
@@ -61,7 +61,7 @@ def played() -> Rollout:
 
 
 class Numbers:
-    """In place of a network: an observation's value is its number."""
+    """Stand-in for a network: an observation's value is its number."""
 
     def __call__(self, observations: dict[str, torch.Tensor]) -> tuple[MaskedCategorical, torch.Tensor]:
         mask = observations["action_mask"]
@@ -77,12 +77,12 @@ def test_what_followed_is_kept_where_it_is_not_the_next_row() -> None:
 
 
 def test_values_of_what_followed_reach_the_advantages() -> None:
-    """With lambda 0 a return is the reward and the discounted value of what followed, which is its number."""
+    """With lambda 0 a return is the reward and the discounted value of the next observation, which is its number."""
     settings = PPOSettings(gamma=0.5, gae_lambda=0.0, normalize_advantage=False)
     experience = Experience.of(played(), Numbers(), settings, torch.device("cpu"))  # type: ignore[arg-type]
     np.testing.assert_allclose(experience.values, [1, 101, 2, 103, 4, 104])
     np.testing.assert_allclose(experience.returns, [0.5 * x for x in (2, 102, 0, 104, 5, 105)])
-    assert experience.own.tolist() == [1, 1, 1, 0, 1, 1]
+    assert experience.on_policy.tolist() == [1, 1, 1, 0, 1, 1]
     assert experience.log_probs.tolist() == [-0.5, -0.5, -0.5, 0, -0.5, -0.5]
 
 
@@ -101,7 +101,7 @@ def test_an_episode_that_terminated_and_was_cut_off_terminated() -> None:
 
 
 def test_an_environment_that_was_rebuilt_breaks_the_episode_off() -> None:
-    """Where an observation is not the one announced, what follows is none of the step's business."""
+    """If an observation is not the expected one, it does not follow the step."""
     rollout = Rollout(COLUMNS, 3, 2)
     add(rollout, (1, 101), (2, 102))
     add(rollout, (2, 150), (3, 151))

@@ -1,4 +1,4 @@
-"""The adaptive strategy finds out whose steps are worth more, and does not waver where there is nothing to find."""
+"""The adaptive strategy finds the side whose steps are worth more, and does not waver if there is none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ starts = st.sampled_from(StrategyType)
 def play(
     strategy: AdaptiveStrategySystem, episodes: int, *, llm: float, rule: float, noise: float, seed: int
 ) -> list[StrategyType]:
-    """Episodes in which a step of each side is worth so much, give or take; the strategy after each."""
+    """Play episodes in which a step of each side has a given mean reward; return the strategy after each."""
     random = np.random.default_rng(seed)
     found = []
     for _ in range(episodes):
@@ -99,7 +99,7 @@ def test_without_advice_there_is_nothing_to_adapt_to() -> None:
     [({"reward": 100.0}, {"reward": 10.0}), ({"length": 90, "success": True}, {"length": 280, "success": True})],
 )
 def test_it_goes_back_to_a_strategy_that_was_better(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Where the sides' own steps tell nothing, whole episodes do: higher reward, or a shorter way to the goal."""
+    """If the sides' steps are alike, whole episodes decide: higher reward, or a shorter way to the goal."""
     strategy = AdaptiveStrategySystem(initial=StrategyType.LLM_HEAVY)
     for number in range(8):
         strategy.select(episode(**{**before, "reward": before.get("reward", 0.0) + number % 2}))
