@@ -125,7 +125,7 @@ CASES = [
     (
         "train --llm scripted --lessons-file file.txt",
         2,
-        "are no JSON: Expecting value: line 1 column 1 (char 0). Write them with: pkmn",
+        "JSON: Expecting value: line 1 column 1 (char 0). Write them with: pkmn",
     ),
     (
         "train --llm scripted --llm-price cheap",
@@ -338,7 +338,7 @@ CASES = [
     (
         "eval {r} --checkpoint 7",
         5,
-        "did you mean 'step-000000080'? there are step-000000080, step-000000160, step-000000240",
+        "there are step-000000080, step-000000160, step-000000240",
     ),
     (
         "eval {r} --goal nothing_such",
@@ -348,7 +348,7 @@ CASES = [
     (
         "eval {r} --video out.txt",
         2,
-        "out.txt: a video's name ends in .mp4 or .gif, that of a folder of pictures in neither",
+        "out.txt: a video's name ends in .mp4 or .gif",
     ),
     ("eval {r} --videos file.txt", 2, "--videos file.txt: it is a file, and should be a folder"),
     ("eval {r} --envs 0", 2, "Invalid value for '--envs': Input should be greater than or equal to 1"),
@@ -367,7 +367,7 @@ CASES = [
     (
         "replay {r} --video out.txt",
         2,
-        "out.txt: a video's name ends in .mp4 or .gif, that of a folder of pictures in neither",
+        "out.txt: a video's name ends in .mp4 or .gif",
     ),
     ("replay {r} --speed 0", 2, "Invalid value for '--speed': Input should be greater than or equal to 0.1"),
     ("replay {r} --speed nan", 2, "Invalid value for '--speed': Input should be less than or equal to 100"),
@@ -397,7 +397,7 @@ CASES = [
         2,
         "file.txt: not valid TOML: Expected '=' after a key in a key/value pair (at line 1, column",
     ),
-    ("experiment empty", 2, "empty: [experiment] needs a name of letters, digits, '.', '_', '+' and '-', which its"),
+    ("experiment empty", 2, "empty: [experiment] needs a name of letters, digits, '.', '_', '+' and '-'"),
     ("experiment experiment.toml", 2, "experiment.toml: 'nam' is no key of [experiment]: did you mean 'name'?"),
     (
         "experiment file.txt --processes 0",
