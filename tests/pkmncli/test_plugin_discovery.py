@@ -128,7 +128,7 @@ def test_reading_the_files_finds_what_importlib_finds(tmp_path: Path, installed:
     code = (
         "from importlib.metadata import entry_points\n"
         "from pkmncli.plugins import discovery as d\n"
-        "def found(plugins): return sorted((p.name, p.module, p.label) for p in plugins)\n"
+        "def found(each): return sorted((p.name, p.module, p.label) for plugins in each for p in plugins)\n"
         "assert d._all_in_folders()\n"
         "assert found(d._read_folders()) == found(d._ask_importlib()), (found(d._read_folders()))\n"
         "print(found(d._read_folders()))"

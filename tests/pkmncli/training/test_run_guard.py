@@ -90,7 +90,9 @@ def test_a_folder_that_is_taken_away_is_made_again_whole(
     assert Run(folder).checkpoints.names()[0] in {"step-000000100", "step-000000101"}, "saved at once"
     assert Run(folder).read_summary()["total_steps"] == 240
     resumed = pkmn("train", "--resume", "it", "--steps=260")
-    assert (resumed.code, resumed.err) == (0, "")
+    assert resumed.code == 0, resumed.err
+    assert resumed.err, "what was recorded before is gone for good"
+    assert all("missing" in line and "were recorded there" in line for line in resumed.err.splitlines())
     if act is moved:
         is_a_whole_run(tmp_path / "runs" / "moved")
         assert pkmn("train", "--resume", "moved", "--steps=100").code == 0
