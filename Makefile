@@ -2,6 +2,8 @@
 # make test    on a fresh machine: environment, install, then the whole test suite
 # make test-long   the variants of tests that take longest
 # make test-faults kills, stops and starves trainings at random moments, TRIES times each, and prints a table
+# make fuzz        damaged files and requests, FUZZ_SECONDS of each kind (300 without)
+# make audit       known vulnerabilities of the pinned packages; make licences writes docs/licences.md
 # make examples   trains on the bundled game with other libraries, some minutes each
 # make lint | format | bench | docs | clean
 #
@@ -10,19 +12,29 @@
 PYTHON ?= python3
 WORKERS ?= auto
 TRIES ?= 100
+FUZZ_SECONDS ?= 300
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
 .DEFAULT_GOAL := test
-.PHONY: train test test-long test-faults examples lint format bench docs clean check-python
+.PHONY: train test test-long test-faults fuzz audit licences examples lint format bench docs clean check-python
 
 train: $(VENV)/installed
 	$(BIN)/pkmn train $(ARGS)
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+fuzz: $(VENV)/installed-dev
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) tests/test_fuzz.py $(ARGS)
+
+audit:
+	PYTHON=$(PYTHON) .ci/audit
+
+licences: $(VENV)/installed-dev
+	$(BIN)/python docs/licences.py
 
 examples: $(VENV)/installed-dev
 	$(BIN)/python examples/stable_baselines3_dqn.py $(ARGS)

@@ -13,6 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from pkmncli.api.data_text import parse_json
 from pkmncli.errors import RunError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -98,10 +99,7 @@ def read_json(path: Path) -> dict[str, Any]:
         OSError: it can't be read.
         ValueError: it holds something else, or is nested beyond all bounds.
     """
-    try:
-        content = json.loads(read_regular(path).decode("utf-8"))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    content = parse_json(read_regular(path).decode("utf-8"))
     if not isinstance(content, dict):
         raise ValueError("it holds no object")
     return content

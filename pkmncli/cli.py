@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 from pkmncli import standard_streams
 from pkmncli.version import __version__
 
 DEBUG_OPTION = "--debug"
+_WRONG_PATHS = (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR)
 _VERSION_OPTIONS = (["--version"], ["-V"])
 
 
@@ -65,14 +67,16 @@ def run(arguments: list[str]) -> int:
     if arguments in _VERSION_OPTIONS:
         print(f"pkmn {__version__}")
         return 0
-    with standard_streams.Installed():
+    from pkmncli.outgoing_text import guarded_output  # noqa: PLC0415 - as below
+
+    with standard_streams.Installed(), guarded_output():
         return _run(arguments)
 
 
 def _run(arguments: list[str]) -> int:
     # What follows costs more than all of the above, so it is imported only here.
     from pkmncli import diagnostics  # noqa: PLC0415
-    from pkmncli.errors import EXIT_INTERRUPTED, EXIT_UNEXPECTED, PkmnError  # noqa: PLC0415
+    from pkmncli.errors import EXIT_INTERRUPTED, EXIT_RUN, EXIT_UNEXPECTED, EXIT_USAGE, PkmnError  # noqa: PLC0415
 
     arguments = _take_debug_option(arguments)
     diagnostics.said_once.clear()
@@ -91,6 +95,15 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, PkmnError):
             diagnostics.say(diagnostics.text_of(error))
             code = error.exit_code
+        elif isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+            # Those who know what a file is for say so before; this is for the rest, as for a name that is too long.
+            diagnostics.say(f"{error.filename}: {error.strerror}")
+            code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
+        elif isinstance(error, MemoryError):
+            diagnostics.say(
+                f"not enough memory: {error or 'none is left'}; take fewer environments, or smaller settings"
+            )
+            code = EXIT_UNEXPECTED
         else:
             again = "" if diagnostics.debug_enabled() else "; run again with --debug for the traceback"
             diagnostics.say(f"unexpected error: {diagnostics.one_line(error)}{again}")

@@ -9,10 +9,9 @@ import sys
 from typing import Any
 
 from pkmncli import standard_streams
+from pkmncli.outgoing_text import printable, redact
 
 DEBUG_VARIABLE = "PKMN_DEBUG"
-SECRET_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", "WANDB_API_KEY")
-_SHORTEST_SECRET = 8  # a shorter value is a placeholder, and blanking it would garble ordinary words
 
 
 def debug_enabled() -> bool:
@@ -23,15 +22,6 @@ def debug_enabled() -> bool:
 def enable_debug() -> None:
     """Turns tracebacks on, in this process and in those that it starts."""
     os.environ[DEBUG_VARIABLE] = "1"
-
-
-def redact(text: str) -> str:
-    """The text with the values of API keys blanked out."""
-    for variable in SECRET_VARIABLES:
-        secret = os.environ.get(variable, "").strip()
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, f"<{variable}>")
-    return text
 
 
 def text_of(error: BaseException) -> str:
@@ -49,15 +39,15 @@ def one_line(error: BaseException) -> str:
 
 
 def say(message: str) -> None:
-    """Writes a message to standard error, secrets blanked out. Says nothing where there is no standard error."""
+    """Write a message to standard error, secrets blanked out. Say nothing where there is no standard error."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):  # a script's that is closed or can't show a character
-            sys.stderr.write(redact(message).rstrip("\n") + "\n")
+            sys.stderr.write(printable(redact(message)).rstrip("\n") + "\n")
 
 
 def warn(message: str) -> None:
     """Says a message, also where a training is quiet, and keeps it in the run's log."""
-    logging.getLogger(__name__).warning("%s", redact(message))
+    logging.getLogger(__name__).warning("%s", message)
     say(message)
 
 

@@ -26,11 +26,13 @@ from pkmncli.atomic_files import (
     write_json,
 )
 from pkmncli.checkpoint_index import VERSIONS_FILE, Checkpoints
-from pkmncli.diagnostics import redact
 from pkmncli.errors import RunError
+from pkmncli.outgoing_text import redact
 from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
 
 LAYOUT_VERSION = 1
+LONGEST_NAME = 255
+"""Bytes of one name in a path, as file systems have it."""
 """Changes when files of a run folder change their name or meaning."""
 
 SUPERSEDED = "superseded"
@@ -257,6 +259,8 @@ def check_run_name(save_dir: Path, name: str | None) -> None:
         )
     if name is not None and not _NAME.fullmatch(name):
         raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
+    if name is not None and len(name.encode()) > LONGEST_NAME:
+        raise RunError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, which no folder can have")
     if name is not None and (save_dir / name).exists():
         raise RunError(f"run {save_dir / name} exists already: choose another name, or go on with that run")
 

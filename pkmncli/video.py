@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.outgoing_text import drawing_stream, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -205,16 +206,17 @@ class TerminalScreen:
         self._columns, self._rows = columns, max(rows - 1 - caption_lines, 1)
 
     def __enter__(self) -> TerminalScreen:
-        print(_CLEAR, end="")
+        print(_CLEAR, end="", file=drawing_stream())
         return self
 
     def __exit__(self, *_exception: object) -> None:
-        print(_RESTORE)
+        print(_RESTORE, file=drawing_stream())
 
     def show(self, screen: NDArray[np.uint8], caption: str = "") -> None:
         """Draw one screen with text below."""
-        lines = "\n".join(line[: self._columns].ljust(self._columns) for line in caption.split("\n"))
-        print(f"{_HOME}{half_blocks(screen, self._columns, self._rows)}\n{_ESCAPE}0m{lines}", end="", flush=True)
+        lines = "\n".join(line[: self._columns].ljust(self._columns) for line in printable(caption).split("\n"))
+        picture = half_blocks(screen, self._columns, self._rows)
+        print(f"{_HOME}{picture}\n{_ESCAPE}0m{lines}", end="", file=drawing_stream(), flush=True)
 
 
 def half_blocks(screen: NDArray[np.uint8], columns: int, rows: int) -> str:

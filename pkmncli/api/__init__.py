@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pkmncli.api.data_text import parse_json, parse_toml
     from pkmncli.api.decisions import (
         MEMORY_HASH_INTERVAL,
         PILOT_ACTS,
@@ -122,6 +123,8 @@ _HOMES = {
     "ValuingAlgorithm": "learning",
     "find_run": "runs",
     "open_analyzer": "runs",
+    "parse_json": "data_text",
+    "parse_toml": "data_text",
     "open_tables": "runs",
     "tell_once": "runs",
 }
@@ -184,6 +187,8 @@ __all__ = [
     "find_run",
     "open_analyzer",
     "open_tables",
+    "parse_json",
+    "parse_toml",
     "tell_once",
 ]
 

@@ -19,7 +19,7 @@ import typer
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.config import resolve_settings
-from pkmncli.diagnostics import one_line, redact
+from pkmncli.diagnostics import one_line
 from pkmncli.errors import EXIT_LLM, ConfigurationError, LLMConnectionError, PkmnError, PluginError
 from pkmncli.llm.counsel import NO_THINKING, is_empty
 from pkmncli.plugins import Registry, get_registry
@@ -129,17 +129,12 @@ def _in_words(report: dict[str, Any]) -> str:
         f"  helped: {report.get('helped') or 'nothing so far'}",
         f"  all of it: {report['file']}",
     ]
-    return redact("\n".join(_printable(line) for line in lines))
-
-
-def _printable(line: str) -> str:
-    """A line without characters that a terminal takes for commands: the file may be somebody else's."""
-    return "".join(character for character in line if character.isprintable())
+    return "\n".join(lines)
 
 
 def _print(well: bool | None, what: str, found: str) -> None:
     mark = {True: "ok", False: "--", None: "  "}[well]
-    typer.echo(redact(f"{mark}  {what:22} {found}"))
+    typer.echo(f"{mark}  {what:22} {found}")
 
 
 def _installation(registry: Registry) -> Iterator[Line]:

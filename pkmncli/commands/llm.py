@@ -11,7 +11,7 @@ import typer
 
 from pkmncli.api import Action, Advice, LLMRequest
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
-from pkmncli.diagnostics import redact, say
+from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, LLMConnectionError
 from pkmncli.llm.counsel import Answer
 from pkmncli.llm.prompts import Prompt, PromptTemplate, Question
@@ -100,7 +100,7 @@ def ask(
         )
     finally:
         counsel.close()
-    typer.echo(redact(_as_json(prompt, answer) if as_json else _as_text(prompt, answer)))
+    typer.echo(_as_json(prompt, answer) if as_json else _as_text(prompt, answer))
     if answer.fault is not None:
         raise LLMConnectionError(f"No answer: {answer.problem}")
 

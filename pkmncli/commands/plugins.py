@@ -191,7 +191,7 @@ def _is_contested(registry: Registry, entry: Registration) -> bool:
 def _unknown(registry: Registry, name: str) -> str:
     names = {entry.name for entry in registry.registrations()} | {plugin.name for plugin in registry.plugins}
     near = get_close_matches(name, sorted(names), n=1)
-    return f"no plugin brings '{name}'" + (f"; did you mean '{near[0]}'?" if near else "") + " See: pkmn plugins"
+    return f"no plugin brings '{name}'" + (f"; did you mean '{near[0]}'?" if near else ".") + " See: pkmn plugins"
 
 
 def _print_listing(registry: Registry, console: Console) -> None:

@@ -193,6 +193,10 @@ def train(
     web_port: Annotated[
         int | None, typer.Option(help="Show it there; the next free port where it is taken. [default: 8080]")
     ] = None,
+    web_host_name: Annotated[
+        list[str] | None,
+        typer.Option(help="Name that a proxy has the page under, which then asks for a token; repeatable."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show only errors and the result.")] = False,
     config: Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.")] = None,
     set_: Annotated[
@@ -261,6 +265,7 @@ def train(
         "headless": headless,
         "web": True if dashboard is None and web_port is not None else dashboard,
         "web_port": web_port,
+        "web_host_name": web_host_name or None,
         "quiet": quiet or None,
     }
     stop_with_whoever_began_this()
@@ -319,8 +324,9 @@ def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> 
     unread = [name for name in unread_settings(settings, registry) if settings.origins[name] != DEFAULT]
     if unread:
         say(f"{', '.join(unread)}: no effect, since the environment {settings.train.env} has no such setting")
-    if settings.origins["web_port"] != DEFAULT and not settings.train.web:
-        say("web_port: no effect, since no live page is asked for (--dashboard)")
+    page = [name for name in ("web_port", "web_host_name") if settings.origins[name] != DEFAULT]
+    if page and not settings.train.web:
+        say(f"{', '.join(page)}: no effect, since no live page is asked for (--dashboard)")
 
 
 def _film(outcome: Outcome, registry: Registry) -> int:

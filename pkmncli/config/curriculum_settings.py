@@ -14,11 +14,9 @@ ADAPTIVE: Literal["adaptive"] = "adaptive"
 class Stage(BaseModel):
     """One stage. The keys are those of the documents."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
-    reward_threshold: float = Field(
-        allow_inf_nan=False, description="mean reward of the measured episodes that it takes to leave the stage"
-    )
+    reward_threshold: float = Field(description="mean reward of the measured episodes that it takes to leave the stage")
     llm_confidence: float = Field(
         ge=0,
         le=1,
@@ -53,7 +51,7 @@ DEFAULT_STAGES = (
 class CurriculumSettings(BaseModel):
     """What a user may set under ``[curriculum]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
     enabled: bool = Field(
         default=True, description="whether there is one; trust in the advised side stays at 0.9 without"
@@ -90,7 +88,6 @@ class CurriculumSettings(BaseModel):
     max_deviation: float = Field(
         default=0.2,
         ge=0,
-        allow_inf_nan=False,
         description="standard deviation of the measured rewards at most, as a share of their mean",
     )
     advancement_patience: int | None = Field(

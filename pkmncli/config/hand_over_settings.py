@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class HandOverSettings(BaseModel):
     """Settings under ``[hand_over]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
     by: Literal["situation", "all", "values"] = Field(
         default="situation",
@@ -18,15 +18,12 @@ class HandOverSettings(BaseModel):
         "with values it is what the learner's values foretell",
     )
     memory: int = Field(default=500, ge=10, description="latest choices of a situation whose agreement counts")
-    doubt: float = Field(
-        default=20.0, ge=0, allow_inf_nan=False, description="choices that count as wrong before there are any"
-    )
+    doubt: float = Field(default=20.0, ge=0, description="choices that count as wrong before there are any")
     horizon: int = Field(default=32, ge=1, le=1_000, description="steps of reward by which a step is judged")
     outcome_memory: int = Field(default=4_000, ge=10, description="latest steps of a side whose outcome counts")
     outcome_doubt: float = Field(
         default=50.0,
         gt=0,
-        allow_inf_nan=False,
         description="stretches of `horizon` steps after which the outcome weighs as much as the agreement",
     )
     idle_steps: int = Field(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pkmncli.api.data_text import parse_json, parse_toml
 from pkmncli.config.run_file_end import is_cut_off
 from pkmncli.diagnostics import DEBUG_VARIABLE
 from pkmncli.errors import ConfigurationError
@@ -114,7 +115,7 @@ def from_file(path: Path) -> list[Given]:
 def parse_text(text: str) -> Any:
     """Text as a TOML value, or as it stands if it is none."""
     try:
-        content = tomllib.loads(f"value = {text}")
+        content = parse_toml(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
     return content["value"] if len(content) == 1 else text
@@ -123,13 +124,15 @@ def parse_text(text: str) -> Any:
 def _parse(path: Path, text: str) -> Mapping[str, Any]:
     try:
         if path.suffix.lower() == ".json" or text.lstrip().startswith("{"):
-            content = json.loads(text)
+            content = parse_json(text)
         else:
-            content = tomllib.loads(text)
+            content = parse_toml(text)
     except json.JSONDecodeError as error:
         raise ConfigurationError(f"{path}:{error.lineno}: not valid JSON: {error.msg} (column {error.colno})") from None
     except tomllib.TOMLDecodeError as error:
         message, _, place = str(error).partition(" (at ")
+        if not place:
+            raise ConfigurationError(f"{path}: not valid TOML: {message}") from None
         found = re.search(r"line (\d+), column (\d+)", place)
         line, place = (found[1], f"column {found[2]}") if found else (len(text.splitlines()), "at the end")
         raise ConfigurationError(f"{path}:{line}: not valid TOML: {message} ({place})") from None

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 class StartsSettings(BaseModel):
     """What a user may set under ``[starts]``. The other episodes begin at the game's start, or ``init_state``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
     furthest: float = Field(
         default=0.0, ge=0, le=1, description="share of episodes that begin at the furthest milestone reached in the run"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -59,6 +60,12 @@ def _check_trackers(names: list[str]) -> list[str]:
     return names
 
 
+def _check_host_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?", text) or len(text) > 253:
+        raise ValueError(f"{text!r} is no host name: write the name alone, as page.example.org")
+    return text.lower()
+
+
 def _hyphenated(value: Any) -> Any:
     return value.replace("_", "-").lower() if isinstance(value, str) else value
 
@@ -104,6 +111,7 @@ MAY_CHANGE = (
     "quiet",
     "web",
     "web_port",
+    "web_host_name",
     "track",
 )
 """Settings that a run which goes on may change: they decide how long and how visibly it trains, not what it does."""
@@ -112,7 +120,7 @@ MAY_CHANGE = (
 class TrainSettings(BaseModel):
     """What ``pkmn train`` does. Every field is a key of a configuration file and an option of the command."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, validate_default=True)
 
     game: str | None = Field(None, description="game profile; by default the one that the ROM is of, else quillwood")
     game_folder: AbsolutePath | None = Field(
@@ -175,14 +183,11 @@ class TrainSettings(BaseModel):
     llm_interval: int = Field(30, ge=1, description="steps between two requests for advice")
     llm_wait: bool = Field(False, description="wait for each answer instead of playing on")
     llm_optional: bool = Field(False, description="go on without a language model that cannot be reached")
-    llm_timeout_s: float = Field(
-        30.0, gt=0, le=600, allow_inf_nan=False, description="seconds until a request for advice is given up"
-    )
+    llm_timeout_s: float = Field(30.0, gt=0, le=600, description="seconds until a request for advice is given up")
     llm_load_timeout_s: float | None = Field(
         None,
         gt=0,
         le=3600,
-        allow_inf_nan=False,
         description="seconds that the first answer may take, while a server loads the model; by default ten times "
         "llm_timeout_s",
     )
@@ -190,7 +195,6 @@ class TrainSettings(BaseModel):
         0.03,
         ge=0,
         le=1,
-        allow_inf_nan=False,
         description="what advice may cost, as a share of what the rules would have earned without it; 1 for no limit",
     )
     lessons: bool = Field(
@@ -203,7 +207,7 @@ class TrainSettings(BaseModel):
         4, ge=1, le=64, description="requests for advice under way at once, over all environments"
     )
     llm_vision: bool = Field(False, description="send the screen along, to a model that sees")
-    llm_temperature: float = Field(0.0, ge=0, le=2, allow_inf_nan=False, description="how freely the model answers")
+    llm_temperature: float = Field(0.0, ge=0, le=2, description="how freely the model answers")
     llm_reply_tokens: int = Field(
         300, ge=32, le=100_000, description="longest reply, in tokens; a model that thinks first needs thousands"
     )
@@ -214,9 +218,7 @@ class TrainSettings(BaseModel):
     llm_cache_path: AbsolutePath | None = Field(
         None, description="file of the replies; by default one in the user's cache folder"
     )
-    llm_budget_usd: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="dollars after which the rules go on alone"
-    )
+    llm_budget_usd: float | None = Field(None, gt=0, description="dollars after which the rules go on alone")
     llm_budget_tokens: int | None = Field(None, ge=1, description="tokens after which the rules go on alone")
     llm_prices: Annotated[list[Annotated[str, AfterValidator(_check_price)]], BeforeValidator(_split)] = Field(
         [],
@@ -281,7 +283,7 @@ class TrainSettings(BaseModel):
     )
     film: bool = Field(True, description="film the learner alone at the end of pkmn train")
     keep_checkpoints: int = Field(3, ge=1, description="newest checkpoints kept, beside the best and the milestones")
-    disk_limit_gb: float = Field(10.0, gt=0, allow_inf_nan=False, description="most that a run may write, in GB")
+    disk_limit_gb: float = Field(10.0, gt=0, description="most that a run may write, in GB")
 
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = Field(
         "INFO", description="least severe messages that log.txt keeps"
@@ -293,6 +295,9 @@ class TrainSettings(BaseModel):
     web: bool = Field(False, description="show the training on a live page")
     web_port: int = Field(
         8080, ge=1, le=65535, description="port of the live page; the next free one where it is taken"
+    )
+    web_host_name: Annotated[list[Annotated[str, AfterValidator(_check_host_name)]], BeforeValidator(_split)] = Field(
+        [], description="names that a proxy has the live page under, which then asks for a token"
     )
 
     @property

@@ -13,9 +13,14 @@ from pydantic import BaseModel, ValidationError
 
 from pkmncli.config.description import is_provided
 from pkmncli.config.sources import CORE, Given, parse_text
+from pkmncli.config.value_bounds import fault_of_value
 from pkmncli.errors import ConfigurationError
+from pkmncli.outgoing_text import secret_in
 
 Model = TypeVar("Model", bound=BaseModel)
+
+_LONGEST_SHOWN = 200
+"""Characters of a value in a message."""
 
 SECRET = "secret"
 """Type of the error of a value that may hold a secret, and so is not shown."""
@@ -71,7 +76,17 @@ def validate(
     provided = [_provided_key(section, entry) for key, entry in given.items() if key not in settable_fields(model)]
     if unknown or provided:
         raise ConfigurationError("\n".join(unknown or provided))
+    secrets = [line for entry in given.values() if (line := _secret_value(section, entry))]
+    if secrets:
+        raise ConfigurationError("\n".join(secrets))
     values = {key: _read(model, entry) for key, entry in given.items()}
+    impossible = [
+        f"setting '{_name(section, key)}'{_shown(value)} ({given[key].origin}): {fault}"
+        for key, value in values.items()
+        if (fault := fault_of_value(value, model.model_fields[key]))
+    ]
+    if impossible:
+        raise ConfigurationError("\n".join(impossible))
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -117,6 +132,17 @@ def _provided_key(section: str, entry: Given) -> str:
     )
 
 
+def _secret_value(section: str, entry: Given) -> str:
+    """Return what to tell of a value that holds a key of the environment, which would be written into the run."""
+    variable = secret_in(str(entry.value)) if isinstance(entry.value, str | Path | list | tuple | dict) else None
+    if variable is None:
+        return ""
+    return (
+        f"setting '{_name(section, entry.key)}' ({entry.origin}): holds the value of {variable}, and settings are "
+        "written into the run; leave it out, keys are read from the environment"
+    )
+
+
 def _read(model: type[BaseModel], entry: Given) -> Any:
     if not entry.is_text:
         return entry.value
@@ -136,8 +162,16 @@ def _describe(section: str, given: Mapping[str, Given], details: Mapping[str, An
         return f"{what} ({origins}): {allowed}"
     entry = given[key]
     inner = "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
-    value = "" if details["type"] == SECRET else f" = {details['input']!r}"
+    value = "" if details["type"] == SECRET else _shown(details["input"])
     return f"setting '{_name(section, key)}{inner}'{value} ({entry.origin}): {allowed}"
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return ""
+    return f" = {text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + '...'}"
 
 
 def _allowed(details: Mapping[str, Any]) -> str:

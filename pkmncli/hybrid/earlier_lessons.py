@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pkmncli.api.data_text import parse_json
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.lessons import Situation
 
@@ -35,7 +35,7 @@ class EarlierLessons:
             ConfigurationError: it is missing, or is not such a file.
         """
         try:
-            content: Any = json.loads(path.read_text(encoding="utf-8"))
+            content: Any = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise ConfigurationError(f"The lessons {path} can't be read: {error.strerror}") from error
         except ValueError as error:

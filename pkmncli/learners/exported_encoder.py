@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from pydantic import BaseModel
 from torch import Tensor
 
 from pkmncli.errors import ConfigurationError
@@ -33,7 +34,7 @@ def load_encoder(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Cal
     layout = _layout(about["network"]["layout"])
     try:
         settings = _settings(origin)
-        encoder = _imported(origin["target"])(layout, settings)
+        encoder = _imported(origin["target"], torch.nn.Module)(layout, settings)
         encoder.load_state_dict(under("encoder", weights))
     except (ImportError, AttributeError, RuntimeError, ValueError) as error:
         source = f"{origin['distribution']} {origin['version']}".strip()
@@ -52,11 +53,14 @@ def load_encoder(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Cal
     return features
 
 
-def _imported(target: str) -> Any:
+def _imported(target: str, kind: type) -> Any:
+    """Return the class that a policy's file names. Nothing else is called: the file may be anybody's."""
     module, _, names = target.partition(":")
     found: Any = importlib.import_module(module)
     for name in names.split("."):
         found = getattr(found, name)
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise ValueError(f"{target} is no {kind.__name__}")
     return found
 
 
@@ -64,7 +68,7 @@ def _settings(origin: Mapping[str, Any]) -> Any:
     """Return the encoder's settings; the learner's settings, as exported, for an encoder without a settings model."""
     if origin["config"] is None:
         return SimpleNamespace(**origin["settings"])
-    return _imported(origin["config"])(**origin["settings"])
+    return _imported(origin["config"], BaseModel)(**origin["settings"])
 
 
 def _layout(plain: Mapping[str, Any]) -> ObservationLayout:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from pkmncli.api import LLMReply, LLMRequest
+from pkmncli.api.data_text import parse_json
 from pkmncli.errors import RunError
 
 BUSY_TIMEOUT_S = 30.0
@@ -91,7 +92,7 @@ class ReplyCache:
         if row is None:
             return None
         try:
-            values: dict[str, Any] = json.loads(row[0])
+            values: dict[str, Any] = parse_json(row[0])
             reply = LLMReply(**values)
         except (ValueError, TypeError):
             return None

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply
-from pkmncli.diagnostics import redact
 from pkmncli.llm.json_objects import whole_value
+from pkmncli.outgoing_text import redact
 
 NO_ANSWER = "it has thoughts but no answer"
 """The problem of a reply that ended before its answer."""

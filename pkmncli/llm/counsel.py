@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Event
-from typing import Any
 
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.diagnostics import one_line, redact
+from pkmncli.diagnostics import one_line
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
@@ -21,6 +20,7 @@ from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
 from pkmncli.llm.replies import Reading, ReadReply, read_reply
 from pkmncli.llm.thoughts import take_apart
 from pkmncli.llm.usage import Usage
+from pkmncli.outgoing_text import redact, redacted
 
 logger = logging.getLogger(__name__)
 
@@ -281,21 +281,10 @@ class Counsel:
         return replace(
             reply,
             text=redact(reply.text),
-            parsed=_redacted(reply.parsed),
+            parsed=redacted(reply.parsed),
             cut=reply.cut or reply.completion_tokens >= request.max_tokens,  # not every service says so
             problem=redact(reply.problem),
         )
-
-
-def _redacted(value: Any) -> Any:
-    """A JSON value without secrets, whatever a model echoes."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {name: _redacted(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_redacted(one) for one in value]
-    return value
 
 
 def is_empty(reply: LLMReply) -> bool:

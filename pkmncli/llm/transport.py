@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pkmncli.api import LLMFailure, LLMFault
-from pkmncli.diagnostics import redact
+from pkmncli.api.data_text import parse_json
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.contents import checked_reply
 from pkmncli.llm.deadlines import bound_client, call_within
@@ -21,6 +21,7 @@ from pkmncli.llm.model_names import UNLISTED, first_to_talk_to, is_listed, names
 from pkmncli.llm.network import THROUGH, is_this_machine, route_to, without_environment
 from pkmncli.llm.refusals import Refusals, StatusFailure
 from pkmncli.llm.service_settings import ServiceAddress, ServiceSettings
+from pkmncli.outgoing_text import redact
 
 T = TypeVar("T")
 
@@ -233,7 +234,7 @@ def _detail(body: str) -> str:
     """The message in an error's body, on one line and short; nothing from a page meant for browsers."""
     text = body.strip()
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         if text.startswith("<"):
             return ""

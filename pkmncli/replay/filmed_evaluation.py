@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import typer
 
+from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_errors_explained
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
@@ -59,7 +59,7 @@ def film_learner_alone(
         RunError: the film cannot be written.
     """
     rows = _episodes(registry, evaluation)
-    reached = [(row, [step for step in json.loads(row["milestones"]).values() if step]) for row in rows]
+    reached = [(row, [step for step in parse_json(row["milestones"]).values() if step]) for row in rows]
     reached = [(row, steps) for row, steps in reached if steps]
     if not reached:
         return None

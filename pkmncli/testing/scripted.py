@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.api.data_text import parse_toml
 from pkmncli.errors import LLMConnectionError
 
 
@@ -30,7 +31,7 @@ def _absolute(path: Path) -> Path:
 class ScriptedSettings(BaseModel):
     """Settings of ``[scripted]``."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     file: Annotated[Path, AfterValidator(_absolute)] | None = Field(
         default=None, description="TOML file of the replies: [[reply]] tables."
@@ -38,7 +39,7 @@ class ScriptedSettings(BaseModel):
 
 
 class _ScriptedReply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     text: str = ""
     when: Annotated[str, AfterValidator(_pattern)] | None = None
@@ -47,7 +48,7 @@ class _ScriptedReply(BaseModel):
 
 
 class _Script(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     reply: list[_ScriptedReply] = Field(min_length=1)
 
@@ -110,7 +111,7 @@ class ScriptedBackend:
 
 def _read(path: Path) -> list[_ScriptedReply]:
     try:
-        return _Script.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).reply
+        return _Script.model_validate(parse_toml(path.read_text(encoding="utf-8"))).reply
     except OSError as error:
         raise LLMConnectionError(f"the replies in {path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

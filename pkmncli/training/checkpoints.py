@@ -239,8 +239,10 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         raise CheckpointError(f"{folder} has format {version}; this version of pkmn reads format {FORMAT_VERSION}")
     if meta.pop("checksum", None) != _meta_checksum(meta):
         raise CheckpointError(f"the checkpoint is damaged: {path} is not what was written")
-    names = [*meta.get("checksums", ("",)), *meta.get("sealed", ("",))]
-    if not all(_FILE_NAME.fullmatch(name) for name in names) or not isinstance(meta.get("step"), int):
+    checksums, sealed = meta.get("checksums"), meta.get("sealed")
+    names = [*checksums, *sealed] if isinstance(checksums, dict) and isinstance(sealed, list) else [None]
+    named = all(isinstance(name, str) and _FILE_NAME.fullmatch(name) for name in names)
+    if not named or not isinstance(meta.get("step"), int):
         raise CheckpointError(f"the checkpoint is damaged: {path} names no step or files, or files outside of it")
     if of_another_run(_run_folder(folder), meta.get("run")):
         raise CheckpointError(f"{folder} is the checkpoint of another run")

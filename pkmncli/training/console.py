@@ -14,6 +14,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from pkmncli.diagnostics import say
+from pkmncli.outgoing_text import printable, redact
 from pkmncli.standard_streams import lost_output
 from pkmncli.training.live_view import Clock, lay_out, lines_of
 
@@ -75,7 +76,7 @@ class ConsoleProgress:
     def message(self, text: str) -> None:
         """Says something that stays on the screen."""
         if not self._quiet:
-            self.console.print(text, markup=False)
+            self.console.print(printable(redact(text)), markup=False)  # before lines are broken, which would hide a key
             self._tell_of_loss()
 
     @property
@@ -94,8 +95,7 @@ class ConsoleProgress:
         else:
             self._due = time.monotonic() + LINE_SECONDS
             for line in lines_of(status, status.steps_per_second):
-                self.console.print(line, markup=False)
-            self._tell_of_loss()
+                self.message(line)
 
     def on_activity(self, doing: str) -> None:
         """Says what the training does instead of stepping, until the next status."""

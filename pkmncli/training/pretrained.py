@@ -9,7 +9,6 @@ A game's profile may have a folder ``pretrained``:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
+from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.config import CONFIG_FILE, MAY_CHANGE, ResolvedSettings
 from pkmncli.config.run_file import toml_text
@@ -65,7 +65,7 @@ class Pretrained:
         """Return its measured results. Raises RunError where the file is missing or damaged."""
         path = self.folder / SCORE
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = parse_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RunError(f"{path} cannot be read: {error}; install its package anew") from None
         if not (

@@ -12,6 +12,7 @@ from typing import Any
 from pkmncli.atomic_files import read_json, reason, write_json
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import RunError
+from pkmncli.outgoing_text import redacted
 from pkmncli.version import __version__
 
 MOST_REPORTS = 200
@@ -55,7 +56,7 @@ class ReportWriter:
             Whether it is one that was not there before, and kept.
         """
         path = self._folder / f"environment-{environment}-episode-{episode}-{int(report.get('number', 0))}.json"
-        content = {"pkmncli": __version__, "environment": environment, "episode": episode, **report}
+        content = {"pkmncli": __version__, "environment": environment, "episode": episode, **redacted(report)}
         size = len(json.dumps(content, default=str))
         if size > MOST_BYTES:
             logger.warning("a report of %d bytes is left out: %s", size, path.name)

@@ -11,6 +11,7 @@ from logging.handlers import WatchedFileHandler
 
 from pkmncli.atomic_files import reason
 from pkmncli.diagnostics import say
+from pkmncli.outgoing_text import printable, redact
 from pkmncli.runs import Run
 
 
@@ -26,6 +27,14 @@ class _RunLog(WatchedFileHandler):
         """Says nothing: checkpoints and tables report a full disk."""
 
 
+class _LogFormatter(logging.Formatter):
+    """Formats log records without secrets, tracebacks included. What looks like another record is indented."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record, and what else there is of it below."""
+        return printable(redact(super().format(record))).replace("\n", "\n    ")
+
+
 @contextmanager
 def log_to(run: Run, level: str) -> Iterator[None]:
     """Writes the log while it is entered, from a level on. Where that can't be, it is said, and there is none."""
@@ -37,7 +46,7 @@ def log_to(run: Run, level: str) -> Iterator[None]:
     except OSError as error:
         say(f"{run.log_file} can't be written: {reason(error)}; this training has no log")
         handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     previous = root.level
     root.addHandler(handler)
     root.setLevel(level)

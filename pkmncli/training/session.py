@@ -17,7 +17,7 @@ from pkmncli.atomic_files import write_atomic, write_errors_explained, write_jso
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
 from pkmncli.config.resolved import DEFAULT
-from pkmncli.diagnostics import redact, say, warn
+from pkmncli.diagnostics import say, warn
 from pkmncli.errors import PkmnError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
@@ -428,8 +428,8 @@ class TrainingSession:
             self._tell(remark)
 
     def _tell(self, text: str) -> None:
-        logger.info("%s", redact(text))
-        self._progress.message(redact(text))
+        logger.info("%s", text)
+        self._progress.message(text)
 
     def _report_loss(self, loss: WorkerLostError) -> None:
         logger.warning("%s\n%s", loss, loss.details)

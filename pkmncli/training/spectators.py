@@ -27,8 +27,8 @@ from pkmncli.api.live import (
     process_began,
 )
 from pkmncli.atomic_files import write_errors_explained, write_json
-from pkmncli.diagnostics import redact
 from pkmncli.errors import PkmnError
+from pkmncli.outgoing_text import redact
 from pkmncli.training.episode_starts import keep_state, state_file
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class Spectators:
     def _tell_fault(self, fault: str) -> None:
         if fault and fault not in self._faults and len(self._faults) < MOST_FAULTS:
             self._faults.add(fault)
-            logger.warning("viewers get no picture: %s", redact(fault))
+            logger.warning("viewers get no picture: %s", fault)
 
     def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
         if self._board is None:
@@ -240,7 +240,7 @@ class Spectators:
         try:
             save()
         except (PkmnError, OSError) as error:
-            logger.warning("a viewer asked for a checkpoint, which could not be saved: %s", redact(str(error)))
+            logger.warning("a viewer asked for a checkpoint, which could not be saved: %s", error)
             return f"The checkpoint could not be saved: {redact(str(error))}"
         return f"Checkpoint of step {statistics.steps:,} saved."
 
@@ -253,7 +253,7 @@ class Spectators:
             folder = self._folder / "starts"
             path = shlex.quote(str(state_file(folder, keep_state(folder, state))))
         except (PkmnError, OSError) as error:
-            logger.warning("a viewer asked for a start state, which could not be saved: %s", redact(str(error)))
+            logger.warning("a viewer asked for a start state, which could not be saved: %s", error)
             return f"The state of environment {index} could not be saved: {redact(str(error))}"
         return f"State of environment {index} saved. Begin there: pkmn train --init-state {path}"
 

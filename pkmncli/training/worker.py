@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from pkmncli.api import (
 from pkmncli.api.live import LiveBoard
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import EnvironmentSetupError, PkmnError, TrainingError
+from pkmncli.outgoing_text import redact_values
 from pkmncli.training.consequences import ConsequenceWatcher
 from pkmncli.training.journey import Standing, standing_of
 from pkmncli.training.press_log import PressLog, advice_from
@@ -259,7 +261,7 @@ class Worker:
             if self.pilot is None or not self.spec.pilot_shows:
                 raise TrainingError("the pilot was to act, but these environments have none that may")
             action, reason_text, confidence, advised, _over = self.proposal
-            reason = reason_text.encode()[:REASON_BYTES]
+            reason = _kept_reason(reason_text)
             source = Source.LLM if advised else Source.RULE
         before = environment.facts()
         reward, terminated, truncated = environment.advance(action)
@@ -384,3 +386,9 @@ def situations_of(environment: Environment) -> list[str]:
 def reward_names_of(environment: Environment) -> list[str]:
     """The parts of its reward that an environment names."""
     return list(getattr(environment, "reward_names", ()))
+
+
+@lru_cache(maxsize=1024)
+def _kept_reason(text: str) -> bytes:
+    """Return a pilot's reason as a record has room for it: without secrets, which being cut off would hide."""
+    return redact_values(text).encode()[:REASON_BYTES]

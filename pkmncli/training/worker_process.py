@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pkmncli.channel import Channel
 from pkmncli.child_processes import begin_child, portable
 from pkmncli.errors import PkmnError
+from pkmncli.outgoing_text import guard_output, redact
 from pkmncli.training.shared_block import FieldLayout, SharedBlock
 from pkmncli.training.worker import Worker, reward_names_of, situations_of
 from pkmncli.training.worker_spec import WorkerSpec
@@ -44,6 +45,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
     It ends by itself when the parent is gone, however that ended.
     """
     begin_child()
+    guard_output()
     environment: Environment | None = None
     try:
         environment = spec.environment_of(index).build()
@@ -69,7 +71,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
     except PkmnError as error:
         _last_words(connection, USER_ERROR + pickle.dumps(portable(error)))
     except BaseException:  # a library's own way to leave is none here
-        _last_words(connection, CRASH + traceback.format_exc().encode(errors="backslashreplace"))
+        _last_words(connection, CRASH + redact(traceback.format_exc()).encode(errors="backslashreplace"))
     finally:
         if environment is not None:
             environment.close()

@@ -50,6 +50,7 @@ class Search:
         self._tell, self._on_end = tell, on_end
         self._in_hand: list[TrialInHand] = []
         self._interrupted = False
+        self._exhausted = False
         self._measured_at = 0.0
 
     @property
@@ -151,8 +152,19 @@ class Search:
                 take_over(one)
                 trainings.start(one)
                 hand.started(one)
-            elif self.ended + len(self._in_hand) < self._plan.trials and self._room_for_a_trial:
-                self._hand(self._study.ask())
+            elif not self._exhausted and self.ended + len(self._in_hand) < self._plan.trials and self._room_for_a_trial:
+                before = len(self._study.repeated)
+                trial = self._study.ask()
+                if trial is None:
+                    self._exhausted = True
+                    count = self.ended + len(self._in_hand)
+                    self._tell(f"All combinations of [space] were tried: it ends after {count} trials.")
+                    return
+                if len(self._study.repeated) > before:
+                    self._tell(
+                        f"Trial {trial.number}: an earlier combination was drawn again, and another taken instead."
+                    )
+                self._hand(trial)
             else:
                 return
 

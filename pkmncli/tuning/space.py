@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from pkmncli.errors import ConfigurationError
@@ -61,6 +62,38 @@ class Choice:
 
 
 Space = Mapping[str, Range | Choice]
+
+MOST_COMBINATIONS = 100_000
+"""Of a space that is gone through when a combination comes again; in a larger one another draw is enough."""
+
+
+def combinations(space: Space) -> list[dict[str, Value]] | None:
+    """Return every combination of a space, or None where there are more than :data:`MOST_COMBINATIONS`."""
+    columns: list[Sequence[Value]] = []
+    count = 1
+    for dimension in space.values():
+        if isinstance(dimension, Choice):
+            columns.append(dimension.values)
+        elif dimension.whole or dimension.step:
+            step = dimension.step or 1
+            steps = int((dimension.high - dimension.low) / step + 1e-9)
+            if steps >= MOST_COMBINATIONS:
+                return None
+            numbers = [dimension.low + index * step for index in range(steps + 1)]
+            columns.append([int(number) for number in numbers] if dimension.whole else numbers)
+        else:
+            return None
+        count *= len(columns[-1])
+        if count > MOST_COMBINATIONS:
+            return None
+    return [dict(zip(space, values, strict=True)) for values in product(*columns)]
+
+
+def key_of(values: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
+    """Return what tells a combination from others, however its numbers were rounded."""
+    return tuple(
+        sorted((name, f"{value:.12g}" if isinstance(value, float) else repr(value)) for name, value in values.items())
+    )
 
 
 def read_space(table: Any) -> dict[str, Range | Choice]:

@@ -16,7 +16,7 @@ import numpy as np
 from pkmncli.atomic_files import write_errors_explained
 from pkmncli.errors import ConfigurationError
 from pkmncli.tuning.plan import TuningPlan
-from pkmncli.tuning.space import Choice, Range, Value
+from pkmncli.tuning.space import Choice, Range, Value, combinations, key_of
 
 if TYPE_CHECKING:
     import optuna
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 MISSING = "pkmn tune needs optuna, which is not installed; run: pip install 'pkmncli[tune]'"
 STUDY_FILE = "study.log"
 
-_ASKED, _FIGURES, _WHY, _STOPPED = "asked", "figures", "why", "stopped_at"
+_ASKED, _FIGURES, _WHY, _STOPPED, _LEFT_OUT = "asked", "figures", "why", "stopped_at", "left_out"
+_DRAWS = 100
+"""Tries at a combination that was not there before."""
 _REDUCTION = 3
 """Successive halving keeps one in this many trials at a rung."""
 
@@ -78,6 +80,10 @@ class Trial:
         """Return the value kept of a look; None if there is none."""
         kept: dict[int, float] = _frozen(self._trial).intermediate_values
         return kept.get(look)
+
+    def leave_out(self) -> None:
+        """Keeps that it is no trial of its own."""
+        self._trial.set_user_attr(_LEFT_OUT, True)
 
     def keep(self, figures: list[float], why: str) -> None:
         """Keep the figures of its seeds so far, and the reason of its end."""
@@ -148,9 +154,35 @@ class Study:
         running = self._study.get_trials(deepcopy=False, states=(self._optuna.trial.TrialState.RUNNING,))
         return [self._drawn(self._optuna.Trial(self._study, one._trial_id)) for one in running]
 
-    def ask(self) -> Trial:
-        """Return a new trial. Its sample depends on the sampler's seed, its number, and the ended trials."""
-        return self._drawn(self._study.ask())
+    def ask(self) -> Trial | None:
+        """Return a new trial, of a combination that no other trial has; None where all were tried.
+
+        What is drawn depends on the sampler's seed, its number, and the trials that have ended.
+        """
+        trials = self._study.get_trials(deepcopy=False)
+        tried = {key_of(one.params) for one in trials if len(one.params) == len(self._plan.space)}
+        every = combinations(self._plan.space)
+        untried = None if every is None else [values for values in every if key_of(values) not in tried]
+        if untried is not None and not untried:
+            return None
+        for _ in range(_DRAWS):
+            trial = self._drawn(self._study.ask())
+            if key_of(trial.values) not in tried:
+                return trial
+            self._leave_out(trial, untried)
+        return None
+
+    def _leave_out(self, trial: Trial, untried: list[dict[str, Value]] | None) -> None:
+        """End a trial that has what another one had; the next one takes one of those that none has, if they are known.
+
+        The same settings and seeds would be trained again, to the same figure.
+        """
+        trial.leave_out()
+        self._study.tell(trial.number, state=self._optuna.trial.TrialState.FAIL)
+        if untried:
+            entropy = np.random.SeedSequence([self._plan.sampler_seed, trial.number])
+            chosen = untried[int(entropy.generate_state(1)[0]) % len(untried)]
+            self._study.enqueue_trial(chosen)
 
     def tell(self, trial: Trial, state: str, value: float | None = None) -> None:
         """End a trial as ``complete``, ``pruned`` or ``failed``."""
@@ -172,8 +204,13 @@ class Study:
                 str(one.user_attrs.get(_WHY, "")),
             )
             for one in self._study.get_trials(deepcopy=False)
-            if one.state in names
+            if one.state in names and not one.user_attrs.get(_LEFT_OUT)
         ]
+
+    @property
+    def repeated(self) -> list[int]:
+        """Numbers of the trials that were left out, since they had drawn what another one had."""
+        return [one.number for one in self._study.get_trials(deepcopy=False) if one.user_attrs.get(_LEFT_OUT)]
 
     def best(self) -> TrialResult | None:
         """Return the best completed trial, the first of equal ones; None if there is none."""

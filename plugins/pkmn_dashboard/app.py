@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import duckdb
 from fastapi import FastAPI, HTTPException, Query
-from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 
 from pkmn_dashboard.answers import Refusal
 from pkmn_dashboard.control_routes import control_routes
-from pkmn_dashboard.gate import Gate, GateMiddleware
+from pkmn_dashboard.gate import EVENTS, Gate, GateMiddleware
 from pkmn_dashboard.live_events import HIGHEST_RATE, MOST_VIEWERS, LiveEvents
 from pkmn_dashboard.run_routes import run_routes
 from pkmn_dashboard.tables import Tables
@@ -42,6 +42,10 @@ def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | N
         if events.viewers >= MOST_VIEWERS:
             raise HTTPException(503, f"{MOST_VIEWERS} viewers are watching already")
         return StreamingResponse(events.events(rate, pictures=screens), media_type="text/event-stream")
+
+    @app.head(EVENTS, include_in_schema=False)
+    async def of_live_events() -> Response:
+        return Response(media_type="text/event-stream")
 
     @app.exception_handler(PkmnError)
     @app.exception_handler(duckdb.Error)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 from pkmn_dashboard.ports import LOOPBACK, address, listen
+from pkmn_dashboard.server_process import TOKEN_VARIABLE
 from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -35,7 +37,10 @@ def begin(run: RunInfo) -> None:
     debug = os.environ.get("PKMN_DEBUG", "0") not in {"", "0"}
     with contextlib.closing(listen(LOOPBACK, settings["web_port"])) as listening:
         descriptor = listening.fileno()
-        command = [sys.executable, "-P", "-m", "pkmn_dashboard.server_process", str(run.folder), str(descriptor)]
+        names = settings["web_host_name"]
+        token = secrets.token_urlsafe(24) if names else ""
+        module = ["-P", "-m", "pkmn_dashboard.server_process"]
+        command = [sys.executable, *module, str(run.folder), str(descriptor), *names]
         _servers.append(
             subprocess.Popen(
                 command,
@@ -43,13 +48,14 @@ def begin(run: RunInfo) -> None:
                 stdout=subprocess.DEVNULL,
                 stderr=None if debug else subprocess.DEVNULL,
                 pass_fds=[descriptor],
+                env={**os.environ, TOKEN_VARIABLE: token},  # the arguments can be read by everyone on the machine
                 start_new_session=True,  # Ctrl-C is for the trainer
             )
         )
         port = listening.getsockname()[1]
         taken = f" (port {settings['web_port']} is taken)" if port != settings["web_port"] else ""
         if not settings["quiet"]:
-            print(f"Live page: {address(listening)}{taken}", flush=True)
+            print(f"Live page: {address(listening)}{f'?token={token}' if token else ''}{taken}", flush=True)
 
 
 def end() -> None:

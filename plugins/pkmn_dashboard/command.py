@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 import uvicorn  # noqa: F401 - not installed without the extra, which is to be told before anything else
 
-from pkmn_dashboard.ports import LOOPBACK, address, is_loopback, listen
+from pkmn_dashboard.ports import LOOPBACK, address, checked_name, is_loopback, listen
 from pkmn_dashboard.urgency import give_way
 from pkmncli.api import find_run
 
@@ -27,6 +27,12 @@ def dashboard(
     host: Annotated[
         str, typer.Option(help="Address to serve at. Others than this machine's own need a token, which is printed.")
     ] = LOOPBACK,
+    web_host_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name that a proxy has the page under, as page.example.org; needs the token, too; repeatable."
+        ),
+    ] = None,
     view_only: Annotated[
         bool, typer.Option("--view-only", help="Without the buttons that pause, save or stop.")
     ] = False,
@@ -40,7 +46,8 @@ def dashboard(
     from pkmn_dashboard.serving import PageServer  # noqa: PLC0415
 
     found = find_run(run, save_dir)
-    token = None if is_loopback(host) else secrets.token_urlsafe(24)
+    proxies = [checked_name(name) for name in web_host_name or ()]
+    token = None if is_loopback(host) and not proxies else secrets.token_urlsafe(24)
     with contextlib.closing(listen(host, web_port)) as listening:
         where = address(listening)
         port = listening.getsockname()[1]
@@ -51,7 +58,8 @@ def dashboard(
             typer.echo("Whoever has this address sees the run" + ("." if view_only else ", and may stop its training."))
         typer.echo("Ctrl-C ends the page, not the training.")
         give_way()
-        server = PageServer(found.folder, listening, Gate(token, (host,), port), may_control=not view_only)
+        gate = Gate(token, (host,), port, proxies=proxies)
+        server = PageServer(found.folder, listening, gate, may_control=not view_only)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # to end as orderly as by Ctrl-C
         with contextlib.suppress(KeyboardInterrupt):
             server.run()

@@ -3,19 +3,22 @@
 - A page of another origin may make a browser send requests here. So the Host header must be an address or this
   machine's own name, which a name that an attacker has pointed at this machine is not; and what changes something needs
   a header that no form can send, and an Origin that is this server's. Programs of this machine are not kept out by it.
-- Beyond this machine everyone needs the token that was printed once: as a bearer token, or by a cookie that the address
-  with ``?token=`` leaves behind.
+- Beyond this machine, also through a proxy, everyone needs the token that was printed once: as a bearer token, or by a
+  cookie that the address with ``?token=`` leaves behind.
+- A proxy may have the page under a name and a path of its own. Its names are given; the path is never known here, so
+  that every address is relative to another.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import ipaddress
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -28,6 +31,10 @@ ACTION_HEADER = "x-pkmn-action"
 """What a request that changes something must bring; browsers let only the server's own pages send it."""
 
 COOKIE_DAYS = 30
+EVENTS = "/api/events"
+"""The one answer that has no end."""
+MOST_BYTES = 64 * 1024
+"""Of what a request may bring; none of them needs more than an address."""
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -45,16 +52,21 @@ class Gate:
     Args:
         token: needed by every request; nothing is needed without.
         hosts: names that this machine goes by, beside those for itself.
+        proxies: names that proxies have the page under; pages there are taken for this server's own.
         port: of the server. Browsers send a cookie to every port of a machine, so that its name tells them apart.
     """
 
-    def __init__(self, token: str | None = None, hosts: tuple[str, ...] = (), port: int = 0) -> None:
+    def __init__(
+        self, token: str | None = None, hosts: tuple[str, ...] = (), port: int = 0, *, proxies: Sequence[str] = ()
+    ) -> None:
+        if proxies and token is None:
+            raise ValueError("whoever reaches the proxy reaches the page, so it needs a token")
         self._token = token
+        self._proxies = {name.lower() for name in proxies}
         self._cookie = f"pkmn_dashboard_{port}"
-        self._hosts = {"localhost", *(host.lower() for host in hosts)}
+        self._hosts = {"localhost", *self._proxies, *(host.lower() for host in hosts)}
         if token is not None:
-            name = socket.gethostname().lower()
-            self._hosts |= {name, f"{name}.local"}
+            self._hosts |= own_names()
 
     def objection(self, method: str, headers: Mapping[str, str], query: str) -> Response | None:
         """The answer to a request that brings too little; None to one that brings enough."""
@@ -69,7 +81,10 @@ class Gate:
         from_elsewhere = headers.get("sec-fetch-site") == "cross-site"
         if from_elsewhere and (method not in SAFE_METHODS or headers.get("sec-fetch-mode") != "navigate"):
             return PlainTextResponse("Pages of other servers may lead here, and nothing else.\n", 403)
-        if method in SAFE_METHODS or (ACTION_HEADER in headers and _same_origin(headers.get("origin"), host)):
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BYTES:
+            return PlainTextResponse("No request needs to bring so much.\n", 413, headers={"connection": "close"})
+        if method in SAFE_METHODS or (ACTION_HEADER in headers and self._own_origin(headers.get("origin"), host)):
             return None
         return PlainTextResponse(f"Only the page itself may do that, with the header {ACTION_HEADER}.\n", 403)
 
@@ -79,12 +94,23 @@ class Gate:
         if self._token is None or not self._is_token(dict(values).get("token")):
             return None
         rest = urlencode([(name, value) for name, value in values if name != "token"])
-        target = "/" + path.lstrip("/\\")  # two slashes would lead to another server
+        target = f"./{quote(path.rpartition('/')[2])}"  # beside the address itself, so never at another server
         answer = RedirectResponse(f"{target}?{rest}" if rest else target, 303)
+        # Without a path it is for the folder of the address: behind a proxy other servers may have the rest.
         answer.set_cookie(
-            self._cookie, self._token, max_age=COOKIE_DAYS * 86400, httponly=True, samesite="strict", path="/"
+            self._cookie, self._token, max_age=COOKIE_DAYS * 86400, httponly=True, samesite="strict", path=None
         )
         return answer
+
+    def _own_origin(self, origin: str | None, host: str) -> bool:
+        """Whether a page of this server asks, or a program, which says nothing of an origin."""
+        if origin is None:
+            return True
+        try:
+            parts = urlsplit(origin)
+            return parts.netloc == host or (parts.scheme in ("http", "https") and parts.hostname in self._proxies)
+        except ValueError:
+            return False
 
     def _is_token(self, given: str | None) -> bool:
         assert self._token is not None
@@ -102,7 +128,7 @@ class Gate:
 
     def _knows(self, host: str) -> bool:
         try:
-            name = urlsplit(f"//{host}").hostname or ""
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
         except ValueError:
             return False
         if name in self._hosts:
@@ -114,12 +140,21 @@ class Gate:
         return self._token is not None or found.is_loopback
 
 
-def _same_origin(origin: str | None, host: str) -> bool:
-    """Whether a page of this server asks, or a program, which says nothing of an origin."""
-    try:
-        return origin is None or urlsplit(origin).netloc == host
-    except ValueError:
-        return False
+def own_names() -> set[str]:
+    """Return the names that this machine goes by in its network, as far as it knows them."""
+    name = socket.gethostname()
+    found = {name, name.partition(".")[0], f"{name}.local", socket.getfqdn()}
+    with contextlib.suppress(OSError):
+        canonical, aliases, _ = socket.gethostbyname_ex(name)
+        found |= {canonical, *aliases}
+    return {one.lower().rstrip(".") for one in found if one}
+
+
+def _without_body(send: Send) -> Send:
+    async def passed(message: Message) -> None:
+        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+    return passed
 
 
 class GateMiddleware:
@@ -144,6 +179,9 @@ class GateMiddleware:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
+        if scope["method"] == "HEAD" and scope["path"] != EVENTS:  # as GET, and without what it would answer
+            scope = {**scope, "method": "GET"}
+            send = _without_body(send)
         query = scope["query_string"].decode("latin-1")
         objection = self._gate.objection(scope["method"], Headers(scope=scope), query)
         answer = objection or self._gate.welcome(scope["path"], query)

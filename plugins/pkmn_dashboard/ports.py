@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import re
 import socket
 import sys
 
@@ -38,6 +39,17 @@ def listen(host: str, port: int) -> socket.socket:
         else:
             return found
     raise ConfigurationError(f"no port from {port} to {number} is free: give another --web-port")
+
+
+def checked_name(name: str) -> str:
+    """Return a host's name as a proxy may have the page under.
+
+    Raises:
+        ConfigurationError: it is none; an address with a scheme or a port, say, or a pattern.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?", name) or len(name) > 253:
+        raise ConfigurationError(f"--web-host-name {name}: is no host name: write the name alone, as page.example.org")
+    return name.lower()
 
 
 def is_loopback(host: str) -> bool:

@@ -1,4 +1,7 @@
-"""The process that serves the page of a training: `python -m pkmn_dashboard.server_process FOLDER DESCRIPTOR`."""
+"""The process that serves a training's page: `python -m pkmn_dashboard.server_process FOLDER DESCRIPTOR [NAME ...]`.
+
+The names are those that proxies have it under; with them, the environment holds its token.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,19 @@ if TYPE_CHECKING:
     from pkmn_dashboard.serving import PageServer
 
 
+TOKEN_VARIABLE = "PKMN_DASHBOARD_TOKEN"
+
+
 def main() -> None:
     """Serves until the pipe at standard input ends, which it does with the trainer's process."""
-    folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
+    folder, descriptor, proxies = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     give_way()
     from pkmn_dashboard.gate import Gate  # noqa: PLC0415 - a second of work, which is not urgent either
     from pkmn_dashboard.serving import PageServer  # noqa: PLC0415
 
-    server = PageServer(folder, socket.socket(fileno=descriptor), Gate())
+    listening = socket.socket(fileno=descriptor)
+    gate = Gate(os.environ.get(TOKEN_VARIABLE) or None, port=listening.getsockname()[1], proxies=proxies)
+    server = PageServer(folder, listening, gate)
     threading.Thread(target=_wait_for_the_end, args=(server,), daemon=True).start()
     server.run()
     os._exit(0)  # the thread still reads

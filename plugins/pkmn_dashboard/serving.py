@@ -10,6 +10,7 @@ import uvicorn
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.patient_protocol import PatientProtocol
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 
@@ -34,6 +35,7 @@ class PageServer:
         config = uvicorn.Config(
             make_app(run, self._events, gate, self._tables),
             loop="asyncio",
+            http=PatientProtocol,
             ws="none",
             lifespan="off",
             log_level="error",

@@ -18,7 +18,7 @@ from pkmn_decisions.names import ACTION_NAMES, SOURCE_NAMES
 from pkmn_decisions.schema import DECISIONS
 from pkmn_decisions.store import DuckDBStore
 from pkmn_decisions.view import STANDALONE_FILE
-from pkmncli.api import Source
+from pkmncli.api import Source, parse_json
 from pkmncli.errors import RunError
 
 _HEADER = b"SQLite format 3\x00"
@@ -69,6 +69,7 @@ def import_history(path: Path, folder: Path) -> int:
     try:
         # `mode=ro` leaves a file alone that another program writes, and makes none where it is gone.
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")  # a view of a stranger's file calls no function
             table, columns = _table(database, path)
             with DuckDBStore(folder) as store:
                 rows: list[dict[str, Any]] = []
@@ -184,7 +185,7 @@ def _column(name: str, values: list[Any]) -> Any:
 
 def _context(value: Any) -> dict[str, Any]:
     try:
-        found = json.loads(value) if isinstance(value, (str, bytes)) else value
+        found = parse_json(value) if isinstance(value, (str, bytes)) else value
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

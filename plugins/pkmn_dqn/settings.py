@@ -13,21 +13,22 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from pkmncli.api import NAMES_ENCODER
+from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
 
 
 class DQNSettings(BaseModel):
     """Settings of ``[dqn]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
     # Optimisation
     learning_rate: float = Field(1e-4, gt=0, description="Step size of Adam [preset]")
     adam_epsilon: float = Field(1.5e-4, gt=0, description="Term that keeps Adam's division stable [rainbow]")
-    batch_size: PositiveInt = Field(32, description="Steps learned from in one update [preset, nature]")
+    batch_size: Steps = Field(32, description="Steps learned from in one update [preset, nature]")
     train_freq: PositiveInt = Field(
         4, description="Environment steps, counted over all environments, between two rounds of updates [preset]"
     )
-    gradient_steps: PositiveInt = Field(1, description="Updates in one round [nature]")
+    gradient_steps: Steps = Field(1, description="Updates in one round [nature]")
     max_grad_norm: float = Field(10.0, gt=0, description="Gradients are scaled down to this Euclidean norm [rainbow]")
     huber_delta: float = Field(
         1.0, gt=0, description="Error, in units of return, from which the loss grows linearly [nature]"
@@ -38,7 +39,7 @@ class DQNSettings(BaseModel):
         0.1, gt=0, description="Factor on rewards before learning; values of 1 to 10 suit the step size [own]"
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
-    n_step: PositiveInt = Field(
+    n_step: Steps = Field(
         5, description="Rewards summed, in steps, before the target network's value [own: 3 in rainbow]"
     )
     double: bool = Field(True, description="The learned network picks the next action, the target network values it")
@@ -140,12 +141,10 @@ class DQNSettings(BaseModel):
     )
 
     # Confidence
-    confidence_horizon: PositiveInt = Field(
+    confidence_horizon: Horizon = Field(
         100, description="Steps of reward that a choice is judged by [own: 1 / (1 - gamma)]"
     )
-    confidence_memory: PositiveInt = Field(
-        2_000, description="Latest choices that decide the learner's reliability [own]"
-    )
+    confidence_memory: Steps = Field(2_000, description="Latest choices that decide the learner's reliability [own]")
 
     # Network
     dueling: bool = Field(True, description="Separate streams for state value and action advantages [rainbow]")
@@ -158,18 +157,18 @@ class DQNSettings(BaseModel):
     encoder: str = Field(
         "convolution", json_schema_extra=NAMES_ENCODER, description="Network part that reads observations [own]"
     )
-    screen_channels: tuple[PositiveInt, PositiveInt] = Field(
+    screen_channels: tuple[Channels, Channels] = Field(
         (32, 64), description="Channels of the two convolutions on the screen [own: speed on one core]"
     )
-    screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own]")
-    map_channels: tuple[PositiveInt, PositiveInt] = Field(
+    screen_features: Features = Field(256, description="Numbers that describe the screen [own]")
+    map_channels: tuple[Channels, Channels] = Field(
         (16, 32), description="Channels of the two convolutions on the map of bits [own]"
     )
-    map_features: PositiveInt = Field(64, description="Numbers that describe the map of bits [own]")
-    vector_features: PositiveInt = Field(
+    map_features: Features = Field(64, description="Numbers that describe the map of bits [own]")
+    vector_features: Features = Field(
         128, description="Numbers that describe the vectors: goal and state variables [own]"
     )
-    head_features: PositiveInt = Field(128, description="Hidden units of each output stream [own]")
+    head_features: Features = Field(128, description="Hidden units of each output stream [own]")
 
     @model_validator(mode="after")
     def _schedules_fall(self) -> Self:

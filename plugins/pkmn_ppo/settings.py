@@ -9,15 +9,16 @@ generalized advantage estimation"; [a3c] Mnih et al. 2016, "Asynchronous methods
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field
 
 from pkmncli.api import NAMES_ENCODER
+from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
 
 
 class OnPolicySettings(BaseModel):
     """Settings common to both learners. Fields without a default have one in each learner's settings."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
     # Optimisation
     learning_rate: float
@@ -31,7 +32,7 @@ class OnPolicySettings(BaseModel):
     max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this Euclidean norm [preset]")
 
     # Rollouts and advantages
-    n_steps: PositiveInt
+    n_steps: Steps
     overlap: bool = Field(
         True,
         description="Collect the next rollout while learning from the last: faster, but its actions are sampled by a "
@@ -80,12 +81,10 @@ class OnPolicySettings(BaseModel):
     )
 
     # Confidence
-    confidence_horizon: PositiveInt = Field(
+    confidence_horizon: Horizon = Field(
         100, description="Steps of reward that a value is judged by [own: 1 / (1 - gamma)]"
     )
-    confidence_memory: PositiveInt = Field(
-        2_000, description="Latest choices that decide the learner's reliability [own]"
-    )
+    confidence_memory: Steps = Field(2_000, description="Latest choices that decide the learner's reliability [own]")
 
     # Network
     encoder: str = Field(
@@ -93,25 +92,25 @@ class OnPolicySettings(BaseModel):
         json_schema_extra=NAMES_ENCODER,
         description="Network part that reads observations [own: as dqn's]",
     )
-    screen_channels: tuple[PositiveInt, PositiveInt] = Field(
+    screen_channels: tuple[Channels, Channels] = Field(
         (32, 64), description="Channels of the two convolutions on the screen [own: as dqn's]"
     )
-    screen_features: PositiveInt = Field(256, description="Numbers that describe the screen [own: as dqn's]")
-    map_channels: tuple[PositiveInt, PositiveInt] = Field(
+    screen_features: Features = Field(256, description="Numbers that describe the screen [own: as dqn's]")
+    map_channels: tuple[Channels, Channels] = Field(
         (16, 32), description="Channels of the two convolutions on the map of bits [own: as dqn's]"
     )
-    map_features: PositiveInt = Field(64, description="Numbers that describe the map of bits [own: as dqn's]")
-    vector_features: PositiveInt = Field(
+    map_features: Features = Field(64, description="Numbers that describe the map of bits [own: as dqn's]")
+    vector_features: Features = Field(
         128, description="Numbers that describe the vectors: goal and state variables [own: as dqn's]"
     )
-    head_features: PositiveInt = Field(128, description="Hidden units of policy and value each [own: as dqn's]")
+    head_features: Features = Field(128, description="Hidden units of policy and value each [own: as dqn's]")
 
 
 class PPOSettings(OnPolicySettings):
     """Settings of ``[ppo]``."""
 
     learning_rate: float = Field(3e-4, gt=0, description="Step size of Adam, at the start [preset, ppo]")
-    n_steps: PositiveInt = Field(
+    n_steps: Steps = Field(
         2_048, description="Steps of each environment in a rollout, after which there is an update [preset, ppo]"
     )
     gae_lambda: float = Field(
@@ -124,8 +123,8 @@ class PPOSettings(OnPolicySettings):
     )
 
     # The update
-    batch_size: PositiveInt = Field(64, description="Steps in a minibatch [preset, ppo]")
-    n_epochs: PositiveInt = Field(10, description="Times that each step of a rollout is learned from [preset, ppo]")
+    batch_size: Steps = Field(64, description="Steps in a minibatch [preset, ppo]")
+    n_epochs: Steps = Field(10, description="Times that each step of a rollout is learned from [preset, ppo]")
     clip_range: float = Field(
         0.2,
         gt=0,
@@ -153,7 +152,7 @@ class A2CSettings(OnPolicySettings):
     """Settings of ``[a2c]``."""
 
     learning_rate: float = Field(7e-4, gt=0, description="Step size of RMSprop, at the start [preset, a3c]")
-    n_steps: PositiveInt = Field(
+    n_steps: Steps = Field(
         5, description="Steps of each environment in a rollout, after which there is an update [preset, a3c]"
     )
     gae_lambda: float = Field(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from pkmn_pyboy.world.script_marks import compile_pattern
 
@@ -14,7 +15,7 @@ ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 class ProfileFile(BaseModel):
     """Table of a profile's files."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, populate_by_name=True)
 
 
 class AboutFile(ProfileFile):
@@ -253,16 +254,29 @@ class TablesFile(ProfileFile):
     rom_tables: dict[str, TableFile] = {}
 
 
+def _numbers_and_name(numbers: int) -> Callable[[list[int | str]], list[int | str]]:
+    """Return a check of a row that begins with so many numbers and goes on with a name."""
+
+    def check(row: list[int | str]) -> list[int | str]:
+        if not all(isinstance(one, int) and 0 <= one < 2**16 for one in row[:numbers]):
+            raise ValueError(f"a row begins with {numbers} whole number{'s' if numbers > 1 else ''} from 0 to 65535")
+        if not isinstance(row[numbers], str):
+            raise ValueError("a name is text")
+        return row
+
+    return check
+
+
 class MapNamesFile(ProfileFile):
     """Group, number and name of each map; more columns may follow."""
 
-    table: list[Annotated[list[int | str], Field(min_length=3)]]
+    table: list[Annotated[list[int | str], Field(min_length=3), AfterValidator(_numbers_and_name(2))]]
 
 
 class NumberNamesFile(ProfileFile):
     """Number and name; more columns may follow."""
 
-    table: list[Annotated[list[int | str], Field(min_length=2)]]
+    table: list[Annotated[list[int | str], Field(min_length=2), AfterValidator(_numbers_and_name(1))]]
 
 
 class NamesFile(ProfileFile):

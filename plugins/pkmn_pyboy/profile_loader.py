@@ -40,6 +40,7 @@ from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, Struct
 from pkmn_pyboy.state.text import Charmap
 from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
+from pkmncli.api import parse_toml
 from pkmncli.errors import EnvironmentSetupError
 
 GAMES_FOLDER = Path(__file__).parent / "games"
@@ -53,8 +54,19 @@ def load_profile(folder: Path) -> GameProfile:
         EnvironmentSetupError: a file is missing, invalid TOML, or has a wrong or unknown key; the message has both.
     """
     folder = folder.expanduser().absolute()
-    if not folder.is_dir():
+    try:
+        there = folder.is_dir()
+    except OSError as error:  # a name that is too long, say
+        raise EnvironmentSetupError(f"{folder} can't be read: {error.strerror}") from None
+    if not there:
         raise EnvironmentSetupError(f"No game profile at {folder}: name a folder with a game.toml")
+    try:
+        return _load(folder)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:  # of no single key
+        raise EnvironmentSetupError(f"{folder}: the profile makes no sense: {error!r}") from error
+
+
+def _load(folder: Path) -> GameProfile:
     game = _parse(folder / "game.toml", GameFile)
     chain = _chain(folder, game)
     memory_files = [(path, _parse(path, MemoryFile)) for path in chain("memory.toml")]
@@ -140,7 +152,7 @@ def _chain(folder: Path, game: GameFile) -> Any:
 
 def _parse(path: Path, model: type[Any]) -> Any:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = parse_toml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise EnvironmentSetupError(f"{path} is missing: a game profile needs it") from None
     except (OSError, UnicodeDecodeError) as error:

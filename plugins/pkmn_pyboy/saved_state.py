@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pkmn_pyboy.emulator import PYBOY_VERSION, current_state_version
+from pkmncli.api import parse_json
 from pkmncli.errors import EmulatorError
 
 MAGIC = b"PKMNSTAT"
@@ -59,7 +60,7 @@ def read_saved_state(data: bytes, *, game: str, rom_sha1: str) -> SavedState:
     if length > _HEADER_MOST or len(data) < start + length:
         raise EmulatorError("The saved state is cut off: save it again")
     try:
-        header = json.loads(data[start : start + length])
+        header = parse_json(data[start : start + length])
         version = header["format"]
     except (ValueError, KeyError, TypeError):
         raise EmulatorError("The saved state's header is damaged: save it again") from None
@@ -79,7 +80,7 @@ def read_saved_state(data: bytes, *, game: str, rom_sha1: str) -> SavedState:
     if len(emulator) != header.get("bytes"):
         raise EmulatorError(
             f"The saved state is cut off or something was added: the emulator's part has {len(emulator):,} bytes "
-            f"instead of {header.get('bytes'):,}; save it again"
+            f"instead of {header.get('bytes')!r}; save it again"
         )
     if hashlib.blake2b(emulator, digest_size=16).hexdigest() != header.get("digest"):
         raise EmulatorError("The saved state is damaged: save it again")

@@ -16,9 +16,9 @@ from pkmncli.api import PROVIDED
 class RewardPart(BaseModel):
     """Part of the reward: its implementation and its weight."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
-    weight: float = Field(default=1.0, ge=-1e9, le=1e9, allow_inf_nan=False, description="Factor on the part's values.")
+    weight: float = Field(default=1.0, ge=-1e9, le=1e9, description="Factor on the part's values.")
     target: str | Callable[..., Any] | None = Field(
         default=None, description='"package.module:Name" of the reward, or the class itself. Built-in names need none.'
     )
@@ -32,7 +32,7 @@ class RewardPart(BaseModel):
 class EnvironmentSettings(EmulationSettings):
     """Settings of the emulated game: setup, observation and reward."""
 
-    model_config = ConfigDict(extra="forbid", validate_default=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, validate_default=False)
 
     observed_in_training: ClassVar[str] = "goal"
     """Default ``observation_type`` of trainings: the one that is learned best from."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 class AdaptiveSettings(BaseModel):
     """Settings of ``[adaptive]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
     window_episodes: int = Field(
         default=20, ge=4, le=1_000, description="Latest episodes in which language model and rules are compared"
@@ -23,14 +23,12 @@ class AdaptiveSettings(BaseModel):
     evidence: float = Field(
         default=3.0,
         gt=0,
-        allow_inf_nan=False,
         description="Difference that leads to a switch, in standard errors of its mean: Student's t",
     )
     most_switches: PositiveInt = Field(default=2, description="Switches within switch_window_episodes at most")
     switch_window_episodes: PositiveInt = Field(default=50, description="Episodes over which switches are limited")
     min_reward: float | None = Field(
         default=None,
-        allow_inf_nan=False,
         description="Average reward below which the language model is given more to say",
     )
     max_episode_length: PositiveInt | None = Field(

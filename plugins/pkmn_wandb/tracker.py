@@ -16,7 +16,7 @@ from typing import Any
 import wandb
 
 from pkmn_wandb.settings import WandbSettings
-from pkmncli.api import RunInfo
+from pkmncli.api import RunInfo, parse_json
 from pkmncli.errors import ConfigurationError
 
 FOLDER = "wandb"
@@ -84,7 +84,7 @@ class WandbTracker:
     def _recall(self) -> tuple[str, int]:
         """The run's id and the last step that was logged, of an earlier part of the training; or a new id."""
         try:
-            state = json.loads(self._state_file.read_text(encoding="utf-8"))
+            state = parse_json(self._state_file.read_text(encoding="utf-8"))
             return str(state["id"]), int(state["step"])
         except (OSError, ValueError, KeyError, TypeError):
             return secrets.token_hex(4), -1

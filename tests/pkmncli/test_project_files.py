@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -38,13 +39,35 @@ def test_every_plugin_is_packaged_checked_and_announced() -> None:
     assert announced == plugins | {"pkmncli"}  # the core brings the scripted model
 
 
+def test_every_licence_is_listed() -> None:
+    """Of what is needed directly; what that needs in turn depends on the system."""
+    page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    extras = PROJECT["project"]["optional-dependencies"]
+    shipped = [text for name, texts in extras.items() if name not in {"dev", "examples"} for text in texts]
+    for requirement in PROJECT["project"]["dependencies"] + shipped:
+        name = normalized(re.split(r"[<>=!~ \[]", requirement)[0])
+        if name != "pkmncli":
+            row = next((line for line in page.splitlines() if f"/project/{name}/)" in line), "")
+            assert row and row.split("|")[2].strip() not in {"", "see its package"}, f"{name}: run make licences"
+
+
+def test_an_audit_without_a_network_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "pip.conf").write_text("[global]\nno-index = true\n")
+    environment = {**os.environ, "PIP_CONFIG_FILE": str(tmp_path / "pip.conf"), "PYTHON": sys.executable}
+    environment.pop("PIP_FIND_LINKS", None)
+    result = subprocess.run([ROOT / ".ci" / "audit"], env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0 and "not audited" in result.stderr, result
+
+
 def test_imports_keep_to_the_rules() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize("target", ["train", "test", "examples", "lint", "bench", "docs", "clean"])
+@pytest.mark.parametrize(
+    "target", ["train", "test", "examples", "lint", "bench", "docs", "clean", "fuzz", "audit", "licences"]
+)
 def test_make_knows_its_targets(target: str) -> None:
     result = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

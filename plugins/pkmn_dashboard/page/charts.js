@@ -1,6 +1,6 @@
 // Charts of the run's metrics over its steps. Each has its latest figures and a table in words beside it.
 
-import uPlot from "/page/vendor/uPlot.js";
+import uPlot from "./vendor/uPlot.js";
 
 import { byId, element, number, replace, row } from "./elements.js";
 import { count, figure, percent } from "./format.js";

@@ -1,7 +1,10 @@
 // Talks to the server: reads its JSON, asks things of the training, and listens to its events.
 
+/** Where the API is: beside this page, wherever a proxy has put it. */
+const API = new URL("../api/", import.meta.url);
+
 export async function get(path) {
-  const answer = await fetch(`/api/${path}`, { headers: { accept: "application/json" } });
+  const answer = await fetch(new URL(path, API), { headers: { accept: "application/json" } });
   if (!answer.ok) throw new Error(await reason(answer));
   return answer.json();
 }
@@ -13,7 +16,7 @@ export function before(query, row) {
 }
 
 export async function post(path) {
-  const answer = await fetch(`/api/${path}`, { method: "POST", headers: { "x-pkmn-action": "1" } });
+  const answer = await fetch(new URL(path, API), { method: "POST", headers: { "x-pkmn-action": "1" } });
   if (!answer.ok) throw new Error(await reason(answer));
   return answer.json();
 }
@@ -40,7 +43,7 @@ export class Live {
     this.rate = rate;
     this.source?.close();
     if (document.hidden || this.ended) return;
-    this.source = new EventSource(`/api/events?rate=${rate}&screens=${rate > 0}`);
+    this.source = new EventSource(new URL(`events?rate=${rate}&screens=${rate > 0}`, API));
     this.source.addEventListener("live", (event) => this.handlers.onLive(JSON.parse(event.data)));
     this.source.addEventListener("end", () => {
       this.ended = true;

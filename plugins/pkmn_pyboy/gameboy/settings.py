@@ -14,11 +14,9 @@ from pkmncli.api import PROVIDED
 class NoveltySettings(BaseModel):
     """Settings of the reward for new screens, and of which screens count as the same."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    new_screen: float = Field(
-        default=1.0, ge=0.0, allow_inf_nan=False, description="Reward for a screen not seen before in the episode."
-    )
+    new_screen: float = Field(default=1.0, ge=0.0, description="Reward for a screen not seen before in the episode.")
     half_life_screens: int = Field(
         default=200, ge=0, description="New screens of an episode after which one is worth half; 0 for no decay."
     )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class PilotSettings(BaseModel):
     """Settings of the pilot ``rules``, in the section ``[rules]``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
     accept_choices: int = Field(
         default=3, ge=0, le=20, description="How often a repeated question is answered with A before B is tried."

@@ -13,18 +13,14 @@ from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler, GameSta
 class BattleSettings(BaseModel):
     """Settings of the reward for battles."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    damage: float = Field(
-        default=2.0, allow_inf_nan=False, description="For all of an opponent's HP, in shares as it loses them."
-    )
-    fainted: float = Field(default=2.0, allow_inf_nan=False, description="For each opponent that faints.")
-    won_wild: float = Field(default=1.0, allow_inf_nan=False, description="For a wild battle won.")
-    won_trainer: float = Field(default=20.0, allow_inf_nan=False, description="For a trainer's battle won.")
-    lost: float = Field(default=-5.0, allow_inf_nan=False, description="For a battle lost.")
-    white_out: float = Field(
-        default=-10.0, allow_inf_nan=False, description="For a party without HP, in a battle or outside."
-    )
+    damage: float = Field(default=2.0, description="For all of an opponent's HP, in shares as it loses them.")
+    fainted: float = Field(default=2.0, description="For each opponent that faints.")
+    won_wild: float = Field(default=1.0, description="For a wild battle won.")
+    won_trainer: float = Field(default=20.0, description="For a trainer's battle won.")
+    lost: float = Field(default=-5.0, description="For a battle lost.")
+    white_out: float = Field(default=-10.0, description="For a party without HP, in a battle or outside.")
     wild_half_life: int = Field(
         default=50, ge=0, description="Wild battles won in an episode after which one pays half; 0 for no decay."
     )

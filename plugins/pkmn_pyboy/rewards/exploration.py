@@ -13,10 +13,10 @@ from pkmn_pyboy.state.game_state import GameState
 class ExplorationSettings(BaseModel):
     """Settings of the reward for exploring."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    new_tile: float = Field(default=0.5, allow_inf_nan=False, description="For the first step on a tile.")
-    new_map: float = Field(default=5.0, allow_inf_nan=False, description="For the first visit of a map.")
+    new_tile: float = Field(default=0.5, description="For the first step on a tile.")
+    new_map: float = Field(default=5.0, description="For the first visit of a map.")
     tile_half_life: int = Field(
         default=1000, ge=0, description="New tiles of an episode after which one is worth half; 0 for no decay."
     )

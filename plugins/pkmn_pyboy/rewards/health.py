@@ -14,20 +14,17 @@ from pkmn_pyboy.state.game_state import GameState, Party
 class HealthSettings(BaseModel):
     """Settings of the reward for health."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     healed: float = Field(
         default=10.0,
         ge=0.0,
-        allow_inf_nan=False,
         description="For healing a party without HP up to weak_share; the way down costs the same.",
     )
     weak_share: float = Field(
         default=0.5, gt=0.0, le=1.0, description="Share of the party's HP below which it is weak."
     )
-    fainted: float = Field(
-        default=-2.0, le=0.0, allow_inf_nan=False, description="For each own Pokemon that faints; not above 0."
-    )
+    fainted: float = Field(default=-2.0, le=0.0, description="For each own Pokemon that faints; not above 0.")
 
 
 class HealthReward:

@@ -13,15 +13,12 @@ from pkmn_pyboy.state.game_state import GameState
 class MoneySettings(BaseModel):
     """Settings of the reward for money."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    earned: float = Field(
-        default=1.0, ge=0.0, allow_inf_nan=False, description="For a thousand beyond the maximum of the episode."
-    )
+    earned: float = Field(default=1.0, ge=0.0, description="For a thousand beyond the maximum of the episode.")
     spent: float = Field(
         default=0.0,
         le=0.0,
-        allow_inf_nan=False,
         description="For a thousand that is spent or lost; not above 0.",
     )
 

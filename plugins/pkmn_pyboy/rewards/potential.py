@@ -26,7 +26,7 @@ DEFAULT_GAMMA = 0.99
 class PotentialSettings(BaseModel):
     """Settings of the potential, by part. The potential is their sum."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     gamma: float | None = Field(
         default=None,
@@ -34,14 +34,13 @@ class PotentialSettings(BaseModel):
         le=1.0,
         description="Discount of a step; must equal the learner's, which is the default.",
     )
-    milestone: float = Field(default=10.0, ge=0.0, allow_inf_nan=False, description="For each milestone reached.")
-    badge: float = Field(default=50.0, ge=0.0, allow_inf_nan=False, description="For each badge.")
-    level: float = Field(default=1.0, ge=0.0, allow_inf_nan=False, description="For each level, summed over the party.")
-    health: float = Field(default=5.0, ge=0.0, allow_inf_nan=False, description="For all of the party's HP, in shares.")
+    milestone: float = Field(default=10.0, ge=0.0, description="For each milestone reached.")
+    badge: float = Field(default=50.0, ge=0.0, description="For each badge.")
+    level: float = Field(default=1.0, ge=0.0, description="For each level, summed over the party.")
+    health: float = Field(default=5.0, ge=0.0, description="For all of the party's HP, in shares.")
     distance: float = Field(
         default=0.0,
         ge=0.0,
-        allow_inf_nan=False,
         description="For being at the next milestone's place, less with every tile of distance; 0 for no such part.",
     )
     far_tiles: int = Field(default=100, ge=1, description="Distance in tiles from which on this part is 0.")

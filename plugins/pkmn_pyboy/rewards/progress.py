@@ -14,23 +14,21 @@ from pkmn_pyboy.state.game_state import GameState
 class ProgressSettings(BaseModel):
     """Settings of the reward for progress."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     first_pokemon: float = Field(
-        default=100.0, allow_inf_nan=False, description="For the first Pokemon of an episode that began without one."
+        default=100.0, description="For the first Pokemon of an episode that began without one."
     )
     pokemon: float = Field(
         default=25.0,
-        allow_inf_nan=False,
         description="For each later Pokemon: more in the party, or more species caught, than before in the episode.",
     )
-    milestone: float = Field(default=25.0, allow_inf_nan=False, description="For each milestone reached.")
+    milestone: float = Field(default=25.0, description="For each milestone reached.")
     level: float = Field(
         default=50.0,
-        allow_inf_nan=False,
         description="For a level gained, divided by the number of Pokemon in the party.",
     )
-    badge: float = Field(default=500.0, allow_inf_nan=False, description="For each badge.")
+    badge: float = Field(default=500.0, description="For each badge.")
 
 
 class ProgressReward:

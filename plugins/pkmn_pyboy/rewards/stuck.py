@@ -23,12 +23,11 @@ _TALK = (Phase.DIALOGUE, Phase.CHOICE)
 class StuckSettings(BaseModel):
     """Settings of the penalties for being stuck. No value is above 0, so that standing still never pays."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     idle: float = Field(
         default=-0.02,
         le=0.0,
-        allow_inf_nan=False,
         description="For each step beyond patience_steps without anything new.",
     )
     patience_steps: int = Field(
@@ -36,11 +35,10 @@ class StuckSettings(BaseModel):
         ge=1,
         description="Steps without a new tile and without progress that cost nothing. Battles do not count.",
     )
-    wall: float = Field(default=-0.01, le=0.0, allow_inf_nan=False, description="For each step against an obstacle.")
+    wall: float = Field(default=-0.01, le=0.0, description="For each step against an obstacle.")
     repeated_talk: float = Field(
         default=-0.1,
         le=0.0,
-        allow_inf_nan=False,
         description="For starting a talk on a tile where one was started since the latest progress.",
     )
 

@@ -13,9 +13,9 @@ from pkmn_pyboy.state.game_state import GameState
 class TimeSettings(BaseModel):
     """Cost of a step."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    step: float = Field(default=-0.1, le=0.0, allow_inf_nan=False, description="For each step.")
+    step: float = Field(default=-0.1, le=0.0, description="For each step.")
 
 
 class TimeReward:

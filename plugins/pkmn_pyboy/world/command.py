@@ -103,8 +103,8 @@ def world(
     changed, flags = ChangedWorld(cartridge.world), _events(profile, events)
     changed.follow(flags or ())
     describer = Describer(cartridge, profile.names, changed)
+    abilities = replace(_abilities(profile, with_, badges), flags=flags)
     if to is not None and place is not None:
-        abilities = replace(_abilities(profile, with_, badges), flags=flags)
         journey = find_journey(changed, place, to, abilities)
         result, lines = way_page(describer, journey, console.width, with_maps=maps)
         if picture is not None and journey.route is not None:

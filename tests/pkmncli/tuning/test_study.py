@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pkmncli.errors import ConfigurationError
 from pkmncli.tuning.objective import Objective
 from pkmncli.tuning.plan import TuningPlan
-from pkmncli.tuning.space import Choice, Range
+from pkmncli.tuning.space import Choice, Range, combinations, key_of
 from pkmncli.tuning.study import STUDY_FILE, Study
 
 PLAN = TuningPlan(
@@ -47,6 +48,7 @@ def searched(folder: Path, *, reopen: bool, trials: int = 8) -> list[dict[str, o
         if reopen:
             study = Study(folder, PLAN, 1)
         trial = study.ask()
+        assert trial is not None
         assert {type(value) for value in trial.values.values()} == {float, int, bool}
         drawn.append(dict(trial.values))
         trial.keep([1.0, 2.0], "")
@@ -75,9 +77,11 @@ def test_a_trial_that_was_cut_off_is_there_again_with_what_it_reported(pruner: s
     study = Study(tmp_path, plan, 1)
     for number in range(3):
         trial = study.ask()
+        assert trial is not None
         assert not trial.report(1, 10.0 + number)
         study.tell(trial, "complete", 10.0 + number)
     cut_off = study.ask()
+    assert cut_off is not None
     assert cut_off.report(1, 0.5), "it falls behind the others"
     with (tmp_path / STUDY_FILE).open("ab") as file:
         file.write(b'{"op_code": 4, "wor')  # killed while writing
@@ -101,6 +105,7 @@ def test_what_was_not_drawn_before_a_kill_is_drawn_as_it_would_have_been(tmp_pat
     for name in ("unbroken", "killed"):
         (tmp_path / name).mkdir()
     unbroken = Study(tmp_path / "unbroken", PLAN, 1).ask()
+    assert unbroken is not None
     Study(tmp_path / "killed", PLAN, 1).ask()
     log = tmp_path / "killed" / STUDY_FILE
     lines = log.read_bytes().splitlines(keepends=True)
@@ -114,9 +119,11 @@ def test_the_median_is_that_of_the_same_look(tmp_path: Path) -> None:
     study = Study(tmp_path, PLAN, 1)
     for number in range(3):
         trial = study.ask()
+        assert trial is not None
         assert not any(trial.report(look, 10.0 * look + number) for look in range(3))
         study.tell(trial, "complete", 20.0 + number)
     late, worse = study.ask(), study.ask()
+    assert late is not None and worse is not None
     assert [late.report(look, value) for look, value in enumerate((1.0, 11.0, 20.5))] == [False, False, True]
     assert [worse.report(look, value) for look, value in enumerate((50.0, 10.5))] == [False, True]
 
@@ -137,6 +144,7 @@ def test_who_is_stopped_where_each_is_worse_than_the_one_before(
     study, found = Study(tmp_path, replace(PLAN, pruner=pruner), 1), {}
     for number in range(12):
         trial = study.ask()
+        assert trial is not None
         behind = next((look for look in range(20) if trial.report(look, 100.0 - number)), None)
         if behind is not None:
             found[number] = behind
@@ -167,3 +175,35 @@ def test_a_tuning_does_not_go_on_as_another(change: dict[str, object], named: st
     Study(tmp_path, replace(PLAN, trials=30, processes=4), 4)
     with pytest.raises(ConfigurationError, match=f"was begun with other {named}: give this one another name"):
         Study(tmp_path, replace(PLAN, **change), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("space", "count"),
+    [
+        ({"dqn.learning_rate": Choice((1e-4, 3e-4))}, 2),
+        ({"dqn.n_step": Range(1, 3, False, 0, whole=True), "dqn.double": Choice((True, False))}, 6),
+        ({"dqn.gamma": Range(0.9, 0.99, False, 0.03, whole=False)}, 4),
+        ({"dqn.n_step": Range(2, 8, False, 3, whole=True)}, 3),
+        ({"dqn.encoder": Choice(("a",))}, 1),
+        ({"dqn.n_step": Range(1, 4, True, 0, whole=True)}, 4),
+    ],
+)
+def test_no_combination_is_tried_twice(space: dict[str, Any], count: int, tmp_path: Path) -> None:
+    """Also by a tuning that is opened again after each trial; all combinations come before it ends."""
+    plan = replace(PLAN, space=space, trials=count + 5)
+    assert len(combinations(space) or ()) == count
+    seen = []
+    for _ in range(count):
+        study = Study(tmp_path, plan, 1)
+        trial = study.ask()
+        assert trial is not None
+        seen.append(key_of(trial.values))
+        study.tell(trial, "complete" if len(seen) % 2 else "failed", float(len(seen)))
+    assert len(set(seen)) == count == len(Study(tmp_path, plan, 1).results())
+    assert Study(tmp_path, plan, 1).ask() is None
+
+
+def test_a_space_without_end_has_no_list_of_combinations() -> None:
+    assert combinations(PLAN.space) is None
+    assert combinations({"a": Range(1, 10**6, False, 0, whole=True)}) is None
+    assert combinations({name: Range(1, 100, False, 0, whole=True) for name in "abc"}) is None

@@ -240,3 +240,14 @@ def test_a_dry_run_writes_nothing(pkmn: Pkmn, tmp_path: Path) -> None:
     assert result.code == 0
     assert "exploration.new_tile: 0 to 1" in result.out and "4 trainings at a time" in result.out
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_combination_that_comes_again_is_not_trained_again(pkmn: Pkmn, tmp_path: Path) -> None:
+    head = HEAD.replace("seeds = 2", "seeds = 1").replace("trials = 3", "trials = 4")
+    space = '[space]\n"exploration.new_tile" = [0.25, 0.5]\n'
+    (tmp_path / "it.toml").write_text(tuning(head, steps=120, space=space))
+    result = pkmn("tune", "it.toml")
+    assert result.code == 0, result.err
+    assert sorted(one.values["exploration.new_tile"] for one in results(tmp_path)) == [0.25, 0.5]
+    assert "All combinations of [space] were tried: it ends after 2 trials." in result.out
+    assert len(list((tmp_path / "runs" / "it").glob("trial-*"))) == 2

