@@ -324,13 +324,6 @@ def installed_versions() -> dict[str, str]:
 
 def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
     number = 1
-    try:
-        str(save_dir).encode()
-    except UnicodeEncodeError:
-        raise RunError(
-            f"run folder {str(save_dir)!r} cannot be made: its name is no UTF-8, which settings are kept in; choose "
-            "another save_dir"
-        ) from None
     while True:
         folder = _absolute(save_dir / (stem if number == 1 else f"{stem}-{number}"))
         try:

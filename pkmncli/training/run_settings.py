@@ -6,14 +6,13 @@ The run knows its image by its SHA-1, so that it may be moved, renamed, or named
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.diagnostics import say_once
-from pkmncli.errors import EnvironmentSetupError, RomError
+from pkmncli.errors import EnvironmentSetupError, RomError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run
 
@@ -115,8 +114,8 @@ def _image(
 def _known_sha1(run: Run) -> str | None:
     """Return the SHA-1 of the image that a run was trained on; None where it doesn't say."""
     try:
-        sha1 = json.loads((run.folder / "names.json").read_text(encoding="utf-8"))["identity"]["image"]
-    except (OSError, ValueError, KeyError, TypeError):
+        sha1 = run.read_names()["identity"]["image"]
+    except (RunError, KeyError, TypeError):
         return None
     return sha1 if isinstance(sha1, str) else None
 

@@ -141,7 +141,7 @@ def test_a_lock_that_is_no_file_is_told(damage: Callable[[Path], None], code: in
 
 
 def test_a_run_in_a_folder_that_settings_can_not_name_is_refused_before_it_is_made(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="its name is no UTF-8"):
+    with pytest.raises(RunError, match="a name in it is no UTF-8"):
         create_run(tmp_path / os.fsdecode(b"\xff"), "quillwood", "dqn", name="it")
     assert list(tmp_path.iterdir()) == []
 

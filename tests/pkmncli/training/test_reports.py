@@ -258,5 +258,5 @@ def test_a_report_gives_the_terminal_no_commands(pkmn: Pkmn, tmp_path: Path) -> 
     ReportWriter(folder).write(0, 0, told)
     shown = pkmn("doctor", "--run", "it")
     assert shown.code == 0, shown.err
-    assert "  wants: ]0;title north\n" in shown.out
-    assert all(character.isprintable() or character == "\n" for character in shown.out)
+    assert "  wants: \\x1b]0;title\\x07 north" in shown.out
+    assert all(character.isprintable() or character in "\r\n" for character in shown.out)
