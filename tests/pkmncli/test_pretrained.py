@@ -119,7 +119,6 @@ def test_a_game_of_ones_own_brings_its_policy(pkmn: Pkmn, run: Run, tmp_path: Pa
     [
         (["eval", "--pretrained=crystal"], "the game crystal comes without a pretrained policy"),
         (["eval", "it", "--pretrained=quillwood"], "leave out it"),
-        (["eval", "it", "--rom=x.gbc"], "it goes with --pretrained"),
         (["replay", "--pretrained=nowhere"], "nowhere"),
         (["export", "it", "--pretrained=x", "--policy"], "leave out --policy"),
     ],

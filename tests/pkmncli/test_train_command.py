@@ -81,6 +81,7 @@ def test_a_run_folder_holds_what_it_promises(
         "names.json",
         "summary.json",
         "log.txt",
+        "tables.jsonl",
         "run.lock",
         "metrics",
         "tensorboard",
